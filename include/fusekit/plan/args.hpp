@@ -18,7 +18,7 @@ struct KernelTupleOf;
 template <int... Nth, class... Ts>
 struct KernelTupleOf<std::integer_sequence<int, Nth...>, Ts...> : Leaf<Nth, Ts>... {};
 
-/// A tuple that is an aggregate and trivially copyable, because kernels take no other arguments. std::tuple is neither.
+/// Trivially copyable aggregate tuple, usable as a kernel argument. std::tuple is not trivially copyable.
 template <class... Ts>
 using KernelTuple = KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
@@ -31,12 +31,12 @@ FUSEKIT_HD constexpr T const& get(Leaf<Nth, T> const& leaf) {
     return leaf.value;
 }
 
-/// Element I of a list of types.
+/// Element Nth of a list of types.
 template <int Nth, class... Ts>
 using TypeAt = typename std::remove_cvref_t<decltype(get<Nth>(
     std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
 
-/// Finds the one among `given` that is an Op::Args, wherever it stands. None or two of them do not compile.
+/// Returns the argument of type Op::Args from `given`, in any position. Zero or two such arguments do not compile.
 template <class Op, class... Given>
 FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
@@ -52,7 +52,7 @@ FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) 
     return *found;
 }
 
-/// Refuses an argument that belongs to no operator of the plan.
+/// Refuses an argument whose type is the Args of no operator of the plan.
 template <class Given, class... Ops>
 consteval bool belongs_to_plan() {
     constexpr bool belongs = (std::is_same_v<Given, typename Ops::Args> || ...);

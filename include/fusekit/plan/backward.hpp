@@ -20,7 +20,7 @@ template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Refuses a mainloop and a pool, and an operator without a slope, in a sentence each.
+/// Refuses a mainloop, a pool, and an operator without a slope, with one message for each.
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
@@ -37,7 +37,7 @@ consteval bool is_differentiable() {
     return whole;
 }
 
-/// Stands in after a refusal: a plan without operators, so that the sentence is the only error.
+/// Placeholder after a refusal: a plan without operators, so that the message is the only error.
 template <class ThePlan>
 struct BackwardOf;
 template <class... Ops>
@@ -65,7 +65,7 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
-    /// Gives dx alone.
+    /// Binds dx alone: no parameter gradients.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
@@ -84,16 +84,16 @@ private:
 
 }  // namespace detail
 
-/// The gradient of a pointwise plan, derived from its type: from dy = dL/dy to dx = dL/dx, and dL/dparameter of every
-/// parameter that has a gradient. The forward run must save only its input x, and batch statistics where the plan
-/// computes them (saved_mean, saved_inverse_deviation): all values between are computed again from x.
+/// Gradient of a pointwise plan, derived from its type: maps dy = dL/dy to dx = dL/dx, and computes dL/dparameter for
+/// every parameter that has a gradient. The forward run saves only its input x and, if the plan computes batch
+/// statistics, saved_mean and saved_inverse_deviation; intermediate values are recomputed from x.
 ///
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
 ///
-/// `layer` is the forward run's bound plan. Then come x, and for every operator of the plan the views that its
-/// gradients are written to; each view may be left out. Outputs of the forward run beside y are not written again. The
-/// order of the sums is fixed, so every run gives the same numbers.
+/// Arguments: `layer`, the bound plan of the forward run; x, its input; then, for every operator of the plan, the views
+/// to write its parameter gradients to, each optional. Outputs that the forward run stores beside y are not written
+/// again. The summation order is fixed: results are bitwise identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;

@@ -14,12 +14,13 @@
 
 namespace fusekit {
 
-/// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, kept,
+/// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, stored,
 /// passed to a kernel and run from many threads.
 ///
-/// It holds views, which are pointers: the tensors that it was bound to must outlive its runs, as those of a function
-/// that returns it do not. It reads what they hold when it runs: to give it new weights, fill the tensor that it was
-/// bound to (Tensor::copy_from). Assigning another tensor to that one frees the memory that it reads: then bind again.
+/// Holds views (pointers and layouts), not elements: the bound tensors must outlive its runs, so bind no local tensor
+/// of a function that returns the bound plan. Each run reads the tensors' current elements: to change weights, fill the
+/// bound tensor (Tensor::copy_from). Assigning another tensor to the bound one frees the memory that the view points
+/// to: bind again.
 template <class ThePlan>
 struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] BoundPlan {
     using Plan = ThePlan;
@@ -28,7 +29,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     typename Plan::Epilogue::Args epilogue;
     typename Plan::Prologue::Args prologue = {};
 
-    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
+    /// Shape of y: N x K x P x Q for x of N x C x H x W, likewise for one and three spatial modes; M x N for M x K.
     template <int Rank = 4>
     FUSEKIT_H constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
         return detail::expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
@@ -37,14 +38,14 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
-    /// Of the values that the operators after a Conv or Gemm are applied to; pools make less of them.
+    /// Shape of the values that the epilogue is applied to: before a pool reduces them.
     FUSEKIT_H constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
     }
 
-    /// Runs on `device` into a new tensor of x's element type, packed, channels first or last as in `x`.
-    /// Throws Error where the shapes, types or arguments do not fit.
+    /// Runs on `device` into a new tensor of x's element type: packed, channels first or last as in `x`. Throws Error
+    /// if shapes, types or arguments do not fit.
     template <class U = void, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H auto operator()(Device&& device, X const& x) const {
@@ -58,17 +59,17 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                 device, x.const_view());
     }
 
-    /// The same into a new tensor of elements of type U: layer.as<float>(device, x).
+    /// Runs into a new tensor of element type U: layer.as<float>(device, x).
     template <class U, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H auto as(Device&& device, X const& x) const {
         return operator()<U>(device, x);
     }
 
-    /// Runs on `device` into `y`, of output_shape and of any element type: the epilogue's float is rounded once, to y's
-    /// type. Where one of x and y is of double, both are. Allocates nothing.
-    /// For fk::no_output no y is written, and nothing is allocated for one: what operators write beside it is.
-    /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
+    /// Runs on `device` into `y`, of output_shape and any element type. The epilogue's float result is rounded once, to
+    /// y's type. x and y are both double or neither is. Allocates nothing.
+    /// With fk::no_output, y is neither written nor allocated; tensors that operators store beside y are written.
+    /// Throws Error and leaves `y` unchanged if shapes, types, arguments or memory do not fit.
     template <class Device, class X, class Y>
     FUSEKIT_H void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
@@ -79,9 +80,9 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                         run_into(device, x.const_view(), detail::output_view(y));
     }
 
-    /// The run on tensors of these layouts, x of elements of type T and y of U, or without y, to be run many times;
-    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of their own elements' where
-    /// these are wider; of tensors, at multiples of what they have. Throws Error where they do not fit.
+    /// Prepares repeated runs on tensors of these layouts: x of element type T, y of U, or fk::no_output. Writes
+    /// nothing. Given layouts, the tensors' addresses will be multiples of `alignment` bytes, and of the element size
+    /// if that is larger; given tensors, their addresses' alignment is assumed. Throws Error if the layouts do not fit.
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] FUSEKIT_H auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
         return try_prepare<T, U>(device, x, y, alignment).value();
@@ -95,7 +96,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
     }
 
-    /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
+    /// Same as prepare(), but returns the error: if (auto const run = layer.try_prepare(...)) (*run)(...);
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] FUSEKIT_H auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y,
                                              int alignment = 16) const {
@@ -113,8 +114,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0);
     }
 
-    /// What a backend expects of the run on tensors of these layouts, x of elements of type T and y of U, on `where`: a
-    /// device, or what its backend takes in place of one. Nothing runs. Throws Error where they do not fit.
+    /// Predicts the cost of a run on tensors of these layouts, x of element type T and y of U, on `where`: a device, or
+    /// the description that its backend accepts instead. Runs nothing. Throws Error if the layouts do not fit.
     template <class T, class U = T, class Where, int Rank>
     [[nodiscard]] FUSEKIT_H auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
@@ -129,7 +130,7 @@ private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;
 
-    /// Refuses a tensor of another number of modes than the head's, or of elements that its prologue does not give.
+    /// Refuses a tensor whose rank differs from the head's, or whose element type the prologue cannot produce.
     template <Element T, int Rank>
     static consteval bool takes() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;

@@ -7,10 +7,10 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/no_output.hpp"
 
-/// Checks of a call's arguments that need their types alone.
+/// Checks of a call's arguments by their types alone.
 namespace fusekit::detail {
 
-/// Refuses by its type what is not a tensor, such as a bare pointer or a std::vector.
+/// Refuses a type that is no tensor, such as a bare pointer or a std::vector.
 template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>, elements = !requires(X const& x) { x.stride; };
@@ -26,13 +26,13 @@ consteval bool is_output() {
     return tensor;
 }
 
-/// The view of a y, or of none.
+/// View of y; fk::no_output passes through.
 template <class Y>
 FUSEKIT_H auto output_view(Y& y) {
     if constexpr (std::is_same_v<std::remove_const_t<Y>, NoOutput>) return y;
     else return y.view();
 }
-/// The same of one that lies nowhere yet.
+/// View of a y of this layout that has no memory yet.
 template <class U, int Rank>
 FUSEKIT_H TensorView<detail::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
     return {nullptr, layout};
@@ -42,8 +42,8 @@ FUSEKIT_H NoOutput output_at(NoOutput none) {
     return none;
 }
 
-/// may_run refuses what is no device, and a const device, unless it is a mere handle. may_make_y refuses a temporary
-/// device whose memory y, a new tensor, would outlive.
+/// may_run refuses a type that is no device, and a const device unless it is only a handle. may_make_y refuses a
+/// temporary device, because y, a new tensor, would outlive the device's memory.
 template <class Device>
 consteval bool may_run() {
     constexpr bool is_device =
@@ -64,8 +64,7 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// The element type of a tensor or a view as the application names it: __half where elements are stored as half. U,
-/// where one is asked for.
+/// Element type of a tensor or a view as the application names it: __half for elements stored as half. U, if given.
 template <class X, class U = void>
 struct GivenOf {
     using Type = U;

@@ -9,7 +9,7 @@
 
 namespace fusekit::detail {
 
-/// Stands for any field of an aggregate between its braces.
+/// Converts to the type of any field in an aggregate initializer.
 struct AnyField {
     template <class T>
     FUSEKIT_H operator T() const;
@@ -22,13 +22,13 @@ consteval bool has_fields(std::integer_sequence<int, Nth...>) {
 template <class Args, int count>
 inline constexpr bool takes = has_fields<Args>(std::make_integer_sequence<int, count>{});
 
-/// The fewest initializers that an aggregate takes: fields that have no default must be given.
+/// Smallest number of initializers that Args accepts: fields without a default must be given.
 template <class Args, int count = 0>
 consteval int fewest_fields() {
     if constexpr (count > static_cast<int>(sizeof(Args)) || takes<Args, count>) return count;
     else return fewest_fields<Args, count + 1>();
 }
-/// The most: it takes `low` of them, and not `high`.
+/// Largest number of initializers that Args accepts. Precondition: Args accepts `low` initializers and refuses `high`.
 template <class Args, int low, int high>
 consteval int most_fields() {
     constexpr int middle = low + (high - low) / 2;
@@ -37,14 +37,14 @@ consteval int most_fields() {
     else return most_fields<Args, low, middle>();
 }
 
-/// Converts to any field of an aggregate, in the place that it has between the braces of a copy, and shows that field
-/// to `visit`. Fields follow one another in memory, each at the next address that its alignment allows. An array's
-/// elements are fields.
+/// Converts to the next field in an aggregate initializer and passes the corresponding field of `aggregate` to `visit`.
+/// Precondition: fields follow one another in memory, each at the next address that satisfies its alignment. Elements
+/// of an array count as fields.
 template <class Visit>
 struct FieldOf {
     char const* aggregate;
     std::size_t size;
-    std::size_t& end;  ///< of the field before, in bytes from the first
+    std::size_t& end;  ///< end of the previous field, in bytes from the start of the aggregate
     Visit& visit;
 
     template <class T>
@@ -57,15 +57,15 @@ struct FieldOf {
     }
 };
 
-/// Shows every field of an aggregate to `visit`, in order. Returns whether they fill it: with bit-fields, references or
-/// fields that have an alignas of their own they do not, and what was shown is not the fields.
+/// Passes every field of an aggregate to `visit`, in order. Returns true if the fields fill the aggregate. With
+/// bit-fields, references or fields with alignas they do not, and the visited addresses are not those of the fields.
 template <class Args, class Visit>
 FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     constexpr int low = fewest_fields<Args>(), count = most_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
     std::size_t end = 0;
     FieldOf<Visit> const field{reinterpret_cast<char const*>(&args), sizeof(Args), end, visit};
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-braces"  // an array has none of its own
+#pragma GCC diagnostic ignored "-Wmissing-braces"  // elements of an array are initialised without inner braces
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
         static_cast<void>(Args{(static_cast<void>(Nth), field)...});
     }(std::make_integer_sequence<int, count>{});
@@ -73,11 +73,10 @@ FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     return (end + alignof(Args) - 1) / alignof(Args) * alignof(Args) == sizeof(Args);
 }
 
-/// Holds each view to the extents of y that its rank stands for: K; K x P x Q; N x K x P x Q. A mode of extent 1 and
-/// stride 0 is a broadcast.
+/// Checks the extents of each view against y by rank: K; K x P x Q; N x K x P x Q. A mode of extent 1 and stride 0 is
+/// broadcast.
 class CheckViews {
 public:
-    /// Checks the views of an aggregate, Args.
     template <class Args>
     FUSEKIT_H CheckViews(Args const& args, Check const& check) : in(check) {
         (*this)(args);
@@ -104,7 +103,7 @@ private:
     bool counted = false, plain = true;
     int views = 0;
 
-    /// The rank to collapse to: a signal's C x W and a volume's N x C x D x H x W have rows and columns then.
+    /// Rank to collapse to: C x W of a signal gets rows, and N x C x D x H x W of a volume folds depth into rows.
     template <int Rank>
     static constexpr int collapsed = Rank + (Rank == 2) - (Rank == 5);
 
@@ -151,7 +150,7 @@ private:
 
     static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
 
-    /// The name of the view at hand: C++ does not give the field's own.
+    /// Name of the current view by its index: C++ cannot give the field's name.
     FUSEKIT_H char const* name() const {
         static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
                                                 "view 4 of Args",      "view 5 of Args", "view 6 of Args",
@@ -161,7 +160,7 @@ private:
     }
 };
 
-/// Runs the operator's own check; where it has none, holds the extents of its views to y's.
+/// Runs the operator's own check; an operator without one has the extents of its views checked against y's.
 template <class Op>
 FUSEKIT_H void check_args(typename Op::Args const& args, Check const& in) {
     using Args = typename Op::Args;

@@ -12,11 +12,11 @@ namespace fusekit {
 /// One operator of a described plan.
 struct Step {
     Text name;                    ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
-    Text equation;                ///< the operator's equation; empty where it states none
+    Text equation;                ///< stated by the operator; may be empty
     CollapsedShape<4> output;     ///< N x K x P x Q
-    double flops = 0;             ///< of all output elements
-    double parameter_bytes = 0;   ///< of the tensors among its arguments, as its check reads them
-    double activation_bytes = 0;  ///< of the inputs and outputs of the operator as a kernel by itself
+    double flops = 0;             ///< FLOP count over all output elements
+    double parameter_bytes = 0;   ///< bytes of the tensors among its arguments, as its check reads them
+    double activation_bytes = 0;  ///< bytes of activations that it reads and writes as a kernel of its own
 
     FUSEKIT_H Step() = default;
     FUSEKIT_H Step(Step const&) = default;
@@ -35,7 +35,7 @@ template <class... Ops>
 FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const&, CollapsedShape<4> const&,
                                                          DataType);
 
-/// Three digits and a unit: "14.8 GFLOP".
+/// Formats three significant digits and a unit: "14.8 GFLOP".
 FUSEKIT_H inline Text quantity(double value, char const* unit) {
     char const* prefix = "";
     for (char const* larger : {"k", "M", "G", "T", "P"}) {
@@ -53,7 +53,7 @@ FUSEKIT_H inline Text padded(Text text, std::size_t width) {
     return text + "  ";
 }
 
-/// An operator's equation, of channels k, in the words of what follows a Gemm: columns n.
+/// Rewrites an operator's equation over channels k as the equation after a Gemm, over columns n.
 FUSEKIT_H inline Text of_columns(char const* equation) {
     Text result;
     for (char const* c = equation; *c;) {
@@ -65,7 +65,7 @@ FUSEKIT_H inline Text of_columns(char const* equation) {
     return result;
 }
 
-/// A label that Mermaid takes as text.
+/// Escapes text as a Mermaid label.
 FUSEKIT_H inline Text label(Text const& text) {
     Text result = "\"";
     for (char const* c = text.c_str(); *c; ++c)
@@ -75,9 +75,9 @@ FUSEKIT_H inline Text label(Text const& text) {
 
 }  // namespace detail
 
-/// What a plan computes from an input of one shape, and what that costs: as text, a table for the terminal, which goes
-/// where every Text goes (`std::cout << about`, `fmt::print("{}", about)`, `std::puts(about.c_str())`), and in numbers.
-/// FLOP counts a multiply-add as two; bytes count each tensor once per kernel that reads or writes it.
+/// Equations, FLOPs and bytes of a plan for one input shape: as numbers, and as a Text that prints a table (`std::cout
+/// << about`, `fmt::print("{}", about)`, `std::puts(about.c_str())`). FLOP counts a multiply-add as two; bytes count
+/// each tensor once per kernel that reads or writes it.
 template <int Count>
 struct Description : Text {
     Text plan;
@@ -95,21 +95,21 @@ struct Description : Text {
 
     FUSEKIT_H double flops() const { return sum(&Step::flops); }
 
-    /// The plan as the one kernel that it is: input, parameters and output move once.
+    /// Bytes of the plan as one kernel: input, parameters and output are each moved once.
     FUSEKIT_H double fused_bytes() const {
         double const ends = detail::elements(input) + detail::elements(steps[Count - 1].output);
         return ends * size_of(type) + sum(&Step::parameter_bytes);
     }
-    /// Each operator as a kernel of its own: what lies between two of them is written and read again.
+    /// Bytes with one kernel per operator: intermediate tensors are written and read again.
     FUSEKIT_H double unfused_bytes() const { return sum(&Step::activation_bytes) + sum(&Step::parameter_bytes); }
 
-    /// FLOP per byte.
+    /// Arithmetic intensity, FLOP per byte.
     FUSEKIT_H double fused_intensity() const { return flops() / fused_bytes(); }
     FUSEKIT_H double unfused_intensity() const { return flops() / unfused_bytes(); }
 
     FUSEKIT_H Text to_string() const { return *this; }
 
-    /// A Mermaid flowchart: the plan as one kernel, beside its operators as a kernel each, with memory between them.
+    /// Mermaid flowchart: the plan as one kernel, beside one kernel per operator with memory between them.
     FUSEKIT_H Text mermaid() const {
         Text fused = subgraph("fused", 1, fused_bytes()), unfused = subgraph("unfused", Count, unfused_bytes());
         fused += "        x([x])" + arrow(input) + "op0\n        subgraph kernel[\" \"]\n";
@@ -208,19 +208,20 @@ FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops
 
 }  // namespace detail
 
-/// What `bound` computes from an input of the given extents. Throws Error where running it would.
+/// Describes `bound` for an input of the given extents. Throws Error if running it would.
 template <class ThePlan, int Rank>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x), type);
 }
 
-/// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
+/// Describes `bound` for an input layout without memory: describe(layer, fk::nchw(64, 256, 14, 14),
+/// fk::DataType::float16).
 template <class ThePlan, int Rank>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x).shape, type);
 }
 
-/// The same, of an input that exists.
+/// Describes `bound` for an existing input tensor.
 template <class ThePlan, detail::Activations X>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, X const& x) {
     auto const view = x.const_view();

@@ -8,8 +8,8 @@
 /// Runs on tensors without elements, for backends.
 namespace fusekit::detail {
 
-/// True if a run with y of these extents writes nothing: no output has elements, neither y nor one beside it; Amax
-/// keeps its value. A backend then reads nothing either, and launches no kernel.
+/// True if a run with y of these extents writes nothing: neither y nor a stored output has elements, and Amax is
+/// unchanged. The backend then reads nothing and launches no kernel.
 template <class BoundPlan>
 FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     using Plan = typename BoundPlan::Plan;
@@ -24,7 +24,7 @@ FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& 
     }
 }
 
-/// Saves the totals of a reduction over no values, for y of these extents: gradients of parameters are 0.
+/// Saves the totals of a reduction over zero values, for y of these extents: parameter gradients are 0.
 template <class V, class Plan>
 FUSEKIT_H void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
     using Reduction = ReductionSteps<typename Plan::Head>;

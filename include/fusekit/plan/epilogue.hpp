@@ -33,14 +33,14 @@ struct PlaceStateOf<Op> {
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
-/// The fields of Op's Prepared, which are floats or vectors of floats.
+/// Fields of Op's Prepared: floats, or vectors of floats.
 template <class Op, class V>
 struct Fields {
     static constexpr std::size_t count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
     V value[count];
 };
 
-/// Repeats one channel's state in every lane.
+/// Broadcasts one channel's state to every lane.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type const& state) {
     if constexpr (!Channelwise<Op>) {
@@ -53,7 +53,7 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     }
 }
 
-/// Puts the states of channels k ... k + count - 1 into one lane each; lanes past the last channel repeat it.
+/// Gathers the states of channels k ... k + count - 1, one per lane; lanes past the last channel repeat it.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
     if constexpr (!Channelwise<Op>) {
@@ -83,8 +83,7 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-/// Calls f, which has the form of Op's apply, with x and the other arguments of that form; lane by lane where it takes
-/// no vectors.
+/// Calls f with x and the arguments that Op's apply has. Calls f once per lane if Op accepts no vectors.
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
@@ -110,29 +109,29 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
-/// An operator whose results depend on the place in the image and on the image, by what it reads there or by what it
-/// writes: a maximum counts places that y has.
+/// An operator that needs the coordinate (n, k, p, q): it loads or stores an element of activations, or raises a
+/// maximum, which must skip pixels outside y.
 template <class Op>
 concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
-/// One of them that names the views of activations that it reads.
+/// Visitor that ignores the views of activations that an operator names.
 struct IgnoresView {
     FUSEKIT_H void operator()(auto const&) const {}
 };
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
-/// Elementwise operators, each applied to the result of the one before: after the head, to its values, one or a vector
-/// at a time; before a Conv or Gemm, to each value that it reads.
+/// Elementwise operators, each applied to the result of the previous one: after the head, to its values, as scalars or
+/// vectors; before a Conv or Gemm (prologue), to each value that it reads.
 template <class... Ops>
 struct Epilogue {
     static constexpr int size = sizeof...(Ops);
     using Args = KernelTuple<typename Ops::Args...>;
 
-    /// The states that Channelwise operators prepared for one channel, or for a vector's lanes.
+    /// States of Channelwise operators for one channel, or for the channels of a vector's lanes.
     template <class V>
     using State = KernelTuple<typename ChannelStateOf<Ops, V>::Type...>;
 
-    /// The state of channel k, in float or double.
+    /// State of channel k, in float or double.
     template <class V = float>
     FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -140,27 +139,27 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// The states that Channelwise and Placewise operators prepared for one place of the image.
+    /// States of Channelwise and Placewise operators for one pixel (k, p, q).
     using PlaceState = KernelTuple<typename PlaceStateOf<Ops>::Type...>;
 
-    /// Whether results depend on the channel; on the place in the image; on the image too. Operators that keep a
-    /// maximum are located, because they need a coordinate to raise it, but read no place of the image.
+    /// Dependence of the results: `channelwise` on k; `placewise` on k, p, q; `located` on n, k, p, q. Operators that
+    /// keep a maximum are located, because raise() needs a coordinate, but load no element of the image.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_place = (Placewise<Ops> || ...);
     static constexpr bool placewise = located || per_place;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
-    /// Whether one operator alone reads the image's elements, from views of activations that it names.
+    /// True if exactly one operator loads activations, and it names the views that it loads from.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// How many operators keep a maximum; whether some write every value beside y, or do either; whether one totals the
-    /// values that pass.
+    /// `maxima` counts operators that keep a maximum; `writes`: an operator stores every value beside y; `stores`:
+    /// writes, or keeps a maximum; `collects`: an operator totals the values that pass through it.
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
     static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
                           collects = (StatisticsOp<Ops> || ...);
 
-    /// Where one of them is kept.
+    /// Address of maximum `number`.
     template <int number>
     FUSEKIT_HD static constexpr float* maximum(Args const& args) {
         constexpr int at = index_of_maximum(number);
@@ -174,7 +173,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// The state of a place, an OutputCoord or what stands for one; the same for every image.
+    /// State of a pixel, given as an OutputCoord or a type derived from it; independent of n.
     template <class At>
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
@@ -183,7 +182,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Repeats one channel's state in every lane of a vector.
+    /// Broadcasts one channel's state to every lane of a vector.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -191,7 +190,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepares the states of `count` neighbouring channels from k on, one a lane.
+    /// States of `count` consecutive channels from k on, one per lane.
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -199,8 +198,8 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// `state` is a State<V> or, where V is float, a PlaceState. collect(x) gets each value that an operator of
-    /// statistics passes on.
+    /// Applies all operators to x. `state` is a State<V> or, for V = float, a PlaceState. collect(x) is called with
+    /// each value that a statistics operator passes on.
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
@@ -212,7 +211,7 @@ struct Epilogue {
         return x;
     }
 
-    /// The value that reaches the operator at index Count. The operators before it store nothing.
+    /// Value that reaches the operator at index Count. Stores of the preceding operators are skipped.
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
         auto const apply_unless_stored = [&]<int Nth, class Op>(Op const*) {
@@ -224,8 +223,8 @@ struct Epilogue {
         return x;
     }
 
-    /// Applies the operators to Count neighbours, one operator after another: at[i] is the place of one neighbour, and
-    /// at.store(view, values) writes what an operator stores for all of them.
+    /// Applies the operators to Count adjacent elements, one operator at a time: at[i] is the coordinate of element i,
+    /// and at.store(view, values) stores all Count values at once.
     template <std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PlaceState const (&state)[Count],
                                                 Args const& args) {

@@ -10,8 +10,8 @@
 
 namespace fusekit::detail {
 
-/// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its
-/// input. Lives inside one constant expression; compare it with a Literal.
+/// Packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its input.
+/// Exists within one constant expression; compare it with a Literal.
 class Evaluation {
 public:
     CollapsedLayout<4> layout;
@@ -37,7 +37,7 @@ public:
 private:
     float* values;
 
-    /// A layout in four modes; one of matrices as that of an image.
+    /// Collapses a layout to four modes; a matrix as the image that y is.
     template <int Rank>
     FUSEKIT_H constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
@@ -46,7 +46,7 @@ private:
     }
 };
 
-/// Reads channel c as a Conv or Gemm does: elements of x, passed through the prologue.
+/// Loads channel c as a Conv or Gemm does: elements of x, after the prologue.
 template <class V, class BoundPlan, class At>
 struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
@@ -63,7 +63,7 @@ struct HeadInput {
     }
 };
 
-/// The head's value at one place of y, by the definition.
+/// Value of the head at one coordinate of y, by the definition.
 template <class V, MainloopOp Conv, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const& y, At const& at) {
@@ -98,7 +98,7 @@ FUSEKIT_H constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<
                weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
-/// The sum over all pixels of dy of channel k, each times factor(pixel).
+/// Sum over all pixels of dy[k] * factor(pixel).
 template <class V, class At, class BoundPlan, class Factor>
 FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
     Index<4> const out = bound.head.dy.layout.shape;
@@ -112,7 +112,7 @@ FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Fa
     };
     return pairwise(0, out[0] * out[2] * out[3], addends, add, [](V a, V b) { return a + b; });
 }
-/// Writes the gradient of a bias after a convolution, where it is wanted, of channel k.
+/// Writes the bias gradient of channel k, if requested.
 template <class V, class At, class BoundPlan>
 FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
     auto const& gradient = bound.head.bias_gradient;
@@ -120,7 +120,7 @@ FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t
         gradient.data[k * gradient.layout.stride[0]] =
             static_cast<float>(sum_over_pixels<V, At>(bound, k, [](At const&) { return V{1}; }));
 }
-/// A filter's first weight brings its bias' gradient.
+/// The first weight of a filter also writes the filter's bias gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const&, At const& at) {
@@ -141,9 +141,9 @@ FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V cons
     return x(at.n, at.k, at.p, at.q);
 }
 
-/// The plan's result at one place, by the definition. V is float or double; `values` are the extents of what the head
-/// makes; `at` is a coordinate that loads such values; `state` is the epilogue's state of its channel; collect is as in
-/// Epilogue::apply.
+/// Result of the plan at one coordinate, by the definition. V is float or double; `values` are the extents of the
+/// head's output; `at` is a coordinate that loads such values; `state` is the epilogue's state of its channel; collect
+/// is as in Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
 FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
                                   At const& at, State const& state, Collect const& collect = {}) {

@@ -12,7 +12,7 @@ FUSEKIT_H inline double elements(Index<4> const& shape) {
     return product;
 }
 
-/// The FLOPs of all elements of `y`, as Op states them (ops/operator.hpp): 1 an element where it states nothing.
+/// FLOPs of all elements of `y`, as Op states them (ops/operator.hpp); default: 1 per element.
 template <class Op>
 FUSEKIT_H double flops_of(CollapsedShape<4> const& y, typename Op::Args const& args) {
     if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
@@ -20,8 +20,8 @@ FUSEKIT_H double flops_of(CollapsedShape<4> const& y, typename Op::Args const& a
     else return elements(y);
 }
 
-/// The FLOPs that Op adds to a gradient for each element: the product with its slope, and the sums of its parameters'
-/// gradients, 1 each where it states nothing. For batch statistics the projection replaces the product.
+/// FLOPs per element that Op adds to a gradient: the product with its slope, and the sums of its parameter gradients;
+/// default: 1 each. For batch statistics the projection replaces the product.
 template <class Op>
 consteval int gradient_flops() {
     if constexpr (requires { Op::gradient_flops_per_element; }) return Op::gradient_flops_per_element;

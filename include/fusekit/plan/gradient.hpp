@@ -13,8 +13,8 @@ FUSEKIT_BEGIN_OPERATOR_CALLS
 
 namespace fusekit::detail {
 
-/// The views that the gradients of an operator's parameters are written to, and the number of sums that they are made
-/// of. An operator with store_gradients writes one for every element instead.
+/// Type: the views to write an operator's parameter gradients to. Also the number of accumulators per gradient total.
+/// An operator with store_gradients writes one gradient per element instead.
 template <class Op>
 struct GradientsOf {
     struct Type {};
@@ -30,7 +30,7 @@ template <class Op>
     requires requires { Op::gradient_sums; }
 inline constexpr int gradient_sums<Op> = Op::gradient_sums;
 
-/// The map that the gradient of batch statistics applies to dy once all is totalled.
+/// Maps dy to dx for batch statistics, after their totals are complete.
 template <class Op, class V>
 struct ProjectionOf {
     using Type = Nothing;
@@ -47,15 +47,15 @@ consteval bool sums_per_place() {
     else return false;
 }
 
-/// The equation of a plan's gradient. Batch statistics, which depend on every x, state their own.
+/// Equation of a plan's gradient. Batch statistics, which depend on every x, state their own.
 template <class First>
 consteval char const* gradient_equation() {
     if constexpr (requires { First::gradient_equation; }) return First::gradient_equation;
     else return ReductionOp<First> ? "" : "dx = dy * slopes of the plan at x";
 }
 
-/// The number of operators whose values must be computed again, because a later one takes its slope there: all before
-/// the last one that does not merely pass its value on.
+/// Number of operators whose values must be recomputed because a later operator evaluates its slope at them: all before
+/// the last operator that is not a pass-through.
 template <class... Ops>
 consteval int values_needed() {
     int needed = 0, number = 0;
@@ -68,8 +68,7 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
     return in_form_of<Op>([](auto const&... given) { return Op::slope(given...); }, x, at, state, args);
 }
 
-/// The one operator of a Backward plan: from dy to dx, through the slopes of Ops at the values that they compute from
-/// x.
+/// The single operator of a Backward plan: multiplies dy by the slopes of Ops, evaluated at values recomputed from x.
 template <class... Ops>
 struct Gradient {
     static constexpr auto stage = Stage::pointwise;
@@ -83,7 +82,7 @@ struct Gradient {
     static constexpr int sums = (0 + ... + gradient_sums<Ops>);
     static constexpr bool per_place = (sums_per_place<Ops>() || ...);
 
-    /// Plain sums: totals merge by addition.
+    /// Sums that merge by addition.
     template <class V>
     struct Total {
         V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
@@ -110,8 +109,8 @@ struct Gradient {
         return text + ">";
     }
 
-    /// The FLOPs of the values that are computed again and of each operator's share. Each counts once, even where the
-    /// run waits for totals and a backend computes it before and after.
+    /// FLOPs of the recomputed values and of each operator's gradient. Counted once, even if the backend recomputes
+    /// them in a second pass after the totals.
     FUSEKIT_H static double flops(Index<4> const& y, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             double const again =
@@ -194,9 +193,8 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
 
 private:
-    /// Carries dy back through the operators from number I on, to the input x of operator I; batch statistics' own
-    /// slope is left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum, or
-    /// writes the gradients that every element has of its own.
+    /// Propagates dy from operator Nth on back to its input x. Projection applies the slope of batch statistics. Adds
+    /// to the parameter-gradient accumulators, from index Sum on, or stores the per-element gradients.
     template <bool adds, int Nth, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<Nth>(state);

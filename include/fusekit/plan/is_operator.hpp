@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// What keeps a type from being an operator.
+/// Requirements of an operator, one concept each.
 template <class Op>
 concept HasArgs = requires { typename Op::Args; };
 template <class Op>
@@ -29,12 +29,12 @@ concept AppliesAsObject =
         requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
     };
 
-/// Has a check that does not take what it is given.
+/// True for an operator whose check does not accept (Args const&, Check const&).
 template <class Op>
 concept NeverChecks =
     requires { &Op::check; } && !requires(typename Op::Args const& args, Check const& in) { Op::check(args, in); };
 
-/// Refuses what is no operator, by its name, in a sentence that says what to write.
+/// Refuses a type that is no operator, with a message that names the type and the fix.
 template <class Op>
 consteval bool is_operator() {
     constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;
@@ -75,7 +75,7 @@ consteval bool is_operator() {
     return whole;
 }
 
-/// Stands for what is no operator, and has been refused, so that this is the only error.
+/// Placeholder for a refused type, so that the refusal is the only error.
 template <class Op>
 struct NoOperator {
     struct Args {};

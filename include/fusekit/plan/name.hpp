@@ -9,7 +9,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Copies a list of types from `in`, up to what closes it, each without its namespaces and class key. Moves both
+/// Copies a list of types from `in`, up to its closing bracket, without namespaces and class keys. Advances both
 /// pointers; writes no more than it reads.
 [[gnu::cold]] FUSEKIT_H inline void unqualified(char const*& in, char*& out) {
     auto const ends_with = [&](char const* begin, char const* suffix) {
@@ -31,7 +31,7 @@ namespace detail {
     }
 }
 
-/// The compiler's spelling of T, without namespaces and class keys: "Activation<Relu>".
+/// Spells T as the compiler does, without namespaces and class keys: "Activation<Relu>".
 template <class T>
 FUSEKIT_H Text spelled() {
     char const* in = std::strstr(__PRETTY_FUNCTION__, "T = ") + 4;  // "... [with T = fusekit::Bias; ...]"
@@ -43,7 +43,7 @@ FUSEKIT_H Text spelled() {
 
 }  // namespace detail
 
-/// A plan or an operator as its author wrote it: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+/// Spells a plan or an operator as its author wrote it: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
 template <class T>
 [[gnu::cold]] FUSEKIT_H Text type_name() {
     if constexpr (requires { T::name(); }) return T::name();

@@ -7,9 +7,9 @@ namespace fusekit {
 
 namespace detail {
 
-/// The rules. Each says whether a sequence of operators keeps it, and why it must, in a sentence that it asserts, too,
-/// which the README's table repeats: an assertion takes a literal alone. They are asked in the order of InOrder. g++
-/// prints the name of the asserted variable, so the name is short.
+/// The rules, evaluated in the order of InOrder. Each tests a sequence of operators and states its reason in one
+/// sentence, which README's table repeats. The sentence stands in the rule and in its static_assert, because
+/// static_assert accepts only a literal. Variables asserted have short names: g++ 12 prints them.
 namespace rules {
 
 struct HasOperators {
@@ -208,7 +208,7 @@ struct OneOfEach {
     }
 };
 
-/// Stands for "no rule is broken".
+/// Result of a sequence that breaks no rule.
 struct NoRule {
     template <class... Ops>
     static consteval bool require() {
@@ -232,7 +232,7 @@ struct List<First, Rest...> {
 using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, OneTotal, TotalsFit, PoolComesLast,
                      PoolFits, PooledOnce, PlacesFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
 
-/// The first rule that operators break. None for a type that is no operator, which is refused as such.
+/// First rule that the operators break. NoRule for a type that is no operator, which is_operator refuses.
 template <class... Ops>
 struct BrokenBy : std::type_identity<NoRule> {};
 template <class... Ops>
@@ -270,15 +270,15 @@ concept NormBeforeActivation = detail::rules::NormBeforeActivation::holds(detail
 template <class... Ops>
 concept OneOfEach = detail::rules::OneOfEach::holds(detail::sequence_of<Ops...>());
 
-/// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
+/// True if these operators, in this order, are one kernel. Plan's message gives the reason if not.
 template <class... Ops>
 concept Fusable =
     (Operator<Ops> && ...) && std::same_as<typename detail::rules::BrokenBy<Ops...>::type, detail::rules::NoRule>;
 
 namespace detail {
 
-/// T, once all assertions that concern it have been evaluated. The answers are a pack and not a fold, because g++ 12
-/// refuses a fold in an alias whose operators are the pack of another template.
+/// T, after all static_asserts that concern it are evaluated. A pack of bools and not a fold expression: g++ 12 refuses
+/// a fold in an alias whose operators are the pack of another template.
 template <class T, bool...>
 using Checked = T;
 

@@ -3,7 +3,7 @@
 
 #include "fusekit/ops/activation.hpp"
 
-/// Names that other libraries give to operators of fusekit. None can be used: compilers print what to write.
+/// Names of operators in other libraries. Using one is an error that prints fusekit's name.
 namespace fusekit {
 
 namespace detail {
@@ -34,7 +34,7 @@ using BatchNorm2d
     __attribute__((unavailable("write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>"))) =
         Activation<Passthru>;
 
-/// Templates, whose sentence is_operator() has.
+/// Class templates: is_operator() has their messages.
 template <class... Mode>
 struct BatchNorm {
     static constexpr auto other_name = detail::OtherName::batch_norm;

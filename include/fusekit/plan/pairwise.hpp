@@ -7,10 +7,11 @@
 
 namespace fusekit::detail {
 
-/// The number of values that are added one after another before their total is merged with others.
+/// Number of values that are added sequentially before their total is merged with others.
 inline constexpr std::int64_t addends = 64;
 
-/// Merges two totals.
+/// Function object that merges two totals; a type, so that its call operator carries the compiler flags of its
+/// namespace.
 struct Merged {
     template <class A, class B>
     FUSEKIT_H constexpr auto operator()(A const& a, B const& b) const {
@@ -19,9 +20,10 @@ struct Merged {
 };
 inline constexpr Merged merged;
 
-/// Totals numbers [begin, end): leaf(begin, end) totals up to `block` of them, and merge(a, b) combines the totals of
-/// two parts, of which the first has `block` times a power of two. A number takes part in log(count) merges, so
-/// rounding errors grow no faster (Higham 2002, section 4.2). The order depends on the count alone.
+/// Pairwise summation of the numbers [begin, end): leaf(begin, end) totals up to `block` numbers, and merge(a, b)
+/// combines the totals of two halves, the first of which has `block` times a power of two. Each number takes part in
+/// O(log(count)) merges, so rounding errors grow as log(count) (Higham 2002, section 4.2). The order depends on the
+/// count alone.
 template <class Leaf, class Merge>
 FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
                                   Merge const& merge) {
@@ -32,8 +34,8 @@ FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int
     return merge(first, pairwise(begin + half, end, block, leaf, merge));
 }
 
-/// Calls f(row, first, last) for the rows of numbers [begin, end), which stand in rows of `columns`: its columns
-/// [first, last).
+/// Calls f(row, first, last) for each row of the numbers [begin, end) laid out in rows of `columns`: [first, last) are
+/// its columns.
 template <class F>
 FUSEKIT_H constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
     std::int64_t row = begin / columns, first = begin % columns;

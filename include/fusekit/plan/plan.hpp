@@ -17,7 +17,7 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// Views of B x M x N, which an operator's field took for signals, are of matrices.
+/// Reinterprets views of B x M x N, which a field of Args collapsed as signals, as matrices.
 template <class Op>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
@@ -30,7 +30,7 @@ FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
         });
 }
 
-/// Puts the operators' arguments, given in plan order, into their slots.
+/// Moves the operators' arguments, in plan order, into their slots.
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
@@ -55,11 +55,11 @@ private:
     }
 };
 
-/// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
-/// refused; any other must outlive the runs of what bind gives (BoundPlan).
+/// bind({.weights = w}, {.bias = b}, {}): one brace group per operator, in plan order. Refuses a temporary tensor; any
+/// other must outlive the runs of the bound plan (BoundPlan).
 ///
-/// One function: where one of several, a template or an object does not fit, compilers name no field. Compilers quote
-/// the line that declares it: its comment says what a call gives.
+/// A single function: compilers name the field that does not fit only if bind is neither overloaded, a template nor an
+/// object. Compilers quote the declaring line, so its comment states the expected arguments.
 template <bool Overloaded, class... Ops>
 struct Binding {
     FUSEKIT_H static constexpr auto bind(
@@ -67,9 +67,9 @@ struct Binding {
         return MakeBound<Ops...>::make(args...);
     }
 };
-/// nvcc chooses one function when it reads a template that calls it, and then hands g++ parentheses around an argument
-/// such as {.weights = layer.weights}, which no compiler takes. It chooses among several when it instantiates the
-/// template.
+/// For nvcc, two overloads. With a single function, nvcc resolves the call when it parses the calling template and then
+/// passes g++ a parenthesised braced argument, ({.weights = layer.weights}), which no compiler accepts. Overloads are
+/// resolved at instantiation.
 template <class... Ops>
 struct Binding<true, Ops...> {
     FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> bind(typename Ops::Args... args) {
@@ -80,12 +80,12 @@ struct Binding<true, Ops...> {
     FUSEKIT_H static void bind(Given...);
 };
 
-/// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
+/// Implementation of Plan<Ops...>: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
 template <class... Ops>
 struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Ops...> {
     using Slots = Structure<Ops...>;
 
-    /// The arguments of operator I.
+    /// Arguments of operator Nth.
     template <int Nth>
     FUSEKIT_H static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;
@@ -98,7 +98,8 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 
     using Binding<config::overloads_bind, Ops...>::bind;
 
-    /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w})
+    /// Binds the operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights
+    /// = w})
     template <class... Given>
     [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
     FUSEKIT_H static constexpr BoundPlan<FusedPlan> bind_by_type(Given const&... given) {
@@ -106,8 +107,8 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
         return bind(argument_of<Ops>(given...)...);
     }
 
-    /// The plan's result in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y).
-    /// Meant for small tensors; the loops are the definition, not a fast path.
+    /// Result of the plan in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y). Intended for
+    /// small tensors: the loops follow the definition.
     template <class X>
     FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
@@ -115,7 +116,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
         return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 
-    /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"
+    /// Name of the plan: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     [[gnu::cold]] FUSEKIT_H static Text name() {
         Text text;
         ((text += (text.empty() ? "Plan<" : ", ") + type_name<Ops>()), ...);

@@ -11,12 +11,12 @@
 
 namespace fusekit {
 
-/// A layer that is ready to run on tensors of known layouts: validated, with its schedule and grid chosen. It is
-/// immutable and trivially copyable, and may be run from many threads and on many streams at once. What the layer was
-/// bound to outlives its runs.
+/// A bound plan prepared for tensors of known layouts: validated, with its schedule and grid chosen. Immutable and
+/// trivially copyable; may be run from many threads and on many streams at once. The tensors that the plan is bound to
+/// must outlive its runs.
 ///
-/// TheLaunch is the backend's: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device than
-/// that it was prepared for; and `start(stream, x, y, workspace)`, which puts it there.
+/// TheLaunch is the backend's type: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device
+/// than the one that it was prepared for; and `start(stream, x, y, workspace)`, which enqueues the run.
 template <class BoundPlan, Element T, detail::OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
@@ -28,7 +28,7 @@ public:
     using X = T;
     using Y = U;
 
-    /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
+    /// Wraps `launch` for x and y at addresses of the assumed alignment, disjoint from all of `arguments`.
     FUSEKIT_H Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x,
                        TensorView<U, Rank> const& the_y, detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
@@ -37,18 +37,18 @@ public:
                    detail::same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
-    /// The bytes that a run borrows.
+    /// Workspace bytes of one run.
     FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
-    /// Runs on `stream` from x into y, pointers or tensors of the layouts that it was prepared for; allocates nothing.
-    /// Borrows `workspace`, or, where none is given, the stream's own. Throws Error, with y untouched, where pointers
-    /// are null, aligned to less than it was prepared for, not the device's, or to memory that overlaps y's.
+    /// Runs on `stream` from x into y: pointers, or tensors of the prepared layouts. Allocates nothing. Uses
+    /// `workspace`, or, if none is given, the stream's own. Throws Error and leaves y unchanged if a pointer is null,
+    /// aligned to less than prepared for, not accessible to the device, or to memory that overlaps y's.
     template <class Given, class X, class Y>
     FUSEKIT_H void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         try_run(stream, x, y, workspace).raise();
     }
 
-    /// The same, but returns the error.
+    /// Same as operator(), but returns the error.
     template <class Given, class X, class Y>
     [[nodiscard("the error, if there is one, says that nothing was done")]] FUSEKIT_H Refusal
     try_run(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
@@ -77,12 +77,12 @@ public:
     }
 
 private:
-    /// Where a tensor may lie.
+    /// Memory that a tensor may occupy.
     struct Memory {
         Layout<Rank> layout;
         DataType type = data_type<T>;
-        std::uintptr_t begin, end;  ///< bytes from its pointer to the first and one past the last of its own
-        std::uintptr_t alignment;  ///< of the pointer
+        std::uintptr_t begin, end;  ///< bytes from its pointer to its first, and past its last
+        std::uintptr_t alignment;  ///< of the pointer, in bytes
 
         template <class Data>
         FUSEKIT_H explicit Memory(TensorView<Data, Rank> const& view)
@@ -95,7 +95,7 @@ private:
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         FUSEKIT_H bool has_no_elements() const { return begin == end; }
-        /// Accepts any address, even null, if there are no elements.
+        /// Accepts any address, even null, for a tensor without elements.
         FUSEKIT_H bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }
@@ -105,7 +105,7 @@ private:
     Memory x_memory, y_memory;
     detail::Region regions[Aliases::most] = {};
     int region_count = 0;
-    bool in_place;  ///< whether x may be y, for layouts and types of these
+    bool in_place;  ///< true if the layouts and types allow y to be x
 
     template <class Stored, class Data>
     FUSEKIT_H static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
@@ -116,7 +116,7 @@ private:
 
     FUSEKIT_H Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
-        // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
+        // Overlapping address ranges may still share no byte: refuse() compares them exactly.
         bool fits = x_memory.takes(from) && (x_memory.has_no_elements() || stream.has_reached(x)) &&
                     (!has_y || (y_memory.takes(to) && (y_memory.has_no_elements() || stream.has_reached(y)))) &&
                     launch.suits(stream) && suffices(stream, workspace);
@@ -141,8 +141,8 @@ private:
                reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
     }
 
-    /// What is wrong, in the words of validate(); nothing, and nothing is allocated, where the device had only to be
-    /// asked about memory.
+    /// Returns the error, with validate()'s wording. Returns none, and allocates nothing, if only the device's view of
+    /// the memory had to be refreshed.
     [[gnu::cold, gnu::noinline]] FUSEKIT_H Refusal refuse(Stream const& stream, T const* x, U* y,
                                                           WorkspaceView workspace) const {
         Refusal refusal;
@@ -210,8 +210,8 @@ private:
 
 namespace detail {
 
-/// Where a tensor might lie that is aligned to so many bytes, or to an element's where they are fewer, and to no more;
-/// or, where that is 0, no more than the pointer that it has, and to 16 bytes at most, as no schedule asks for more.
+/// Returns a stand-in address with an exact alignment: `alignment` bytes, or sizeof(T) if larger; if `alignment` is 0,
+/// the alignment of `data`, at most 16 bytes, because no schedule requires more.
 template <class T>
 FUSEKIT_H T* address_aligned(T* data, int alignment) {
     constexpr int least = sizeof(T);
@@ -243,7 +243,7 @@ FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T cons
     return Result<Run>(Run(*launch, x, y, aliases));
 }
 
-/// A tensor that a run writes: in the order of the device's stream, where it has one.
+/// New tensor for a run to write, allocated in the order of the device's stream if it has one.
 template <class Given, class Device, int Rank>
 FUSEKIT_H auto new_output(Device& device, Layout<Rank> const& layout) {
     if constexpr (requires { device.output_memory(); })

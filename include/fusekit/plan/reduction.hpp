@@ -5,15 +5,15 @@
 
 namespace fusekit::detail {
 
-/// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
+/// Interface between backends and the head of a plan that reduces. For every channel or pixel, over its `count` values:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
-///   accumulator.start(a value); add(accumulator, value, operand, state, counts) for every value, where what does not
-///   count adds nothing: bool, or a mask of a vector's lanes;
-///   total = accumulator.total(count), and totals are merged, or combined by sums;
+///   accumulator.start(first value); add(accumulator, value, operand, state, counts) for every value; a false `counts`,
+///     a bool or a lane mask, adds nothing;
+///   total = accumulator.total(count); totals are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
-/// A head that has no totals, or does not wait for them, applies as it adds, and reads values once. A head with an
-/// operand reads an element of the operand beside every value.
+/// A head without totals, or one that does not wait for them, applies while it adds, and reads each value once. A head
+/// with an operand loads one element of the operand for every value.
 template <class Head>
 struct ReductionSteps;
 

@@ -5,7 +5,7 @@
 
 namespace fusekit::detail {
 
-/// Op without what it writes beside its value.
+/// Op without the tensors that it stores beside its value.
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;
@@ -44,8 +44,8 @@ struct ReplayedOf<Op> {
     using Type = Passing<Op>;
 };
 
-/// The operator after the forward run, when its values are computed again: batch statistics are read where they were
-/// saved, and nothing is written a second time.
+/// Operator that recomputes a forward value: loads batch statistics from where the forward run saved them, and stores
+/// nothing.
 template <class Op>
 using Replayed = typename ReplayedOf<Op>::Type;
 

@@ -10,11 +10,11 @@ namespace fusekit::detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// Whether an operator is compiled for the processors that compute in Memory. A backend says where it is not.
+/// True if an operator is compiled for processors that compute in Memory. A backend specialises it to refuse.
 template <class Memory, class Op>
 inline constexpr bool has_code_for = true;
 
-/// Whether what a plan is given lies in Memory, as far as types can tell: a tensor knows, a view does not.
+/// True if an argument may be in Memory, as far as its type tells: a tensor's type names its memory, a view's does not.
 template <class Memory, class Given>
 inline constexpr bool lies_in = true;
 template <class Memory, class Given>
@@ -26,7 +26,7 @@ inline constexpr bool all_have_code_for = true;
 template <class Memory, class... Ops>
 inline constexpr bool all_have_code_for<Memory, FusedPlan<Ops...>> = (has_code_for<Memory, Ops> && ...);
 
-/// Refuses, in a sentence, a run on a device that cannot read or write the tensors, or has no code for the operators.
+/// Refuses a run on a device that cannot access the tensors' memory, or for which an operator is not compiled.
 template <class Plan, class Device, class... Given>
 consteval bool runs_on() {
     using Memory = typename std::remove_cvref_t<Device>::Memory;

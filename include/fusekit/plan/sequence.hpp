@@ -7,20 +7,20 @@
 
 namespace fusekit::detail {
 
-/// What the rules know of an operator: of its type, or of one that only a run's caller knows.
+/// Properties of an operator that the rules depend on, from its type or from a run-time description.
 struct OperatorFacts {
     Stage stage;
     bool head;           ///< is a Conv or Gemm
     bool of_matrices;    ///< is a Gemm
     bool batched;        ///< is a Gemm with weights for each matrix of a batch
     bool reduces;        ///< needs a total over all values before its first result
-    bool totals;         ///< passes the value on, and totals it
-    bool pools;          ///< makes one value of a window
-    bool exceeds_tile;   ///< ... which no tile of a Conv holds
-    bool overlaps;       ///< ... and a value may be in several windows, or in none
-    bool stores;         ///< writes each value, or the largest
-    bool fits_prologue;  ///< is a function of a value and its channel alone, and writes nothing beside its result
-    bool of_places;      ///< has parameters of places of an image
+    bool totals;         ///< passes the value through and totals it
+    bool pools;          ///< reduces a window to one value
+    bool exceeds_tile;   ///< ... whose window exceeds a Conv's tile
+    bool overlaps;       ///< ... whose windows overlap or leave gaps
+    bool stores;         ///< stores each value, or the maximum
+    bool fits_prologue;  ///< is a function of a value and its channel alone, and stores nothing
+    bool of_places;      ///< has per-pixel parameters
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };
@@ -52,7 +52,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                                             !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
                                            .of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
-/// Operators in the order of a plan, as the rules see them.
+/// Operators in plan order, as the rules see them.
 struct Sequence {
     OperatorFacts const* at;
     int size;
@@ -69,14 +69,15 @@ struct Sequence {
     }
     FUSEKIT_H constexpr bool any(bool OperatorFacts::* fact) const { return count(fact) > 0; }
 
-    /// The place of the first Conv or Gemm; 0 where there is none.
+    /// Index of the first Conv or Gemm; 0 if there is none.
     FUSEKIT_H constexpr int first_head() const {
         for (int i = 0; i < size; ++i)
             if (at[i].head) return i;
         return 0;
     }
 
-    /// Whether, before the Conv or Gemm and after it, each operator of stage `early` stands before all of stage `late`.
+    /// True if every operator of stage `early` precedes all of stage `late`, in the prologue and in the epilogue
+    /// separately.
     FUSEKIT_H constexpr bool ordered(Stage early, Stage late) const {
         bool found = false;
         for (int i = 0; i < size; ++i) {
@@ -86,11 +87,10 @@ struct Sequence {
         return true;
     }
 
-    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most: a second one would
-    /// stand after the first.
+    /// True if prologue and epilogue each have at most one operator of this stage: a second would follow the first.
     FUSEKIT_H constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
 
-    /// Whether operators of this stage stand last only.
+    /// True if no operator but the last has this stage.
     FUSEKIT_H constexpr bool only_last(Stage stage) const {
         for (int i = 0; i + 1 < size; ++i)
             if (at[i].stage == stage) return false;

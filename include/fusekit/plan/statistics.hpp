@@ -13,7 +13,7 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-/// The operator among those of an Epilogue that collects statistics, and its arguments.
+/// Index, type and arguments of the operator of an Epilogue that collects statistics.
 template <class Epilogue>
 struct Collector;
 template <class... Ops>
@@ -26,7 +26,7 @@ struct Collector<Epilogue<Ops...>> {
     }
 };
 
-/// The layout in scratch of the totals of a plan with a Conv: for every tile, each float of the totals of all channels.
+/// Layout of tile totals in scratch, for a plan with a Conv: [tile][float of the total][channel].
 template <class Total>
 struct TileTotalsView {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -41,7 +41,7 @@ struct TileTotalsView {
     }
 };
 
-/// The head of a plan without a Conv in which an operator collects statistics. It holds all operators of the plan.
+/// Head of a plan without a Conv that collects statistics. Holds all operators of the plan.
 template <class... Ops>
 struct StatisticsHead {
     using Operators = Epilogue<Ops...>;

@@ -8,16 +8,16 @@
 
 namespace fusekit::detail {
 
-/// The kind of head, which produces the values of a plan. A backend has one specialisation for each.
+/// Kind of head, which produces a plan's values. A backend has one specialisation for each.
 enum class HeadKind {
     elementwise,  ///< no head: the values are those of x
-    conv,         ///< sums over a neighbourhood of each output
-    gemm,         ///< sums over a row of a matrix
-    weight_gradient,  ///< sums over all pixels, for each weight
-    reduction,    ///< totals over all values of a channel or place, and what is computed from them
+    conv,         ///< reduces a window of x for each output
+    gemm,         ///< reduces a row of x for each output
+    weight_gradient,  ///< reduces over all pixels for each weight
+    reduction,    ///< totals all values of a channel or pixel
 };
 
-/// The head of a plan without one.
+/// Head of a plan without a Conv, Gemm or reduction.
 struct Elementwise {
     struct Args {};
 };
@@ -47,7 +47,7 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Puts operators into slots, one after another: those before the Conv or Gemm into the prologue.
+/// Assigns operators to slots in order: those before the Conv or Gemm to the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
@@ -55,7 +55,7 @@ struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Befor
 template <class... Before, MainloopOp Head, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
-/// Stands in after a broken rule: no operators, so that the rule's sentence is the only error.
+/// Placeholder after a broken rule: no operators, so that the rule's message is the only error.
 template <class... Ops>
 struct SlotsOf : Slots<Epilogue<>, Elementwise, Epilogue<>> {};
 
@@ -75,12 +75,11 @@ template <class... Ops>
     requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
-/// The slots of a plan.
-///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; their results are rounded to
-///              x's type
-///   Head       a Conv or Gemm, a reduction, or Elementwise, which passes x on
+/// Slots of a plan.
+///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; results are rounded to x's type
+///   Head       a Conv or Gemm, a reduction, or Elementwise, which passes x through
 ///   Epilogue   elementwise operators, applied to each value of the head
-///   Pool       the operator that makes one output of a window of values; void where there is none
+///   Pool       the operator that reduces a window of values to one output; void if there is none
 template <class... Ops>
 struct Structure : SlotsOf<Ops...> {
     using typename SlotsOf<Ops...>::Prologue;
@@ -92,12 +91,12 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr bool has_weight_gradient = head_kind == HeadKind::weight_gradient;
     static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
-    /// Whether each value that the mainloop reads passes operators first.
+    /// True if the mainloop applies operators to each value that it reads.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
-    /// Whether a mainloop's tiles total statistics of their results.
+    /// True if the tiles of a mainloop total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
-    /// How many maxima operators keep, and where one is kept.
+    /// `maxima` counts operators that keep a maximum; maximum() returns the address of one.
     static constexpr int maxima = [] {
         if constexpr (Collects<Head>) return Head::Operators::maxima;
         else return Epilogue::maxima;
@@ -111,16 +110,16 @@ struct Structure : SlotsOf<Ops...> {
     using Pool = typename PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 
-    /// Whether y may be x: whether an element of x is read for the same element of y alone, and before that is written.
-    /// A plan with ChannelStatistics reads a value near its first one, which another thread may be writing.
+    /// True if y may be x: an element of x is read only for the same element of y, before that is written. False for
+    /// ChannelStatistics, which reads a value near its first one that another thread may be writing.
     static constexpr bool runs_in_place =
         !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
 
-    /// The number of operators before the head, and whether one operator is the head.
+    /// `prologue_size` counts operators before the head; `head_is_operator`: the head is an operator of the plan.
     static constexpr int prologue_size = Prologue::size;
     static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
 
-    /// A view, a layout or extents of x or y in four modes.
+    /// Collapses a view, a layout or extents of x or y to four modes.
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused

@@ -17,7 +17,7 @@ FUSEKIT_H void check_extents(Check const& in, char const* argument, Extents cons
             in.fail(argument, "extents of 0 or more whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Memory for totals of tiles, after a Conv or Gemm: `least` floats or more, without gaps.
+/// Checks scratch for tile totals after a Conv or Gemm: contiguous, at least `least` floats.
 FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (least == 0) return;
@@ -28,7 +28,7 @@ FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
 }
 
-/// Refuses batch statistics of no values, where a channel or place has some.
+/// Refuses batch statistics over zero values if some channel or pixel needs them.
 template <class Op>
 FUSEKIT_H void check_values(Check const& in) {
     Index<4> const& y = in.y;
@@ -58,14 +58,14 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
-/// Refuses a run that writes nothing: without y, and without an output beside it.
+/// Refuses a run that writes nothing: fk::no_output for a plan that stores nothing beside y.
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
     in.fail("", "an output, as the plan writes none beside it", "no_output");
 }
 
-/// Of a plan's run on an input of one shape and type.
+/// Check for a run of a plan on an input of one shape and type.
 template <class Plan>
 FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
@@ -76,31 +76,30 @@ FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
-/// The modes of y, as if space were rows and columns.
+/// Modes of y, with two spatial modes.
 template <class Plan>
 consteval char const* modes_of_y() {
     if constexpr (requires { Plan::Head::output_modes; }) return Plan::Head::output_modes;
     else return "N x K x P x Q";
 }
 
-/// Whether x may be y.
+/// Access to x: in place if y may be x.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
 
-/// Whether y, where it is given, decides among several extents that the head may make of x.
+/// True if the head maps one x to y of several extents, between which a given y decides.
 template <class Plan>
 inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Plan::Head::Args const& args) {
     Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
 };
 
-/// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then. For
-/// no run the arguments' may be null, too.
+/// Time at which the addresses of x and y are known: now, or at a later run, which checks them. `never`: nothing runs,
+/// and arguments may be null too.
 enum class Addresses { known, later, never };
 
-/// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it: with Error, or into
-/// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
-/// is null where the output is yet to be allocated, or not written at all. Returns the extents of the output, N x K x P
-/// x Q.
+/// Refuses an x that `bound` cannot compute from on `device`, and a y that cannot hold the result: throws Error, or
+/// stores it in `refusal` if given. Adds the memory of all arguments to `aliases`, x's first if its address is known.
+/// `y` is null if it is yet to be allocated, or not written. Returns the extents of the output, N x K x P x Q.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                                      TensorView<U, Rank> const* y, Device const& device, AliasChecker& aliases,
@@ -158,7 +157,7 @@ FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const,
     return y_shape;
 }
 
-/// The same for a run on x and y, with Error; writes nothing.
+/// Validates a run on x and y; throws Error. Writes nothing.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                                      TensorView<U, Rank> const* y, Device const& device) {
@@ -166,8 +165,7 @@ FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const,
     return validate(bound, x, y, device, aliases, Addresses::known, nullptr);
 }
 
-/// The same for a run into a new output of elements of type U. Returns its layout: packed, channels first or last as
-/// in x.
+/// Validates a run into a new output of element type U. Returns its layout: packed, channels first or last as in x.
 template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
 FUSEKIT_H Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
     TensorView<U, Rank> const* const none = nullptr;

@@ -7,7 +7,7 @@
 
 namespace fusekit::detail {
 
-/// Refuses, in a sentence, what a plan of a ConvWeightGradient is not: its values are weights.
+/// Refuses operators and types that a plan of a ConvWeightGradient cannot have: its values are weights.
 template <class Plan, Element T, int Rank>
 consteval bool takes_weight_gradient() {
     using Epilogue = typename Plan::Epilogue;
