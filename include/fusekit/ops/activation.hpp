@@ -48,13 +48,13 @@
 
 namespace fusekit {
 
-/// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and
-/// apply. Softmax is not a mode: it needs a whole row (ops/operator.hpp).
+/// y = f(x), elementwise. Mode is a struct of activation/, one file per mode, or any struct with Args and apply.
+/// Softmax is not a mode: it needs a whole row (ops/operator.hpp).
 ///
-/// Arguments: the mode's alpha, beta, gamma, where it has them. NaN in gives NaN out in every mode; +-infinity
-/// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN). The same holds for a mode's slope, its
-/// derivative. At a kink the mode's comment says which side's slope it takes. Source: MIOpen's
-/// activation modes (miopenActivationMode_t) for the first eleven, the papers named elsewhere.
+/// Arguments: the mode's alpha, beta and gamma, if it has them. In every mode NaN maps to NaN, and +-infinity to the
+/// limit (except LeakyRelu with alpha = 0, where 0 * -infinity is NaN); likewise for the mode's slope, its derivative.
+/// At a kink the mode's comment states which one-sided slope is used. Sources: MIOpen's activation modes
+/// (miopenActivationMode_t) for the first eleven; the papers named in the other modes' comments.
 template <class Mode>
 struct Activation {
     static constexpr auto stage = Stage::activation;

@@ -7,10 +7,10 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] * f'(z[n,k,p,q])
 ///
-/// The way of a gradient back through an activation f: after a TransposedConv, whose result is dL/df(z), this is dL/dz.
-/// Arguments: z, the activation's input, of y's shape, any element type and strides, apart from y in memory or y
-/// itself; of a Relu also its output, which is positive where its input is. `of` is what the mode takes. At a kink the
-/// mode's comment says which side's slope it takes.
+/// Backward pass of an activation f: after a TransposedConv, whose result is dL/df(z), y is dL/dz.
+/// Arguments: z, the activation's input, of y's shape, any element type and strides, disjoint from y in memory or y
+/// itself; for a Relu, z may be its output, which is positive wherever its input is. `of`: the mode's arguments. At a
+/// kink the mode's comment states which one-sided slope is used.
 template <class Mode>
 struct ActivationSlope {
     static constexpr auto stage = Stage::pointwise;

@@ -5,12 +5,13 @@
 
 namespace fusekit {
 
-/// y = x, and amax = max(amax, |x|) over all n, k, p, q: what the scale of an 8-bit float is made of. The plan goes on
-/// with the value, so the place in the plan says which values count: before a Scale, those that are not scaled yet.
+/// y = x, and amax = max(amax, |x|) over all n, k, p, q: the input of an 8-bit float's scale. Its position in the plan
+/// selects the values: before a Scale, it measures the unscaled ones.
 ///
-/// Arguments: amax, one float, apart in memory from all other arguments. The caller sets it to 0 before a run, or to a
-/// magnitude that it found before; a run over no values leaves it. The maximum does not depend on an order, so every
-/// run gives the same. A value that is NaN makes it NaN. Source: NVIDIA, Transformer Engine, "delayed scaling".
+/// Arguments: amax, one float, disjoint in memory from all other arguments. The caller sets it to 0, or to an earlier
+/// maximum, before a run; a run over zero values leaves it unchanged. A maximum does not depend on the order: results
+/// are bitwise identical from run to run. A NaN value makes it NaN. Source: NVIDIA, Transformer Engine, "delayed
+/// scaling".
 struct Amax {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, amax = max(amax, |x|)";

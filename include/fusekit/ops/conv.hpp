@@ -17,7 +17,7 @@ inline constexpr char const* conv_equation[] = {
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
     "y[n,k,o,p,q] = sum of x[n,c,d,h,w] * weights[k,c,t,r,s] over c, t, r, s"};
 
-/// The filter's geometry is part of the type; the arguments are the weights alone.
+/// Args of a Conv whose filter geometry is part of the type: the weights alone.
 template <auto Geometry>
 struct ConvArgs {
     static constexpr int space = Geometry.rank;
@@ -39,7 +39,7 @@ struct ConvArgs {
 template <>
 struct ConvArgs<dynamic> {
     static constexpr int space = 2, collapsed_space = 2;
-    /// Has no default: a call that leaves it out does not compile.
+    /// Filter without a default: omitting it does not compile.
     struct GivenFilter : Filter<2> {
         template <class = void>
         GivenFilter() = delete;  // the argument filter is left out: give .filter = fk::filter(r, s) after .weights
@@ -57,7 +57,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;
     static constexpr bool may_be_single_pixels = true;
-    static constexpr int longest = 1 << 30;  ///< size of the filter in one mode, at most
+    static constexpr int longest = 1 << 30;  ///< maximum size of the filter in one mode
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     FUSEKIT_H static Text written(Args const& args) { return args.filter.to_string(); }
@@ -68,20 +68,20 @@ struct ConvArgs<dynamic> {
 
 /// y[n,k,p,q] = sum over c, r, s of x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation] *
 ///              weights[k, c, r, s],  g = the group of k; x is zero outside its extents.
-/// Those zeros are summed like any other value: on every path, an infinite weight or NaN times a zero gives NaN.
+/// The padding is summed like any other value: on every path, an infinite or NaN weight times padding gives NaN.
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
-///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.
-/// With filter(s): x N x C x W, weights K x C/G x S, y N x K x Q; with filter(t, r, s): x N x C x D x H x W,
-/// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
-/// Arguments: weights, of x's type or, with Conv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
-/// stride[T] = R stride[R]); with Conv<dynamic> also filter, the geometry of R x S.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input, unless that has an extent of 0
-/// there; with int8, whose sums are exact 32-bit integers, at most 131071 products an output. An extent of 0 is no
-/// error: a y without elements is not written, and where C is 0 the sums are 0. Source: the cross-correlation that deep
-/// learning calls convolution; Dumoulin and Visin 2016, section 2.
+///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q likewise.
+/// filter(s): x N x C x W, weights K x C/G x S, y N x K x Q. filter(t, r, s): x N x C x D x H x W, weights K x C/G x T
+/// x R x S, y N x K x O x P x Q, summed over t too.
+/// Arguments: weights, of x's type or, with Conv<..., Weights<T>>, of T, any strides (for filter(t, r, s): stride[T] =
+/// R stride[R]); with Conv<dynamic> also filter, the geometry of R x S.
+/// Requires: C and K divisible by G; a filter that fits the padded input, unless the input has an extent of 0; with
+/// int8, accumulated exactly in int32, at most 131071 products per output. Extents of 0 are valid: an empty y is not
+/// written, and with C = 0 the sums are 0. Source: the cross-correlation that deep learning calls convolution; Dumoulin
+/// and Visin 2016, section 2.
 ///
-/// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
+/// Compilers quote the line of an unmet requirement: its comment gives the reason.
 template <auto Geometry, class Option = void>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
@@ -125,7 +125,7 @@ struct Conv : detail::ConvArgs<Geometry> {
                 in.fail("filter", detail::conv_least[Conv::space - 1], Conv::written(args) + " on " + to_string(in.x));
         }
         detail::check_weights<Option>(args.weights.type, in);
-        if (in.refused()) return;  // else 0 groups would divide
+        if (in.refused()) return;  // groups of 0 would divide by zero
         std::int64_t const k = args.weights.layout.shape[0];
         detail::check_groups(f, args.weights.layout.shape, [&] { return Conv::written(args); }, in);
         CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);

@@ -5,8 +5,8 @@
 
 namespace fusekit {
 
-/// A Gemm with an option: weights of another element type than x, GemmWith<Weights<fk::int8>>, or how floats are
-/// multiplied, GemmWith<Products<fk::tf32>>.
+/// A Gemm with an option: weights of another element type than x, GemmWith<Weights<fk::int8>>, or a multiplication
+/// format for floats, GemmWith<Products<fk::tf32>>.
 template <class Option>
     requires(detail::HeadOption<Option>::is_valid)  // the option of a Gemm is Weights<T> or Products<T>
 struct GemmWith : detail::MatrixHead<Option> {
@@ -21,7 +21,7 @@ struct GemmWith : detail::MatrixHead<Option> {
                                                    stride[0], stride[1]);
     }
 
-    /// Of the weight that x's column k is multiplied by.
+    /// Offset of the weight that multiplies x's column k.
     FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.k, k}});
     }
@@ -45,11 +45,11 @@ struct GemmWith : detail::MatrixHead<Option> {
 
 /// y[m,n] = sum of x[m,k] * weights[n,k] over k
 ///
-/// A fully connected layer. The operators that follow take the N columns of y as channels.
-/// Shapes: x M x K, weights N x K, y M x N; with x B x M x K or A x B x M x K, y B x M x N or A x B x M x N, and all
-/// matrices of the batch are multiplied by the same weights (BatchedGemm has some for each). Any strides.
+/// Fully connected layer. Following operators see y's N columns as channels.
+/// Shapes: x M x K, weights N x K, y M x N. Batches: x B x M x K or A x B x M x K, y B x M x N or A x B x M x N; all
+/// matrices of the batch share the weights (BatchedGemm has weights per matrix). Any strides.
 /// Arguments: weights, of x's type or, with GemmWith<Weights<T>>, of T.
-/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071.
+/// Requires: with int8, accumulated exactly in int32, K of at most 131071.
 struct Gemm : GemmWith<void> {};
 
 }  // namespace fusekit

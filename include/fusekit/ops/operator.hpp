@@ -11,36 +11,36 @@
 
 namespace fusekit {
 
-/// An operator's kind. The ordering rules look at nothing else.
+/// Kind of an operator, which the ordering rules test (plan/sequence.hpp).
 enum class Stage { mainloop, bias, normalization, activation, pointwise, pooling };
 
-/// The place of one output element, and of the input element a pointwise plan reads for it. Rows of a volume are
-/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0. For matrices n, q and k are the batch,
-/// the row and the column; p is 0, or the index of a second mode of batches.
+/// Coordinate of one output element, and of the input element that a pointwise plan reads for it. Rows of a volume are
+/// numbered through its slices: p is that of N x K x (O P) x Q; p of a signal is 0. For matrices n, q and k are the
+/// batch, the row and the column; p is 0, or the index along a second batch mode.
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
-    /// The element of `view` at this place; a rank-3 view (K x P x Q) is shared by the batch, a rank-1 view (K) by all
-    /// places of a channel.
+    /// Loads the element of `view` at this coordinate; a rank-3 view (K x P x Q) is broadcast over n, a rank-1 view (K)
+    /// over n, p, q.
     FUSEKIT_HD constexpr float load(AnyView<4> const& view) const {
         return view.load(view.layout.offset({{n, k, p, q}}));
     }
     FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
     FUSEKIT_HD constexpr float load(AnyView<1> const& view) const { return view.load(k * view.layout.stride[0]); }
 
-    /// Writes the element of `view` at this place.
+    /// Stores to the element of `view` at this coordinate.
     FUSEKIT_HD constexpr void store(AnyOutput const& view, float value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
 
-    /// Raises a maximum, the plan's of this number, to |value|.
+    /// Raises the plan's maximum `number` to |value|.
     template <int number>
     FUSEKIT_H constexpr void raise(float* maximum, float value) const {
         detail::raise_to(maximum, detail::magnitude_bits(value));
     }
 };
 
-/// An OutputCoord for operators that compute in double: no element is rounded to float.
+/// OutputCoord for operators that compute in double: elements are not rounded to float.
 struct DoubleCoord : OutputCoord {
     FUSEKIT_H constexpr double load(AnyView<4> const& view) const {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
@@ -61,46 +61,46 @@ struct DoubleCoord : OutputCoord {
 };
 
 /// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below. It maps one
-/// value to one value. Softmax, layer norm, argmax and top-k need a whole row, or all channels of a place: no plan has
-/// such operators. Run them between two plans.
+/// value to one value. Softmax, layer norm, argmax and top-k need a whole row, or all channels of a pixel: they are not
+/// operators of a plan. Run them between two plans.
 ///
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which refuses arguments that do not fit (tensor/check.hpp:
 ///     in.readable, in.writable, in.require, in.fail). A view that apply reads through at.load alone may be checked
-///     with Access::read_in_place: then it may be y. An operator without one has every view among its Args held to y by
-///     rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
-///     broadcast (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its
-///     own, which may be empty. Nothing can check what a pointer leads to.
-///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations among its
-///     Args: after a Gemm, a view of B x M x N is of matrices; elsewhere it is of signals.
+///     with Access::read_in_place: then it may be y. Without a check, every view in Args is checked against y by rank:
+///     K values, K x P x Q, or N x K x P x Q, disjoint from y in memory; a mode of extent 1 and stride 0 is broadcast
+///     (plan/check_args.hpp). An operator that reads a view differently, as a table, needs a check, which may be
+///     empty. Raw pointers cannot be checked.
+///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations in Args: after
+///     a Gemm, a view of B x M x N holds matrices; elsewhere it holds signals.
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
-///   static constexpr int flops_per_element: describe(...) counts them; 1 where it is not given. Where the number
-///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) counts those of all elements
-///     of N x K x P x Q. static constexpr int gradient_flops_per_element is the number that it adds to a Backward plan.
-///   static Text name(): messages print it in place of the type's name.
+///   static constexpr int flops_per_element: describe(...) counts them; default 1. If the count depends on more,
+///     static constexpr double flops(Index<4> const& y, Args const& args) returns that of all N x K x P x Q elements.
+///   static constexpr int gradient_flops_per_element: the count that the operator adds to a Backward plan.
+///   static Text name(): messages print it instead of the type's name.
 template <class Op>
 concept HasStageAndArgs = requires {
     { Op::stage } -> std::convertible_to<Stage>;
     typename Op::Args;
 } && std::is_trivially_copyable_v<typename Op::Args>;
 
-/// apply(x, args): the same function at every place. Where `x` is a template parameter V, V may be a CPU vector,
-/// or double.
+/// apply(x, args): the same function for every element. If the type of `x` is a template parameter V, V may be a CPU
+/// vector, or double.
 template <class Op, class V = float>
 concept Uniform = requires(V x, typename Op::Args const& args) {
     { Op::apply(x, args) } -> std::same_as<V>;
 };
 
-/// apply(x, at, args): a function of the place too. `at` is an OutputCoord, or, where it is a template
-/// parameter, anything with load(view) and store(view, x), as OutputCoord has them. It may be called twice for a place,
-/// and never for one that no window of a pool holds.
+/// apply(x, at, args): a function of the coordinate too. `at` is an OutputCoord or, if its type is a template
+/// parameter, any type with OutputCoord's load(view) and store(view, x). May be called twice for one coordinate, and is
+/// never called for one that no pool window covers.
 template <class Op, class V = float, class At = OutputCoord>
 concept Located = requires(V x, At const& at, typename Op::Args const& args) {
     { Op::apply(x, at, args) } -> std::same_as<V>;
 };
 
-/// prepare(k, args), once a channel, gives a Prepared<float> of nothing but floats; apply(x, prepared) uses it
-/// at every place of the channel. Where there is a prepare<double>, plans on double use it.
+/// prepare(k, args), called once per channel, returns a Prepared<float> that consists of floats; apply(x, prepared) is
+/// called for every element of the channel. Plans on double use prepare<double> if it exists.
 template <class Op, class V = float>
 concept Channelwise =
     requires(V x, std::int64_t k, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
@@ -108,8 +108,8 @@ concept Channelwise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
-/// For operators whose parameters belong to a place of the image, K x P x Q, and are shared by the batch:
-/// prepare(at, args), where `at` is a template parameter with load(view), gives a Prepared of what load gives.
+/// For per-pixel parameters, K x P x Q, broadcast over the batch: prepare(at, args), where the type of `at` is a
+/// template parameter with load(view), returns a Prepared of the type that load returns.
 template <class Op, class V = float, class At = OutputCoord>
 concept Placewise =
     requires(V x, At const& at, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
@@ -117,21 +117,21 @@ concept Placewise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
-/// Passes the value on, and writes stored(x) to output(args), activations of y's shape, at every place. A backend may
-/// hand over neighbours together.
+/// Passes the value through and stores stored(x) to output(args), activations of y's shape, at every coordinate. A
+/// backend may store a vector of adjacent elements at once.
 template <class Op>
 concept Storing = requires(float x, typename Op::Args const& args) {
     { Op::output(args) } -> std::same_as<AnyOutput const&>;
     { Op::stored(x) } -> std::same_as<float>;
 };
 
-/// Passes the value on, and raises maximum(args) to the largest magnitude of all values.
+/// Passes the value through and raises maximum(args) to the largest magnitude of all values.
 template <class Op>
 concept MaximumOp = requires(typename Op::Args const& args) {
     { Op::maximum(args) } -> std::same_as<float*>;
 };
 
-/// Has slope(x, ...), the derivative of apply(x, ...) with respect to x, in the form that its apply has.
+/// Has slope(x, ...), the derivative of apply(x, ...) with respect to x, with apply's arguments.
 template <class Op, class V = float, class At = OutputCoord>
 concept Differentiable =
     (Uniform<Op, V> && requires(V x, typename Op::Args const& args) {
@@ -142,11 +142,11 @@ concept Differentiable =
         { Op::slope(x, prepared) } -> std::same_as<V>;
     });
 
-/// Works on one element of the accumulator at a time: it may follow the head of a Plan.
+/// Maps one element of the accumulator at a time: may follow the head of a Plan.
 template <class Op>
 concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Placewise<Op>);
 
-/// Produces the accumulator from a neighbourhood of the input.
+/// Reduces a window of the input to the accumulator.
 template <class Op>
 concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
                      requires(CollapsedShape<4> x, typename Op::Args const& args) {
@@ -155,8 +155,8 @@ concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
 
 namespace detail {
 
-/// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
-/// to -1. `given()` prints the number.
+/// With int8 (int32 accumulators), refuses more products per output than the accumulator holds, and a count that
+/// overflowed to -1. `given()` prints the count.
 template <class Given>
 FUSEKIT_H void check_products(std::int64_t products, Check const& in, Given const& given) {
     constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
@@ -166,12 +166,11 @@ FUSEKIT_H void check_products(std::int64_t products, Check const& in, Given cons
 
 }  // namespace detail
 
-/// A MainloopOp of matrices. Other operators take the rows as pixels and the columns as channels
-/// (tensor/matrices.hpp).
+/// A MainloopOp on matrices. Other operators see rows as pixels and columns as channels (tensor/matrices.hpp).
 template <class Op>
 concept MatrixOp = MainloopOp<Op> && requires { requires Op::of_matrices; };
 
-/// A MatrixOp that has weights for each matrix of a batch, as far apart as batch_strides(args) says.
+/// A MatrixOp with weights per matrix of a batch; batch_strides(args) are the strides between them, in elements.
 template <class Op>
 concept BatchedOp = MatrixOp<Op> && requires(typename Op::Args const& args) {
     { Op::batch_strides(args) } -> std::same_as<Index<2>>;
@@ -181,17 +180,17 @@ concept BatchedOp = MatrixOp<Op> && requires(typename Op::Args const& args) {
 template <class Op>
 concept WeightGradientOp = MainloopOp<Op> && requires { requires Op::of_weights; };
 
-/// Needs a total over all values that share its parameters before it gives the first result: those of a channel, or,
-/// where it is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
+/// Needs a total before its first result: over all values of a channel or, if `per_place`, over the values of one pixel
+/// in all images of the batch. First operator of a Plan (plan/reduction.hpp).
 template <class Op>
 concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Total<float> total) {
     { Op::per_place } -> std::convertible_to<bool>;
     { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
 };
 
-/// Passes the value on, and totals the values of each channel: an Accumulator<V> adds each value and gives a Total<V>,
-/// which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel for every
-/// `total_pixels` of its pixels.
+/// Passes the value through and totals the values of each channel: an Accumulator<V> adds each value and returns a
+/// Total<V>, which save(total, at, args) writes. After a Conv, args.scratch holds one Total<float> per channel per
+/// `total_pixels` pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) {
@@ -199,11 +198,11 @@ concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<fl
     { args.scratch.data } -> std::convertible_to<float*>;
 };
 
-/// The number of pixels that a total of a channel is over before totals are merged: that of a Conv's smallest tile.
+/// Pixels per channel total before totals are merged: those of a Conv's smallest tile.
 inline constexpr std::int64_t total_pixels = 64;
 
-/// The floats of scratch that Op, an operator of statistics, needs after a Conv for y of these extents: a total for
-/// each channel of every `total_pixels` pixels.
+/// Floats of scratch that Op, a statistics operator, needs after a Conv for y of these extents: one total per channel
+/// per `total_pixels` pixels.
 template <class Op, int Rank>
 FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     std::int64_t pixels = 1;
@@ -212,17 +211,16 @@ FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
 }
 
-/// The rows and columns of a plane that one output of a pool is made of: one element or more, none of them padding.
+/// Rows and columns of a plane that one output of a pool reduces: at least one element, no padding.
 struct PoolWindow {
     Extent row, column, rows, columns;
 
     FUSEKIT_HD constexpr Extent size() const { return rows * columns; }
 };
 
-/// Reduces every window of values to one, with Reduce; the plan writes that one. `output` gives the shape of y, and
-/// `window` what the output p, q is made of. Windows are those of a Filter<2> `geometry` where there is one. `divides`
-/// says whether each element is in one window, fits_tile whether windows are 2 x 2 side by side, so that a tile of a
-/// Conv holds whole ones.
+/// Reduces every window of values to one output with Reduce. `output` returns the shape of y, and `window` the window
+/// of output p, q. If there is a `geometry`, a Filter<2>, windows are its windows. `divides`: the windows partition the
+/// plane. `fits_tile`: the windows are 2 x 2 and adjacent, so that a Conv's tile holds whole windows.
 template <class Op>
 concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x, Extent p, Extent q) {
     typename Op::Reduce;

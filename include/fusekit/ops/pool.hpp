@@ -7,10 +7,10 @@
 
 namespace fusekit {
 
-/// The largest value of a window; NaN where one of them is.
+/// Maximum of a window; NaN if one value is NaN.
 struct Max {
     static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
-    static constexpr bool may_repeat = true;  ///< whether a value may be combined twice
+    static constexpr bool may_repeat = true;  ///< true if a value may be combined twice
     FUSEKIT_H static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
@@ -26,7 +26,7 @@ struct Max {
     }
 };
 
-/// The mean of a window's values: their sum, in float, divided by their number.
+/// Mean of a window: the sum in float, divided by the number of values.
 struct Average {
     static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,h,w] over the window's h, w";
     static constexpr bool may_repeat = false;
@@ -47,7 +47,7 @@ struct Average {
 
 namespace detail {
 
-/// What pools have in common: apply passes the value on.
+/// Base of pools: apply passes the value through.
 struct Pooling {
     static constexpr auto stage = Stage::pooling;
     struct Args {};
@@ -64,7 +64,7 @@ struct Pooling {
     }
 };
 
-/// The window of a Pool, whose arguments are its rows and columns, or all of its geometry.
+/// Window geometry of a Pool, from rows and columns or a full filter.
 FUSEKIT_H constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
     return filter(rows, columns).stride(rows, columns);
 }
@@ -87,7 +87,7 @@ consteval bool holds_elements(auto... window) {
     return true;
 }
 
-/// The elements of a mode that a window holds; padding has none.
+/// Elements of a mode that a window covers; padding is not counted.
 struct Span {
     Extent first, count;
 };
@@ -101,16 +101,16 @@ FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, E
 
 /// y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of p, q
 ///
-/// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding takes no part: Average divides by
-/// the number of elements that a window has in the image. Windows may overlap, or leave elements out; no operator
-/// before such a Pool stores. Pool<Max, 2, 2>: windows of 2 x 2 side by side, which the image is made of; the same with
-/// other sizes.
+/// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding is excluded: Average divides by the
+/// number of elements of the window that are inside the image. Windows may overlap or leave gaps; no operator before
+/// such a Pool may store. Pool<Max, 2, 2>: adjacent windows of 2 x 2 that partition the image; other sizes likewise.
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x P x Q become N x K x P' x Q', as the Conv of
-/// the same filter gives them. It takes images alone. After a Conv it is Pool<Of, 2, 2>. Requires: padding smaller than
-/// the window, so that every window holds an element; at least one window, unless P or Q is 0. For Pool<Of, R, S>: R
-/// divides P and S divides Q.
+/// Must be the last operator of its plan, because it changes y's shape: N x K x P x Q become N x K x P' x Q', as a Conv
+/// with the same filter would give. Accepts images alone. After a Conv only Pool<Of, 2, 2>. Requires: padding smaller
+/// than the window, so that every window covers an element; at least one window, unless P or Q is 0. For Pool<Of, R,
+/// S>: R divides P and S divides Q.
 ///
+/// Compilers quote the line of an unmet requirement: its comment gives the reason.
 /// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <class Of, auto... Window>
     requires(detail::is_window(Window...))  // a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
@@ -130,7 +130,7 @@ struct Pool : detail::Pooling {
     }
 
     FUSEKIT_HD static constexpr PoolWindow window(Index<4> const& x, Extent p, Extent q) {
-        constexpr Filter<2> f = geometry;  // nvcc's device code has no address of a member
+        constexpr Filter<2> f = geometry;  // nvcc's device code cannot take the address of a static member
         detail::Span const rows = detail::span_of(f, 0, x[2], p), columns = detail::span_of(f, 1, x[3], q);
         return {rows.first, columns.first, rows.count, columns.count};
     }
@@ -160,8 +160,8 @@ struct Pool : detail::Pooling {
 
 /// y[n,k,0,0] = mean of x[n,k,p,q] over p, q
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x 1 x 1. Requires: P and Q of 1 or more, unless N
-/// or K is 0.
+/// Must be the last operator of its plan, because it changes y's shape: N x K x 1 x 1. Requires: P and Q of at least 1,
+/// unless N or K is 0.
 struct GlobalAverage : detail::Pooling {
     static constexpr bool divides = true, fits_tile = false;
     static constexpr auto equation = "y[n,k] = mean of x[n,k,p,q] over p, q";

@@ -7,15 +7,15 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] * scale[k] + zero_point
 ///
-/// The last operator of a plan on int8, which stores its result rounded to nearest even and saturated: with it
-/// Conv<...>, Bias, Requantize computes y = saturate(round((sum x w + bias[k]) * scale[k] + zero_point)), where the sum
-/// is an exact integer, converted to float once (rounded beyond 2^24); bias, product and zero_point are added and
-/// multiplied in float, rounded each, or the last two together where the CPU or GPU has fused multiply-add.
+/// Must be the last operator of a plan on int8, which stores its result rounded to nearest even and saturated:
+/// Conv<...>, Bias, Requantize computes y = saturate(round((sum x w + bias[k]) * scale[k] + zero_point)). The sum is an
+/// exact integer, converted to float once (rounded beyond 2^24). Bias, scale and zero_point are applied in float, each
+/// rounded, except that a CPU or GPU with fused multiply-add rounds scale and zero_point once.
 ///
-/// For real values s_x x, s_w[k] w and s_y (y - zero_point): scale[k] = s_x s_w[k] / s_y, and bias is in units of
-/// s_x s_w[k]. Zero points of x are zero; another one, z, is a part of Bias: - z times the sum of w[k,...] over all
-/// taps, where no tap is padding. Weights have none. Arguments: scale, K floats; zero_point. Source: Jacob et al. 2018,
-/// eq. (4) and (5), with a float for the multiplier M; rounded as ONNX's QLinearConv is.
+/// For real values s_x x, s_w[k] w and s_y (y - zero_point): scale[k] = s_x s_w[k] / s_y, and bias is in units of s_x
+/// s_w[k]. x's zero point is 0; fold another one, z, into Bias: - z times the sum of w[k,...] over all taps, which is
+/// exact without padding. Weights have no zero point. Arguments: scale, K floats; zero_point. Source: Jacob et al.
+/// 2018, eq. (4) and (5), with a float for the multiplier M; rounding as in ONNX's QLinearConv.
 struct Requantize {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x * scale[k] + zero_point";

@@ -7,10 +7,9 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] + alpha2 * z[n,k,p,q]
 ///
-/// Its place in the plan says whether z joins before or after the activation.
-/// Arguments: z, of y's shape, any element type and strides, apart from y in memory or y itself, which then holds z
-/// before the run: y = x + alpha2 * y, with alpha2 what BLAS calls beta; alpha2 as in MIOpen's fused residual
-/// convolution.
+/// Its position in the plan decides whether z is added before or after the activation.
+/// Arguments: z, of y's shape, any element type and strides, disjoint from y in memory or y itself, which then holds z
+/// before the run: y = x + alpha2 * y, where alpha2 is BLAS's beta; alpha2, as in MIOpen's fused residual convolution.
 struct Residual {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";

@@ -9,7 +9,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// One number for all elements. Refuses factors of channels in words.
+/// One factor for all elements. Refuses per-channel factors with a message.
 struct ScaleFactor {
     float value;
 
@@ -29,7 +29,7 @@ struct ScaleFactor {
 
 /// y = factor * x
 ///
-/// Arguments: factor, one number. Requantize multiplies each channel by its own.
+/// Arguments: factor, one number. Requantize scales per channel.
 struct Scale {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = factor * x";

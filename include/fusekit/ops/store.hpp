@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// What storing operators have in common.
+/// Base of storing operators.
 template <class Op>
 struct StoringOp {
     static constexpr auto stage = Stage::pointwise;
@@ -22,11 +22,11 @@ struct StoringOp {
 
 }  // namespace detail
 
-/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan also writes the value that stands at this place in it to a tensor
-/// of its own; before an activation, that is what a backward pass needs.
+/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan also stores the value at this position in it to a tensor; before
+/// an activation, that is the tensor that a backward pass needs.
 ///
-/// Arguments: values, of y's shape, any element type and strides, apart in memory from all other arguments. The
-/// value is rounded to its type; the plan goes on with the value before rounding.
+/// Arguments: values, of y's shape, any element type and strides, disjoint in memory from all other arguments. The
+/// stored value is rounded to its type; the plan continues with the unrounded value.
 struct Store : detail::StoringOp<Store> {
     static constexpr auto equation = "y = x, values[n,k,p,q] = x";
     static constexpr int flops_per_element = 0;
@@ -46,10 +46,10 @@ struct Store : detail::StoringOp<Store> {
     }
 };
 
-/// y = x, and mask[n,k,p,q] = 1 where x > 0, else 0 (for NaN too): before a Relu, the slope of that Relu.
+/// y = x, and mask[n,k,p,q] = 1 if x > 0, else 0 (for NaN too): before a Relu, the slope of that Relu.
 ///
-/// Arguments: mask, of y's shape, any element type (int8: a byte an element) and strides, apart in memory from all
-/// other arguments.
+/// Arguments: mask, of y's shape, any element type (int8: one byte per element) and strides, disjoint in memory from
+/// all other arguments.
 struct StoreMask : detail::StoringOp<StoreMask> {
     static constexpr auto equation = "y = x, mask[n,k,p,q] = x > 0";
     struct Args {

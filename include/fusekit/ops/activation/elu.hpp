@@ -8,7 +8,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 namespace fusekit {
 
 /// Source: Clevert, Unterthiner and Hochreiter 2015.
-/// The slope at 0 is alpha, as MIOpen has it.
+/// The slope at 0 is alpha, as in MIOpen.
 struct Elu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * (exp(x) - 1)";
     struct Args {

@@ -9,18 +9,18 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// The form with the error function. Source: Hendrycks and Gimpel 2016.
+/// The exact form, with erf. Source: Hendrycks and Gimpel 2016.
 struct Gelu {
     static constexpr auto equation = "y = x * (1 + erf(x / sqrt(2))) / 2";
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -15.0f;  // from there on, normal_cdf is 0
+        constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -15.0f;  // normal_cdf is 0 below
         return (math::max)(x, lowest) * math::normal_cdf(x);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const clamped = (math::min)((math::max)(x, -40.0f), 40.0f);  // beyond, the density is 0
+        V const clamped = (math::min)((math::max)(x, -40.0f), 40.0f);  // the density is 0 beyond
         return math::normal_cdf(x) + clamped * math::normal_density(clamped);
     }
 };

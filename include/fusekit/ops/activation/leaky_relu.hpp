@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// The slope at 0 is alpha, as MIOpen has it.
+/// The slope at 0 is alpha, as in MIOpen.
 struct LeakyRelu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * x";
     struct Args {

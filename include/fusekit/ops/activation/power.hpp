@@ -7,9 +7,9 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// y = (alpha + beta * x)^gamma, and 0 where alpha + beta * x <= 1e-6, as MIOpen's kernels have it.
-/// The slope is y's derivative, beta * gamma * (alpha + beta * x)^(gamma - 1), and 0 where y is 0 for being below that
-/// bound. MIOpen's differs: its backward pass leaves out the factor dy that the slope is multiplied by.
+/// y = (alpha + beta * x)^gamma, and 0 for alpha + beta * x <= 1e-6, as in MIOpen's kernels.
+/// The slope is y's derivative, beta * gamma * (alpha + beta * x)^(gamma - 1), and 0 for alpha + beta * x <= 1e-6.
+/// MIOpen's backward pass differs: it omits the factor dy that multiplies the slope.
 struct Power {
     static constexpr auto equation = "y = (alpha + beta * x)^gamma";
     struct Args {

@@ -13,14 +13,15 @@ namespace fusekit {
 /// y = x, and the statistics that the next layer's batch norm needs, over n, p, q:
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
-/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. Where they are given,
-/// saved_inverse_deviation is written, 1 / sqrt(variance + epsilon), which with mean is what the backward pass of
-/// BatchNormTraining<Spatial> reads; and the running statistics are moved by momentum, as it moves them. In a plan with
-/// a Conv or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of
-/// y, which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments;
-/// runs that may overlap in time each have their own. Requires: 1 value or more to each mean. A value that is infinite
-/// or NaN makes its channel's statistics NaN. The order of the sums is fixed, so every run gives the same numbers. y is
-/// rounded to its type after the statistics. Source: as detail::Moments.
+/// Arguments: mean and variance, outputs of K floats, in the form that BatchNormInference<Spatial> reads. Optional:
+/// saved_inverse_deviation, an output of K floats, 1 / sqrt(variance + epsilon), which BatchNormTraining<Spatial>'s
+/// backward pass reads together with mean; the running statistics, updated by momentum as in BatchNormTraining. In a
+/// plan with a Conv also scratch: at least scratch(N x K x P x Q) contiguous floats, any content, for totals of tiles
+/// of y, which the last tile to finish merges; after a Gemm, scratch((B M) x N). All are disjoint in memory from all
+/// other arguments; runs that may overlap in time need separate ones.
+/// Requires: at least 1 value per mean. An infinite or NaN value makes its channel's statistics NaN. The summation
+/// order is fixed: results are bitwise identical from run to run. y is rounded to its type after the statistics are
+/// taken. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
@@ -36,8 +37,7 @@ struct ChannelStatistics {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// The floats of scratch that a plan with a Conv needs for y of these extents: a total for each channel of every 64
-    /// pixels.
+    /// Floats of scratch for y of these extents in a plan with a Conv: one total per channel per 64 pixels.
     template <int Rank>
     FUSEKIT_H static constexpr std::int64_t scratch(Index<Rank> const& y) {
         return scratch_floats<ChannelStatistics>(y);
@@ -48,7 +48,7 @@ struct ChannelStatistics {
         return x;
     }
 
-    /// The first value that is added is the shift.
+    /// The first value added becomes the shift.
     template <class V>
     struct Accumulator : detail::MomentsAccumulator<V> {
         V begun{};

@@ -43,11 +43,11 @@ struct BatchNorm : Normalizing<Mode> {
 
 /// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift
 ///
-/// Spatial: mean, variance, scale and shift have K values, indexed by k; PerActivation: K x P x Q, indexed by
-/// k, p, q (layouts chw and hwc; cw, cdhw and their like where space has one or three modes). They are float for every
-/// tensor type.
-/// Requires: variance >= 0 (the variance, not its inverse); epsilon >= 0, finite, and variance + epsilon > 0.
-/// Source: Ioffe and Szegedy 2015, eq. (4), at inference.
+/// Spatial: mean, variance, scale and shift have K values, indexed by k. PerActivation: K x P x Q values, indexed by k,
+/// p, q (layouts chw and hwc; cw, cdhw and the like for one or three spatial modes). They are float for every tensor
+/// type.
+/// Requires: variance >= 0 (the variance, not its inverse); epsilon >= 0, finite, and variance + epsilon > 0. Source:
+/// Ioffe and Szegedy 2015, eq. (4), at inference.
 template <class Mode>
 struct BatchNormInference;
 

@@ -12,12 +12,12 @@ FUSEKIT_BEGIN_ORDERED_MATH
 namespace fusekit {
 
 struct Spatial;        ///< statistics per channel: K values
-struct PerActivation;  ///< statistics per channel and place: K x P x Q values
+struct PerActivation;  ///< statistics per channel and pixel: K x P x Q values
 
 namespace detail {
 
-/// y = (x - mean) * scale + shift, where scale holds the reciprocal root. Subtracting the mean first keeps the
-/// digits that x * scale + (shift - mean * scale) loses when the mean is large.
+/// y = (x - mean) * scale + shift, where scale includes 1 / sqrt(variance + epsilon). Subtracting the mean first avoids
+/// the cancellation of x * scale + (shift - mean * scale) when the mean is large.
 template <class V>
 struct Normalization {
     V mean, scale, shift;
@@ -25,7 +25,7 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return math::assoc_barrier(x - mean) * scale + shift; }
 };
 
-/// What the batch norms of one mode have in common.
+/// Base of the batch norms of one mode.
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;
@@ -47,7 +47,8 @@ struct Normalizing {
         return prepared.scale;
     }
 
-    /// scale = sum of dy * (x - mean) * inverse_deviation, shift = sum of dy, over what shares them.
+    /// scale = sum of dy * (x - mean) * inverse_deviation, shift = sum of dy, over the elements that share the
+    /// parameter.
     struct Gradients {
         OptionalView<float, rank> scale = {}, shift = {};
 
@@ -64,12 +65,12 @@ struct Normalizing {
         in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
     }
 
-    /// Writes the element of a parameter that belongs to a place of the output, where the view is given.
+    /// Writes the parameter element for an output coordinate, if the view is given.
     template <class V>
     FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
         if (view.given()) element(view.view(), at) = static_cast<float>(value);
     }
-    /// Moves the element of a running statistic, likewise: view += momentum * (to - view).
+    /// Updates the running-statistic element for an output coordinate, if given: view += momentum * (to - view).
     template <class V>
     FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
                                           float momentum) {
@@ -77,7 +78,7 @@ struct Normalizing {
         float const running = element(view.view(), at);
         set(view, at, running + momentum * (to - running));
     }
-    /// What statistics that training keeps have to be, each of `count` values.
+    /// Checks the statistics that training saves and updates, each over `count` values.
     template <class Args>
     FUSEKIT_H static void check_statistics(Args const& args, std::int64_t count, Check const& in) {
         in.writable("saved_inverse_deviation", args.saved_inverse_deviation, parameter_shape(in), modes);
@@ -98,7 +99,7 @@ protected:
         else return {{{in.y[1]}}};
     }
 
-    /// The element of a parameter that belongs to a place of the output.
+    /// Parameter element for an output coordinate.
     template <class T>
     FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
         if constexpr (per_place) return view(at.k, at.p, at.q);

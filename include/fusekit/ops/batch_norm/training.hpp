@@ -8,20 +8,19 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) * inverse_deviation + shift, with the statistics of this very batch:
-/// mean over n (and, Spatial, over p, q), variance = mean of (x - mean)^2, inverse_deviation = 1 / sqrt(variance +
-/// epsilon).
+/// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) * inverse_deviation + shift, with this batch's statistics: mean over n
+/// (Spatial: over n, p, q), variance = mean of (x - mean)^2, inverse_deviation = 1 / sqrt(variance + epsilon).
 ///
-/// The first operator of its plan, because no result is known before the last value is read.
-/// Arguments: scale and shift, of BatchNormInference's shapes. Where they are given, saved_mean and
-/// saved_inverse_deviation are written for the backward pass, and the running statistics are moved by
+/// Must be the first operator of its plan: no result is known before the last value is read.
+/// Arguments: scale and shift, of BatchNormInference's shapes. Optional: saved_mean and saved_inverse_deviation,
+/// outputs for the backward pass; the running statistics, both or neither, updated by
 ///   running_mean     += momentum * (mean - running_mean)
 ///   running_variance += momentum * (variance * count / (count - 1) - running_variance),
-/// momentum being MIOpen's expAvgFactor; both or neither. All are float for every tensor type.
-/// Requires: epsilon > 0; momentum in [0, 1]; 1 value to each mean, 2 with running statistics. A single value is
-/// its own mean: y = shift. Values that are infinite or NaN make their channel NaN.
-/// Nothing overflows before the variance itself does, of up to 2^23 values of a mean below 2^80. The error of a
-/// larger mean may overflow when it is squared, on one backend and not on another: the channel is NaN then.
+/// where momentum is MIOpen's expAvgFactor. All are float for every tensor type.
+/// Requires: epsilon > 0; momentum in [0, 1]; at least 1 value per mean, 2 with running statistics. A single value
+/// equals its mean: y = shift. An infinite or NaN value makes its channel NaN.
+/// Overflow: for up to 2^23 values with a mean below 2^80, nothing overflows before the variance does. The square of a
+/// larger mean's rounding error may overflow on one backend and not on another: the channel is then NaN.
 /// Source: Ioffe and Szegedy 2015, algorithm 1; sums as in detail::Moments.
 template <class Mode>
 struct BatchNormTraining : detail::Normalizing<Mode> {
@@ -45,8 +44,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Scales and shifts a normalized value. Channelwise or Placewise, so that it can be prepared before there are
-    /// totals.
+    /// Scales and shifts a normalized value. Channelwise or Placewise: prepared before the totals are known.
     struct Affine {
         using Args = BatchNormTraining::Args;
         static constexpr auto stage = Stage::normalization;
@@ -74,7 +72,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         }
     };
 
-    /// The map of each value, from the total of all values of its channel or place.
+    /// Coefficients that map each value, from the total of its channel or pixel.
     template <class V>
     FUSEKIT_HD static constexpr detail::Normalization<V> finish(Total<V> const& total,
                                                                 typename Affine::template Prepared<V> const& affine,
@@ -89,7 +87,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         Base::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    /// The same map after the forward run, from the statistics that it has saved: Channelwise or Placewise.
+    /// Recomputes y from the saved statistics: Channelwise or Placewise.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
         static constexpr int flops_per_element = Base::per_place ? 4 : 3;
@@ -120,7 +118,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     };
 
     /// dx = scale * inverse_deviation * (dy - mean of dy - (x - mean) * mean of dy * (x - mean) * inverse_deviation^2):
-    /// the statistics depend on every x. `dy` is the mean that is subtracted, `along` what x - mean is multiplied by.
+    /// the statistics depend on every x. `dy` is the mean that is subtracted, `along` the coefficient of x - mean.
     template <class V>
     struct Projection {
         V dy, along;

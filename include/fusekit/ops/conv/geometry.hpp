@@ -6,7 +6,7 @@
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/tensor/check.hpp"
 
-/// What may be the filter of a type, and the words for one that does not fit.
+/// Validity of a filter given as a template argument, and the messages for an invalid one.
 namespace fusekit::detail {
 
 consteval bool is_filter(auto) { return false; }
@@ -34,7 +34,7 @@ consteval int longest_of(Filter<Rank> const& f) {
     return longest;
 }
 
-/// Refuses groups that do not divide the channels of x, and weights whose number the groups do not divide.
+/// Refuses a group count that does not divide x's channels C, or the number of filters K.
 template <int Rank, class Written>
 FUSEKIT_H void check_groups(Filter<Rank> const& f, Index<4> const& weights, Written const& written, Check const& in) {
     std::int64_t const groups = f.group_count, c = in.x[1], k = weights[0];

@@ -22,8 +22,8 @@ consteval bool has_strides(Filter<Rank> const& f) {
     return false;
 }
 
-/// The largest and the smallest extent of which the filter makes `out` in one mode; 0 if there is none. The smallest
-/// for an `out` of 0 is 0.
+/// Largest and smallest input extent that the filter maps to `out` in one mode; 0 if there is none. The smallest for an
+/// `out` of 0 is 0.
 template <int Rank>
 FUSEKIT_H constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
@@ -45,20 +45,20 @@ FUSEKIT_H constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent o
 /// y[n,c,h,w] = sum over k, r, s of x[n,k,p,q] * weights[k,c,r,s] where p stride - pad + r dilation = h and
 ///              q stride - pad + s dilation = w
 ///
-/// The transpose of Conv<Geometry>: it maps the gradient of a convolution's output to that of its input. As a layer it
-/// is what decoders enlarge images by.
-/// Shapes: those of the convolution, from its y to its x: x N x K x P x Q, weights K x C/G x R x S,
-///         y N x C x H x W, of any H and W of which the filter makes P and Q. A stride has several: y that a call is
-///         given decides, and a new y has the least, H = (P - 1) stride + dilation (R - 1) + 1 - top - bottom.
-/// With filter(s) and filter(t, r, s), one and three modes of space, as a Conv.
-/// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
+/// The transpose of Conv<Geometry>: maps the gradient of a convolution's output to that of its input. As a layer it
+/// upsamples images in decoders.
+/// Shapes: those of the convolution, from its y to its x: x N x K x P x Q, weights K x C/G x R x S, y N x C x H x W,
+/// for any H and W that the filter maps to P and Q. A stride above 1 allows several: a given y decides, and a new y has
+/// the smallest, H = (P - 1) stride + dilation (R - 1) + 1 - top - bottom.
+/// filter(s) and filter(t, r, s): one and three spatial modes, as in Conv.
+/// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (for filter(t, r, s):
 /// stride[T] = R stride[R]).
-/// Requires: K divisible by the groups; with int8, whose sums are exact 32-bit integers, K/G R S of at most 131071.
-/// Of a stride above 1, the host multiplies by the zeros between x's elements too, stride^2 products for each that
-/// counts, and so does a GPU where the strides' product is above 16, or a pool or statistics follow: an infinite weight
-/// times such a zero is NaN.
-/// On gfx90a factors of half are rounded to bfloat16, which keeps those that its matrix units would take as 0; with
-/// Products<float> they are not (tensor/products.hpp).
+/// Requires: K divisible by G; with int8, accumulated exactly in int32, K/G R S of at most 131071.
+/// Zeros between x's elements: for strides above 1, the host multiplies by them too, stride^2 products per useful one,
+/// and so does a GPU if the product of the strides exceeds 16, or a pool or statistics follow. There an infinite or NaN
+/// weight times such a zero gives NaN.
+/// gfx90a rounds half factors to bfloat16, because its matrix units flush subnormal halves to 0; with Products<float>
+/// it does not round (tensor/products.hpp).
 /// Source: Dumoulin and Visin 2016, section 4.
 template <auto Geometry, class Option = void>
     requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>
@@ -83,7 +83,7 @@ struct TransposedConv {
     FUSEKIT_HD static constexpr auto geometry(Args const&) {
         return detail::TransposedFilter<collapsed_space, detail::has_strides(Geometry)>(filter);
     }
-    /// Those of the first group, C/G x K/G x R x S: the next group's are K/G modes of K further.
+    /// Filters of the first group, C/G x K/G x R x S; group g begins g K/G filters further along K.
     FUSEKIT_HD static constexpr detail::CollapsedView<AnyView<4>> filters(Args const& args) {
         AnyView<4> view = args.weights;
         Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
@@ -93,7 +93,7 @@ struct TransposedConv {
     }
     FUSEKIT_H static Text written(Args const&) { return Geometry.to_string(); }
 
-    /// The least extents of y.
+    /// Smallest extents of y.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         CollapsedShape<4> y = x;
         y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
@@ -107,7 +107,7 @@ struct TransposedConv {
         }
         return y;
     }
-    /// Those that `given` has, where the filter makes x's of them.
+    /// The extents of `given` if the filter maps them to x's extents.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
                                                         CollapsedShape<4> const& given) {
         CollapsedShape<4> const least = output(x, args);
@@ -115,7 +115,7 @@ struct TransposedConv {
         y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
         return extents_of_x(y) == extents_of_x(least) ? y : least;
     }
-    /// "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
+    /// Range of y's extents for a message: "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
     FUSEKIT_H static Text outputs(CollapsedShape<4> const& x, Args const& args) {
         Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
         Index<space + 2> most = least;
@@ -157,7 +157,7 @@ struct TransposedConv {
     }
 
 private:
-    /// What the filter makes of y's extents.
+    /// Extents that the filter maps y's extents to.
     FUSEKIT_H static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
         Index<space + 2> x = detail::expand<space + 2>(y);
         for (int i = 0; i < space; ++i) x[2 + i] = Geometry.output(i, x[2 + i]);

@@ -15,21 +15,20 @@ inline constexpr char const* weight_gradient_equation[] = {
 
 }  // namespace detail
 
-/// The gradient of Conv<Geometry> with respect to its weights:
+/// Gradient of Conv<Geometry> with respect to its weights:
 ///   dw[k,c,r,s] = sum over n, p, q of dy[n,k,p,q] *
 ///                 x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation],  g = the group of k;
-/// x is zero outside its extents, and those zeros are summed like any other value. The plan reads the x of the Conv,
-/// and its y is dw. The same plan adds up the gradient of a bias after the Conv: db[k] = sum over n, p, q of
-/// dy[n,k,p,q].
+/// x is zero outside its extents, and the padding is summed like any other value. The plan's x is that of the Conv, and
+/// its y is dw. Optionally also the gradient of a bias after the Conv: db[k] = sum over n, p, q of dy[n,k,p,q].
 ///
-/// Shapes: x N x C x H x W, dy N x K x P x Q, dw K x C/G x R x S; with filter(s) and filter(t, r, s) as in Conv.
-/// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, or none.
-/// Operators that follow see weights, at k, c, r, s: Scale undoes a loss's, and Residual with dw itself as z adds to
-/// dw. They are functions of the value and its place. None stands before.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input, unless that has an extent of 0
-/// there; no int8. Sums over no pixels are 0: without images, dw is what the operators make of 0. Sums are of floats,
-/// over a few hundred pixels at a time, merged in an order that depends on extents and device alone.
-/// On gfx90a factors of half are rounded to bfloat16 (tensor/products.hpp).
+/// Shapes: x N x C x H x W, dy N x K x P x Q, dw K x C/G x R x S; filter(s) and filter(t, r, s) as in Conv.
+/// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, optional.
+/// Following operators see weights, at k, c, r, s: Scale undoes loss scaling, and Residual with dw itself as z
+/// accumulates into dw. They may depend on the value and its coordinate only. No operator may precede.
+/// Requires: C and K divisible by G; a filter that fits the padded input, unless the input has an extent of 0; no int8.
+/// Sums over zero pixels are 0: with N = 0, dw is the operators' result for 0. Accumulates in float over a few hundred
+/// pixels at a time and merges in an order that depends on extents and device alone.
+/// gfx90a rounds half factors to bfloat16 (tensor/products.hpp).
 template <auto Geometry>
     requires(detail::is_geometry(
                 Geometry))  // ConvWeightGradient takes a filter, as ConvWeightGradient<fk::filter(3, 3)>

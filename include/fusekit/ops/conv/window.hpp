@@ -4,10 +4,10 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
-/// Which elements of x a window covers, where tensors are collapsed into rows and columns and the filter is not.
+/// Elements of x that a filter window covers; tensors are collapsed to rows and columns, the filter is not.
 namespace fusekit::detail {
 
-/// A filter of one mode as the filter of one row that computes the same; any other as it is.
+/// Filter of one mode as a filter of one row with the same result; others pass through.
 FUSEKIT_H constexpr Filter<2> with_rows(Filter<1> const& f) {
     return {{1, f.size.w},    {0, f.pad_before.w}, {0, f.pad_after.w},
             {1, f.strides.w}, {1, f.dilations.w},  f.group_count};
@@ -17,9 +17,8 @@ FUSEKIT_H constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
     return f;
 }
 
-/// How a transposed convolution's window moves over x: as windows of the filter move over y. In each mode tap i of the
-/// place p of y is over the place (p + pad_before - i dilation) / stride of x, where that is whole. `Spreads` says
-/// whether a stride is more than 1.
+/// Window geometry of a transposed convolution over x, as filter windows move over y. In each mode, tap i of y's index
+/// p reads x's index (p + pad_before - i dilation) / stride if it is whole. `Spreads`: a stride exceeds 1.
 template <int Rank, bool Spreads>
 struct TransposedFilter : private Filter<Rank> {
     static constexpr int rank = Rank;
@@ -27,11 +26,11 @@ struct TransposedFilter : private Filter<Rank> {
 
     FUSEKIT_HD constexpr explicit TransposedFilter(Filter<Rank> const& filter) : Filter<Rank>(filter) {}
 
-    /// The filter whose windows move over y.
+    /// Filter of the convolution that is transposed: its windows move over y.
     FUSEKIT_HD constexpr Filter<Rank> const& of_y() const { return *this; }
 };
 
-/// Whether a window moves over x spread apart, with places of no element between those that have one.
+/// True if the window moves over x with stride - 1 zeros inserted between its elements.
 template <class Geometry>
 inline constexpr bool spreads = false;
 template <int Rank>
@@ -42,8 +41,8 @@ inline constexpr bool is_transposed = false;
 template <int Rank, bool Spreads>
 inline constexpr bool is_transposed<TransposedFilter<Rank, Spreads>> = true;
 
-/// The filter whose windows move over x as a geometry's do, their taps in reverse where it is transposed. Its padding
-/// may be negative.
+/// Filter whose windows move over x as the geometry's do; taps are reversed if it is transposed. Its padding may be
+/// negative.
 template <int Rank>
 FUSEKIT_HD constexpr Filter<Rank> const& window_filter(Filter<Rank> const& f) {
     return f;
@@ -64,7 +63,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(TransposedFilter<Rank, Spreads> const
     return is_single_pixels(f.of_y());
 }
 
-/// The rows of a filter's window, those of all its slices, and its columns.
+/// Rows of a filter window, over all slices, and its columns.
 template <class Geometry>
 FUSEKIT_HD constexpr int window_rows(Geometry const& f) {
     return Geometry::rank == 3 ? f.size[0] * f.size[1] : f.size[0];
@@ -74,8 +73,8 @@ FUSEKIT_HD constexpr int window_columns(Geometry const& f) {
     return f.size[Geometry::rank - 1];
 }
 
-/// Where tap 0 of the window of the place p of y lies in one mode, and how far from there tap i is: in x, or, where x
-/// is spread apart, in what that makes.
+/// Index of tap 0 for output index p in one mode, and the distance from tap 0 to tap i: in x, or in the zero-inserted
+/// x.
 template <int Rank, class Int>
 FUSEKIT_HD constexpr Int first_tap(Filter<Rank> const& f, int mode, Int p) {
     return p * f.strides[mode] - f.pad_before[mode];
@@ -93,7 +92,7 @@ FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, 
     return -i * f.of_y().dilations[mode];
 }
 
-/// The place of x under a tap in one mode; outside x where there is none.
+/// Index of x that a tap reads in one mode; out of bounds if the tap reads no element.
 template <class Geometry>
 FUSEKIT_H constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
     Extent const place = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
@@ -105,7 +104,7 @@ FUSEKIT_H constexpr Extent place_under(Geometry const& f, int mode, Extent p, in
     }
 }
 
-/// The extents of an output of K channels, N x K x P x Q, of x, N x C x H x W.
+/// Extents of an output of K channels, N x K x P x Q, for x of N x C x H x W.
 template <int Rank>
 FUSEKIT_H constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
     CollapsedShape<4> y = x;
@@ -120,7 +119,7 @@ FUSEKIT_H constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, Col
     return y;
 }
 
-/// The extents of K filters for x, K x C/groups x R x S.
+/// Extents of K filters for x, K x C/groups x R x S.
 template <int Rank>
 FUSEKIT_H constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
     CollapsedShape<4> weights = x;
@@ -129,7 +128,7 @@ FUSEKIT_H constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, Col
     return weights;
 }
 
-/// The rows of a slice of x and of y; nothing where there are no slices.
+/// Rows of a slice of x and of y; empty without slices.
 template <int Space>
 struct SliceHeights {
     FUSEKIT_H constexpr SliceHeights(CollapsedShape<4> const&, CollapsedShape<4> const&) {}
@@ -142,20 +141,20 @@ struct SliceHeights<3> {
         : x(the_x.from.slice_rows(the_x[2])), y(the_y.from.slice_rows(the_y[2])) {}
 };
 
-/// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
+/// Row of x that row r of the window of y's row p reads; out of bounds for padding.
 template <class Geometry>
 FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
     return place_under(f, 0, p, r);
 }
 template <class Geometry>
 FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
-    Extent const slice = p / height.y;  // y has the row, so it has slices
+    Extent const slice = p / height.y;  // y has row p, so its slices are not empty
     int const t = r / f.size[1];
     Extent const d = place_under(f, 0, slice, t), h = place_under(f, 1, p - slice * height.y, r - t * f.size[1]);
     return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
-/// The column of x under column s of the window of column q of y; outside x's columns where that is padding.
+/// Column of x that column s of the window of y's column q reads; out of bounds for padding.
 template <class Geometry>
 FUSEKIT_H constexpr Extent column_under(Geometry const& f, Extent q, int s) {
     return place_under(f, Geometry::rank - 1, q, s);

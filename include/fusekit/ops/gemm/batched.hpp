@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// A BatchedGemm with an option, as GemmWith has it: BatchedGemmWith<Weights<fk::int8>>.
+/// A BatchedGemm with an option, as in GemmWith: BatchedGemmWith<Weights<fk::int8>>.
 template <class Option>
     requires(detail::HeadOption<Option>::is_valid)  // the option of a BatchedGemm is Weights<T> or Products<T>
 struct BatchedGemmWith : detail::MatrixHead<Option> {
@@ -15,18 +15,18 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
     };
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.weights); }
 
-    /// Those of the first matrix of the batch.
+    /// Filters of the first matrix of the batch.
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
         return detail::MatrixHead<Option>::filters(args.weights.float32, args.weights.type, shape[3], shape[1],
                                                    stride[3], stride[1]);
     }
-    /// How far apart those of the next matrix are, along A and along B.
+    /// Strides between consecutive weight matrices, along A and along B, in elements.
     FUSEKIT_HD static constexpr Index<2> batch_strides(Args const& args) {
         return {{args.weights.layout.stride[0], args.weights.layout.stride[2]}};
     }
 
-    /// Of the weight that x's column k is multiplied by.
+    /// Offset of the weight that multiplies x's column k.
     FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.n, k, at.p, at.k}});
     }
@@ -51,12 +51,13 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
 
 /// y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k
 ///
-/// Products of matrices by matrices, as attention has them: weights are of each matrix of the batch. The operators that
-/// follow take the N columns of y as channels.
+/// Batched matrix product, as in attention: one weight matrix per matrix of the batch. Following operators see y's N
+/// columns as channels.
 /// Shapes: x B x M x K, weights B x N x K, y B x M x N; or x A x B x M x K, weights A x B x N x K, y A x B x M x N; or
-/// those of a Gemm. Any strides: weights K x N in memory are a view, and 0 shares them along a mode.
+/// those of a Gemm. Any strides: weights stored as K x N are a transposed view, and a stride of 0 broadcasts along a
+/// mode.
 /// Arguments: weights, of x's type or, with BatchedGemmWith<Weights<T>>, of T.
-/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071. No statistics.
+/// Requires: with int8, accumulated exactly in int32, K of at most 131071. No statistics.
 struct BatchedGemm : BatchedGemmWith<void> {};
 
 }  // namespace fusekit

@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Refuses an x of images where matrices are expected, and weights K x N, with the calls of tensor/transform.hpp that
-/// fix them. Anything else is refused by its extents.
+/// Refuses an image x given for a matrix, and weights given as K x N, and names the call of tensor/transform.hpp that
+/// fixes it. Anything else is refused by its extents.
 [[gnu::cold]] FUSEKIT_H inline void refuse_columns(Index<2> const& weights, Check const& in) {
     std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
     if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {
@@ -27,7 +27,7 @@ FUSEKIT_H inline void check_columns(Index<2> const& weights, Check const& in) {
     if (weights[1] != in.x[1]) refuse_columns(weights, in);
 }
 
-/// A head of matrices. A backend multiplies them as a convolution of single pixels by filters of N x K x 1 x 1.
+/// Head that multiplies matrices. A backend runs it as a 1x1 convolution with filters of N x K x 1 x 1.
 template <class Option>
 struct MatrixHead {
     static constexpr auto stage = Stage::mainloop;
@@ -40,7 +40,7 @@ struct MatrixHead {
     static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
     static constexpr Filter<2> collapsed = filter(1, 1);
     FUSEKIT_HD static constexpr Filter<2> geometry(auto const&) { return collapsed; }
-    /// Weights of any type, n and k apart by these strides, as filters.
+    /// View of weights of any type as N x K x 1 x 1 filters, with these strides along n and k.
     FUSEKIT_HD static constexpr AnyView<4> filters(float const* data, DataType type, Extent n, Extent k,
                                                    Extent n_stride, Extent k_stride) {
         AnyView<4> view(TensorView<float const>(data, {{{n, k, 1, 1}}, {{n_stride, k_stride, 1, 1}}}));
@@ -54,7 +54,7 @@ struct MatrixHead {
         return count;
     }
 
-    /// `name`, or `name` With the option.
+    /// Name for messages: `name`, or `name`With<option>.
     FUSEKIT_H static Text name(char const* name) {
         Text const option = HeadOption<Option>::written();
         return option.empty() ? Text(name) : Text(name) + "With<" + option + ">";

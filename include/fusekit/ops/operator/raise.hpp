@@ -8,12 +8,12 @@
 
 namespace fusekit::detail {
 
-/// The bits of |value|: an integer that is as large as the float, and larger than those of numbers for NaN.
+/// Bits of |value|: integers in the order of the floats, with NaN above all numbers.
 FUSEKIT_HD constexpr std::uint32_t magnitude_bits(float value) {
     return config::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
 }
 
-/// maximum = max(maximum, magnitude), by its bits, whichever of the CPU's threads do it at the same time.
+/// maximum = max(maximum, magnitude), on the bits; atomic among CPU threads.
 FUSEKIT_H constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
     if (std::is_constant_evaluated()) {
         if (magnitude_bits(*maximum) < magnitude) *maximum = config::bit_cast<float>(magnitude);
