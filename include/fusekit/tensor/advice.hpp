@@ -7,17 +7,17 @@
 #include "fusekit/tensor/region.hpp"
 #include "fusekit/text.hpp"
 
-/// Advice on extents that do not fit, which a refusal gives after them where they show the fix.
+/// Fixes that a refusal of extents suggests, where the extents show one.
 namespace fusekit::detail {
 
-/// "write fk::NAME(a, b, c, d)".
+/// Call of a layout: "write fk::NAME(a, b, c, d)".
 [[gnu::cold]] FUSEKIT_H inline Text call_of(char const* name, Index<4> const& arguments) {
     Text text = Text("write fk::") + name + "(";
     for (int i = 0; i < 4; ++i) text += Text(i ? ", " : "") + Text::number(arguments[i]);
     return text + ")";
 }
 
-/// `extents`, such as "2 x 3", as arguments: "2, 3".
+/// Argument list of `extents`: "2 x 3" becomes "2, 3".
 [[gnu::cold]] FUSEKIT_H inline Text as_arguments(Text const& extents) {
     Text text;
     char const* from = extents.c_str();
@@ -28,7 +28,7 @@ namespace fusekit::detail {
     return text + from;
 }
 
-/// Whether broadcast() makes `expected` of `given`: each mode is equal or 1.
+/// True if broadcast() can expand `given` to `expected`: each mode is equal or 1.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H bool may_be_broadcast(Modes const& given, Modes const& expected) {
     bool fits = given.from.kind == expected.from.kind && given.rank == expected.rank;
@@ -38,7 +38,7 @@ template <class Modes>
     return fits && (given.from.count == expected.from.count || given.from.count == 1);
 }
 
-/// Of activations or parameters of places: N x K x P x Q or K x P x Q.
+/// Advice for activations, N x K x P x Q, or per-pixel parameters, K x P x Q.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text activation_advice(char const* argument, Modes const& given, Modes const& expected,
                                                Index<4> const& x, Access access) {
@@ -57,7 +57,7 @@ template <class Modes>
     return "";
 }
 
-/// Of the weights of a Conv, K x C/groups x R x S, for x, and for an output of `channels`, 0 where that is not known.
+/// Advice for the weights of a Conv, K x C/groups x R x S, for x and an output of `channels`, 0 if unknown.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x,
                                            std::int64_t channels) {

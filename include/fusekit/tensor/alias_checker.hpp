@@ -5,10 +5,10 @@
 
 namespace fusekit::detail {
 
-/// Finds arguments of a plan that share memory, as they are checked one after another.
+/// Finds arguments of a plan that share memory, as arguments are checked one by one.
 class AliasChecker {
 public:
-    /// An argument that shares memory with `region`, where one of the two is written; null where there is none.
+    /// Returns an argument that shares memory with `region` if one of the two is written; null if there is none.
     FUSEKIT_H Region const* conflict(Region const& region) const {
         for (Region const* one = first; one != first + count; ++one)
             if (in_conflict(*one, region)) return one;
@@ -28,7 +28,7 @@ private:
     int most, count = 0;
 };
 
-/// Room for an input and for all views that an aggregate can hold: none is smaller than TensorView<T, 1>.
+/// Storage for the regions of x and of all views that Arguments can hold: none is smaller than TensorView<T, 1>.
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:

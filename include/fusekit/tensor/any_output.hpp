@@ -5,8 +5,8 @@
 
 namespace fusekit {
 
-/// Activations of any rank to write to, whose element type is known at run time only: the counterpart of
-/// AnyActivations. Made implicitly from views, and from tensors that outlive it.
+/// Writable activations of any rank whose element type is known at run time only: the counterpart of AnyActivations.
+/// Converts implicitly from views, and from tensors that outlive it.
 struct AnyOutput {
     union {
         float* float32;
@@ -47,7 +47,7 @@ struct AnyOutput {
                       "elements are not const, and a Tensor outlives the call");
     }
 
-    /// Calls f with the pointer to the first element. On a device there are no doubles.
+    /// Calls f with the pointer to the first element. Device code has no double.
     template <class F>
     FUSEKIT_HD constexpr void visit(F const& f) const {
         if constexpr (!config::on_device)
@@ -67,7 +67,7 @@ struct AnyOutput {
         return f(float32);
     }
 
-    /// Writes the element at `offset`, rounded from float, or from double where V is double.
+    /// Stores to the element at `offset`, rounded from float, or from double if V is double.
     template <class V>
     FUSEKIT_HD constexpr void store(std::int64_t offset, V value) const {
         visit([&]<class T>(T* data) {
@@ -87,7 +87,7 @@ private:
     }
 };
 
-/// An AnyOutput that may be left out.
+/// Optional AnyOutput.
 struct OptionalOutput : AnyOutput {
     using AnyOutput::AnyOutput;
     FUSEKIT_H constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}

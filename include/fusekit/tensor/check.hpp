@@ -15,7 +15,7 @@
 namespace fusekit {
 namespace detail {
 
-/// One number for each mode, of any rank: code that reads them is compiled once.
+/// One number per mode, of any rank: code that reads Modes is compiled once for all ranks.
 struct Modes {
     std::int64_t const* values;
     int rank;
@@ -35,7 +35,7 @@ struct Modes {
         return from == other.from;
     }
 
-    /// The numbers that a collapsed shape stands for.
+    /// Prints the extents that a collapsed shape stands for.
     [[gnu::cold]] FUSEKIT_H Text to_string() const {
         std::int64_t all[8];
         int count = 0;
@@ -54,15 +54,15 @@ struct Modes {
         return joined(all, count);
     }
 
-    /// The same numbers, for the modes that `shape` stands for.
+    /// The same numbers, printed with the modes that `shape` stands for.
     [[gnu::cold]] FUSEKIT_H Modes as_of(Modes const& shape) const {
         Modes result = *this;
         if (shape.of_matrices()) result.from = shape.from;
         return result;
     }
 
-    /// `modes`, such as "N x K x P x Q", for what this stands for: "N x K x Q" for signals, "N x K x O x P x Q" for
-    /// volumes; for matrices "M x N", or "M x K" where `modes` are x's, or "N x K" where they are weights'.
+    /// Translates `modes`, such as "N x K x P x Q", to the user's tensor: "N x K x Q" for signals, "N x K x O x P x Q"
+    /// for volumes; for matrices "M x N", or "M x K" if `modes` are x's, or "N x K" if they are weights'.
     [[gnu::cold]] FUSEKIT_H Text named(char const* modes) const {
         if (of_matrices()) {
             char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
@@ -83,7 +83,7 @@ private:
     }
 };
 
-/// Strides, in the order in which extents are printed.
+/// Strides in the order in which extents are printed.
 template <int Rank>
 FUSEKIT_H Text strides_of(CollapsedLayout<Rank> const& layout) {
     return Modes(layout.stride).as_of(layout.shape).to_string();
@@ -91,7 +91,7 @@ FUSEKIT_H Text strides_of(CollapsedLayout<Rank> const& layout) {
 
 }  // namespace detail
 
-/// Extents as a person writes them: "8 x 64 x 14 x 14".
+/// Formats extents: "8 x 64 x 14 x 14".
 template <int Rank>
 FUSEKIT_H Text to_string(Index<Rank> const& index) {
     return detail::Modes(index).to_string();
@@ -101,30 +101,29 @@ FUSEKIT_H Text to_string(CollapsedShape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
 }
 
-/// What an operator checks its arguments against, and the words that refuse them. Nothing here runs on a device; text
-/// is made only where something is refused.
+/// Context of an operator's argument checks, and the refusals. Host only; formats text only for a refusal.
 class Check {
 public:
     CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
     CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
-    DataType type;  ///< of x and of the filters
+    DataType type;  ///< type of x and of the filters
 
-    Text (*plan)();  ///< its name
-    Text (*operator_name)();  ///< the operator whose arguments are being checked
-    bool totals_tiles = false;  ///< whether statistics total tiles in scratch first, as after a Conv
-    bool runs = true;  ///< whether something will be read; else pointers may be null
+    Text (*plan)();  ///< name of the plan
+    Text (*operator_name)();  ///< name of the operator whose arguments are checked
+    bool totals_tiles = false;  ///< true if statistics total tiles in scratch first, as after a Conv
+    bool runs = true;  ///< false if nothing will be read: pointers may be null
 
-    /// Calls fail() for a pointer that `device` cannot read; null where the device can read all memory.
+    /// Calls fail() for a pointer that `device` cannot access; null if the device can access all memory.
     void (*check_accessible)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
-    double* bytes = nullptr;  ///< unless null, the size of each checked tensor is added to it
-    detail::Region const* output = nullptr;  ///< null where its address is not known yet
-    /// Unless null, the input, whose name is empty, and the arguments checked so far: outputs lie apart from them.
+    double* bytes = nullptr;  ///< unless null, accumulates the bytes of each checked tensor
+    detail::Region const* output = nullptr;  ///< null if its address is not known yet
+    /// Unless null, holds x, whose name is empty, and the arguments checked so far: outputs must be disjoint from them.
     detail::AliasChecker* aliases = nullptr;
 
-    /// Unless null, this keeps the first error, which is not thrown: then fail() returns, and the rest of a check must
-    /// not depend on what failed.
+    /// Unless null, receives the first error instead of an exception: fail() then returns, and the rest of a check must
+    /// not depend on the failed condition.
     Refusal* refusal = nullptr;
 
     [[gnu::cold]] FUSEKIT_H void fail(char const* argument, Text expected, Text given) const {
@@ -134,7 +133,7 @@ public:
         if (!refusal) detail::raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
-    /// Whether something has failed and its error was kept.
+    /// True if a check has failed and `refusal` holds its error.
     FUSEKIT_H bool refused() const { return refusal && *refusal; }
 
     template <class Number>
@@ -142,9 +141,9 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// Requires that a view can be read: the stated shape; where it has elements, a pointer, and no byte in common with
-    /// the output, or, where it is read in place, the output itself. It is an AnyView or a TensorView. `modes` names
-    /// the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights alone.
+    /// Requires a readable view, an AnyView or a TensorView: the given shape; unless empty, a non-null pointer; memory
+    /// disjoint from the output, or equal to it with Access::read_in_place. `modes` names the extents with two spatial
+    /// modes: "N x K x P x Q". 8-bit floats are valid for weights alone.
     template <class View>
     FUSEKIT_H void readable(char const* argument, View const& view,
                             CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes,
@@ -155,8 +154,8 @@ public:
         accessible(argument, view, shape, modes, access);
     }
 
-    /// Requires the same of an operator's own output, which must also lie apart from the input and all other arguments.
-    /// An output that may be left out is checked where it is given.
+    /// Requires a writable view, an operator's output: as readable(), and disjoint from the input and all other
+    /// arguments. An optional output is checked if given.
     template <class View>
     FUSEKIT_H void writable(char const* argument, View const& view,
                             CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes) const {
@@ -168,7 +167,7 @@ public:
                  detail::strides_of(detail::CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
-    /// The memory of a view. Refuses strides that lead further than any memory, before they overflow.
+    /// Memory of a view. Refuses strides that exceed the address space, before they overflow.
     template <int Rank>
     FUSEKIT_H detail::Region region(char const* argument, void const* data, DataType element,
                                     Layout<Rank> const& layout, Access access = Access::read) const {
@@ -180,7 +179,7 @@ public:
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
-    /// Requires the stated shape.
+    /// Requires the given shape.
     template <int Rank>
     FUSEKIT_H void extents(char const* argument, detail::CollapsedLayout<Rank> const& layout,
                            std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
@@ -192,8 +191,8 @@ public:
         extents(argument, detail::CollapsedLayout<Rank>(layout), shape, modes);
     }
 
-    /// Requires no byte in common with the output, unless the argument is read in place. Requires none in common with
-    /// an argument checked before, where one of the two is written.
+    /// Requires memory disjoint from the output, unless the argument is read in place. Requires memory disjoint from
+    /// every argument checked before if one of the two is written.
     FUSEKIT_H void apart(detail::Region const& own) const {
         char const* const overlap = "memory that overlaps it";
         bool const in_place = own.access == Access::read_in_place;
@@ -231,7 +230,7 @@ private:
                               detail::Modes const& stride, detail::Modes const& expected, char const* modes,
                               Access access) const {
         extents(argument, given, expected, modes, access);
-        if (refused() || detail::has_no_elements(given.values, given.rank)) return;  // it has no memory
+        if (refused() || detail::has_no_elements(given.values, given.rank)) return;  // no elements: no memory
         if (!data && runs) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         if (refused() || !data) return;
         apart(region(argument, data, element, given, stride, access));

@@ -3,19 +3,19 @@
 
 #include "fusekit/tensor/matrices.hpp"
 
-/// Space of one, two or three modes as rows and columns, so that all loops know two modes: a signal is one row, and a
-/// volume is the rows of its slices, one slice after another. Slices must follow one another in memory as rows do,
-/// stride[D] = H stride[H]. They do in packed layouts, and where these are sliced along N, C and D.
+/// Collapses one, two or three spatial modes to rows and columns, so that all loops have two: a signal is one row, and
+/// a volume is the rows of its slices, slice after slice. Consecutive slices must be as far apart as their rows:
+/// stride[D] = H stride[H]. Packed layouts, and their slices along N, C and D, meet this.
 namespace fusekit {
 
 namespace detail {
 
-/// A product of strides or counts; where it overflows, 0.
+/// Product of strides or counts; 0 on overflow.
 FUSEKIT_H constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
-/// A product of extents; where it overflows, -1, which is refused as an extent.
+/// Product of extents; -1 on overflow, which is refused as an extent.
 FUSEKIT_H constexpr Extent extent_product(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? -1 : product;
@@ -28,7 +28,7 @@ FUSEKIT_H constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, 
     shape.from.count = slices == 0 && slice_rows >= 0 ? CollapsedFrom::no_slices(slice_rows) : slices;
 }
 
-/// Extents of To - 1, To or To + 1 modes, with two modes of space; M x K becomes an image.
+/// Collapses extents of To - 1, To or To + 1 modes to two spatial modes; M x K becomes an image.
 template <int To, int Rank>
 FUSEKIT_H constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
     if constexpr (To == 4 && Rank == 2) {
@@ -73,8 +73,8 @@ FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     }
 }
 
-/// Turns 1 x K, 1 x K x 1 x 1 and the like into K values, one a channel. `count` is how many values a channel has; 0
-/// where an extent is below 1.
+/// Collapses 1 x K, 1 x K x 1 x 1 and the like to K per-channel values. `count` is the number of values per channel; 0
+/// if an extent is below 1.
 template <int To, int Rank>
     requires(To == 1)
 FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
@@ -103,7 +103,7 @@ FUSEKIT_H CollapsedView<AnyView<To>> collapse(AnyView<Rank> const& view) {
     return {result, collapsed.shape.from};
 }
 
-/// The extents that collapse() was given.
+/// Inverse of collapse() for extents.
 template <int Rank, int From>
 FUSEKIT_H constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     if constexpr (From == 4 && Rank <= 4)
@@ -120,12 +120,12 @@ FUSEKIT_H constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     return result;
 }
 
-/// The extents of one image of a batch.
+/// Extents of one image of a batch.
 FUSEKIT_H constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
     return {{{batch[1], batch[2], batch[3]}}, batch.from};
 }
 
-/// The number of modes of a Tensor or a view; 0 for anything else.
+/// Rank of a Tensor or a view; 0 for other types.
 template <class Source>
 consteval int rank_of() {
     if constexpr (requires { Source::rank; }) return Source::rank;
@@ -134,14 +134,14 @@ consteval int rank_of() {
     else return 0;
 }
 
-/// A Tensor or a view of one of the ranks, whose elements View reads.
+/// A Tensor or a view of one of the ranks, with elements that View can load.
 template <class Source, class View, int... Ranks>
 concept Collapsible =
     ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& collapsed) {
         View(TensorView(source.const_view().data, collapsed));
     };
 
-/// Never defined: stands for a view that was refused.
+/// Declared only: the result type for a refused view.
 template <class View>
 FUSEKIT_H View no_view();
 
@@ -150,11 +150,11 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view that collapses the views of any of the ranks that it is made of. It refuses anything else in words. So any
-/// type converts to it: it is for Args alone, because functions that take one cannot be overloaded.
+/// A view that converts implicitly from views of any of its ranks and collapses them. Refuses anything else with a
+/// message. Every type converts to it, so use it in Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : detail::CollapsedView<View> {
-    /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
+    /// A template, because nvcc 13 accepts an omitted field if only a plain default constructor is deleted.
     template <class = void>
     Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 
@@ -162,12 +162,12 @@ struct Collapsed : detail::CollapsedView<View> {
         requires((Ranks == View::rank) || ...)
         : Base(view) {}
 
-    /// From a view whose element type is known at run time only.
+    /// Converts from a view whose element type is known at run time only.
     template <int Rank>
         requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
     FUSEKIT_H Collapsed(AnyView<Rank> const& view) : Base(detail::collapse<View::rank>(view)) {}
 
-    /// From a Tensor, which outlives the view: a temporary one is refused.
+    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
     template <detail::Collapsible<View, Ranks...> Source>
     FUSEKIT_H constexpr Collapsed(Source const& source)
         : Base(of_view(detail::collapse<View::rank>(source.const_view()))) {}
@@ -175,7 +175,7 @@ struct Collapsed : detail::CollapsedView<View> {
         requires detail::Owning<Source>
     Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
-    /// From a pointer, in braces.
+    /// Converts from a pointer and a layout in braces.
     template <class T>
         requires std::is_constructible_v<View, T*, Layout<View::rank>>
     FUSEKIT_HD constexpr Collapsed(T* data, Layout<View::rank> const& layout) : Base(View(data, layout)) {}
@@ -203,8 +203,8 @@ private:
     }
 };
 
-/// Activations of any rank: N x C and one to three modes of space, or a matrix. Parameters of every place, and of every
-/// channel, K or 1 x K x 1 x 1.
+/// Activations of any rank: N x C and one to three spatial modes, or a matrix. Per-pixel parameters; per-channel
+/// parameters, K or 1 x K x 1 x 1.
 using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
 using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;

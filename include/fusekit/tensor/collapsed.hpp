@@ -5,32 +5,32 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Extents, layouts and views whose last two modes are rows and columns, and which remember what the user gave
-/// (tensor/collapse.hpp). Loops read the numbers alone; checks compare the rest too, and messages print it.
+/// Extents, layouts and views whose last two modes are rows and columns, together with the user's original modes
+/// (tensor/collapse.hpp). Loops read the numbers alone; checks compare the original modes too, and messages print them.
 namespace fusekit {
 
-/// What rows and columns stand for.
+/// Original modes of collapsed rows and columns.
 struct CollapsedFrom {
     enum Kind : std::uint8_t { matrices, signal, images, volumes };  // `signals` is a macro of Qt
 
     Kind kind = images;
-    bool gaps = false;  ///< whether memory has gaps between the slices of volumes
-    /// Volumes: slices, which all rows fall into, or no_slices(). Matrices: modes before M x K. Values of channels: how
-    /// many each has. Else 1.
+    bool gaps = false;  ///< true if a volume's slices are not contiguous in memory
+    /// Volumes: number of slices that all rows divide into, or no_slices(). Matrices: number of modes before M x K.
+    /// Per-channel values: number of values per channel. Otherwise 1.
     Extent count = 1;
 
     FUSEKIT_H constexpr bool operator==(CollapsedFrom const&) const = default;
 
-    /// The `count` of no slices, which keeps the rows of a slice.
+    /// Encodes zero slices in `count`, together with the rows of one slice.
     FUSEKIT_H static constexpr Extent no_slices(Extent slice_rows) { return INT64_MIN + slice_rows; }
-    /// Volumes: the number of slices, and the rows of one, of `rows` in all.
+    /// Volumes: the number of slices, and the rows of one slice, given `rows` in total.
     FUSEKIT_H constexpr Extent slices() const { return count < INT64_MIN / 2 ? 0 : count; }
     FUSEKIT_H constexpr Extent slice_rows(Extent rows) const {
         return count < INT64_MIN / 2 ? count - INT64_MIN : count == 0 ? 0 : rows / count;
     }
 };
 
-/// Extents. Equal ones also stand for the same extents.
+/// Collapsed extents. Equal shapes have equal original modes.
 template <int Rank>
 struct CollapsedShape : Index<Rank> {
     CollapsedFrom from;
@@ -60,7 +60,7 @@ struct CollapsedLayout {
     FUSEKIT_H constexpr bool operator==(CollapsedLayout const&) const = default;
 };
 
-/// A TensorView or an AnyView, which loops read, and what it stands for.
+/// A TensorView or an AnyView, which loops read, with its original modes.
 template <class View>
 struct CollapsedView : View {
     CollapsedFrom from;
@@ -71,14 +71,14 @@ struct CollapsedView : View {
     FUSEKIT_H constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
 };
 
-/// What a view, collapsed or not, stands for.
+/// Original modes of a view, collapsed or not.
 template <class View>
 FUSEKIT_H constexpr CollapsedFrom collapsed_from(View const& view) {
     if constexpr (requires { view.from; }) return view.from;
     else return {};
 }
 
-/// x or y of a plan.
+/// View of a plan's x or y.
 template <class T>
 using ImageView = CollapsedView<TensorView<T, 4>>;
 

@@ -14,7 +14,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Nearest half, ties to even; overflow becomes infinity, NaN stays NaN. IEEE 754-2019 binary16.
+/// Rounds to half, nearest even; overflow gives infinity, NaN stays NaN. IEEE 754-2019 binary16.
 FUSEKIT_HD constexpr std::uint16_t half_bits(float value) {
     if constexpr (config::on_device)
         if (!std::is_constant_evaluated()) return config::float_to_half(value);
@@ -50,7 +50,7 @@ FUSEKIT_HD constexpr std::uint16_t bfloat16_bits(float value) {
     return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/// Nearest integer, ties to even; the nearer end of the range beyond it; 0 for NaN.
+/// Rounds to the nearest integer, ties to even; saturates; NaN gives 0.
 FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
     if constexpr (config::has_int8)
         if (!std::is_constant_evaluated()) return config::float_to_int8(value);
@@ -62,7 +62,7 @@ FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
 
 }  // namespace detail
 
-/// IEEE binary16 as storage: arithmetic happens in float. Conversion rounds to nearest even.
+/// IEEE binary16 as storage: arithmetic is in float. Conversion rounds to nearest even.
 struct half {
     std::uint16_t bits = 0;
 
@@ -71,7 +71,7 @@ struct half {
     FUSEKIT_HD constexpr operator float() const { return detail::half_value(bits); }
 };
 
-/// The upper half of a float as storage: arithmetic happens in float. Conversion rounds to nearest even.
+/// Upper half of a float as storage: arithmetic is in float. Conversion rounds to nearest even.
 struct bfloat16 {
     std::uint16_t bits = 0;
 
@@ -80,8 +80,8 @@ struct bfloat16 {
     FUSEKIT_HD constexpr operator float() const { return config::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
 
-/// An integer from -128 to 127 as storage: convolutions sum in std::int32_t, all else happens in float. Conversion
-/// rounds to nearest even and saturates; NaN becomes 0.
+/// Integer from -128 to 127 as storage: convolutions accumulate in std::int32_t, other arithmetic is in float.
+/// Conversion rounds to nearest even and saturates; NaN gives 0.
 struct int8 {
     std::int8_t value = 0;
 
@@ -107,13 +107,13 @@ inline constexpr bool is_element = false FUSEKIT_ELEMENTS(FUSEKIT_IS_SAME);
 
 }  // namespace detail
 
-/// The element types of tensors. Plans on double compute in double, and run on the host only.
+/// Element types of tensors. Plans on double compute in double, on the host only.
 template <class T>
 concept Element = detail::is_element<T>;
 
 namespace detail {
 
-/// Whether the compiler spells T as `name`, the last word of "... [with T = __half]".
+/// True if the compiler spells T as `name`: the last word of "... [with T = __half]".
 template <class T>
 consteval bool is_called(char const* name) {
     char const* const whole = __PRETTY_FUNCTION__;
@@ -124,8 +124,8 @@ consteval bool is_called(char const* name) {
     return whole[at] == ' ' || whole[at] == '=';
 }
 
-/// The element type with the bits of T, a type of CUDA, HIP or the compiler; void where there is none. Types are told
-/// by name, because their headers may be missing and do not agree on what may be declared without them.
+/// Element type with the bits of T, a type of CUDA, HIP or the compiler; void if there is none. Types are matched by
+/// name, because their headers may be missing and disagree on forward declarations.
 template <class T>
 consteval auto element_like() {
     if constexpr (Element<T>) return std::type_identity<T>();
@@ -145,8 +145,8 @@ consteval auto element_like() {
 
 }  // namespace detail
 
-/// The element type with the bits of T, as which a view or a tensor of T is read and written: T itself, half for
-/// __half, and so on; void where there is none. May be specialised for an application's own type.
+/// Element type with the bits of T: views and tensors of T are read and written as this type. T itself, half for
+/// __half, and so on; void if there is none. May be specialised for an application's type.
 template <class T>
 inline constexpr auto element_like = detail::element_like<T>();
 
@@ -162,11 +162,11 @@ struct StoredAsOf {
 template <class T>
 struct StoredAsOf<T, void> : StoredAsOf<T, float> {};  // a view of T does not compile
 
-/// ElementOf<T>, const where T is.
+/// ElementOf<T>, const if T is const.
 template <class T>
 using StoredAs = typename StoredAsOf<T>::Type;
 
-/// The same elements, with the type that they are stored as.
+/// Casts a pointer to the stored element type.
 template <class T>
 FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
     if constexpr (std::is_same_v<StoredAs<T>, T>) return data;
@@ -175,7 +175,7 @@ FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
 
 }  // namespace detail
 
-/// An element type at run time.
+/// Element type as a run-time value.
 enum class DataType : std::uint8_t {
 #define FUSEKIT_ENUMERATOR(Type, data_type, number) data_type = number,
     FUSEKIT_ELEMENTS(FUSEKIT_ENUMERATOR)
@@ -229,16 +229,16 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
 namespace detail {
 
 #define FUSEKIT_IS_TYPE(Type, data_type, number) || type == DataType::data_type
-/// Elements are 8-bit floats.
+/// True for 8-bit floats.
 FUSEKIT_H constexpr bool is_float8_type(DataType type) { return false FUSEKIT_FLOAT8_ELEMENTS(FUSEKIT_IS_TYPE); }
 #undef FUSEKIT_IS_TYPE
 
-/// The type that a convolution multiplies and sums in; exact where it is an integer.
+/// Type that a convolution multiplies and accumulates in; exact for integers.
 template <class T>
 using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
-/// An element as a factor of sums of type Sum; int8 becomes a float unless Sum is an integer.
+/// Widens an element to accumulator type Sum; int8 becomes float unless Sum is an integer.
 template <class Sum, Element T>
 FUSEKIT_HD constexpr Sum widened_to(T element) {
     if constexpr (std::same_as<Sum, std::int32_t>) return element.value;

@@ -9,8 +9,8 @@
 
 namespace fusekit {
 
-/// One integer per spatial mode, outermost first. Named members and no array: a kernel's name carries the filter,
-/// and nvcc cannot spell an array there.
+/// One integer per spatial mode, outermost first. Named members instead of an array: the mangled name of a kernel
+/// contains the filter, and nvcc cannot mangle an array there.
 template <int Rank>
 struct PerMode;
 
@@ -43,7 +43,7 @@ namespace detail {
 [[noreturn, gnu::cold]] FUSEKIT_H inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
     raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
 }
-/// In a constant expression, the compiler's error names the function that is called here.
+/// Refuses a value that does not fit int. In a constant expression the compiler's error names the function called here.
 FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
     if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
     return static_cast<int>(value);
@@ -51,39 +51,39 @@ FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
 
 }  // namespace detail
 
-/// How a convolution's window moves: size, stride, dilation and padding per spatial mode, and the groups.
+/// Geometry of a convolution window: size, stride, dilation and padding per spatial mode, and the group count.
 ///
-/// A structural type: a template argument where the geometry is known, a value where it is not.
-/// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy. A number that does not fit int is
-/// refused: by the compiler in a constant expression, else with Error.
+/// A structural type: a template argument if the geometry is static, a value if not. Written as `filter(3,
+/// 3).pad(1).stride(2)`; every setter returns a modified copy. A number that does not fit int is a compile error in a
+/// constant expression, otherwise throws Error.
 template <int Rank>
 struct Filter {
     static constexpr int rank = Rank;
 
     PerMode<Rank> size;
     PerMode<Rank> pad_before;  ///< padding before the first element (front, top, left)
-    PerMode<Rank> pad_after;   ///< padding after the last element (back, bottom, right)
+    PerMode<Rank> pad_after;  ///< padding after the last element (back, bottom, right)
     PerMode<Rank> strides;
     PerMode<Rank> dilations;
     int group_count;
 
     FUSEKIT_H constexpr bool operator==(Filter const&) const = default;
 
-    /// The same padding on every side.
+    /// Sets equal padding on every side.
     FUSEKIT_H constexpr Filter pad(std::int64_t all) const {
         PerMode<Rank> const sides = every(detail::fit(all, "pad"));
         return with(&Filter::pad_before, sides).with(&Filter::pad_after, sides);
     }
 
-    /// Padding per mode, the same before and after: pad(h, w), or pad(d, h, w).
+    /// Sets padding per mode, equal before and after: pad(h, w), or pad(d, h, w).
     FUSEKIT_H constexpr Filter pad(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
         return pad(each..., each...);
     }
 
-    /// Padding per side, the sides before first: pad(left, right), pad(top, left, bottom, right), or
-    /// pad(front, top, left, back, bottom, right).
+    /// Sets padding per side, the sides before first: pad(left, right), pad(top, left, bottom, right), or pad(front,
+    /// top, left, back, bottom, right).
     FUSEKIT_H constexpr Filter pad(auto... sides) const
         requires(sizeof...(sides) == 2 * Rank)
     {
@@ -102,7 +102,7 @@ struct Filter {
         return with(&Filter::strides, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
-    /// Distance between the window's taps; 1 is a dense window.
+    /// Sets the distance between taps; 1 is a dense window.
     FUSEKIT_H constexpr Filter dilation(std::int64_t all) const {
         return with(&Filter::dilations, every(detail::fit(all, "dilation")));
     }
@@ -112,7 +112,7 @@ struct Filter {
         return with(&Filter::dilations, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
     }
 
-    /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
+    /// Sets the number of groups of channels; as many groups as channels is depthwise.
     FUSEKIT_H constexpr Filter groups(std::int64_t count) const {
         Filter f = *this;
         f.group_count = detail::fit(count, "groups");
@@ -120,7 +120,7 @@ struct Filter {
     }
 
     /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) +
-    /// 1; 0 where the window does not fit, or is not valid.
+    /// 1; 0 if the window does not fit, or the filter is invalid.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
         constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
         bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
@@ -130,7 +130,7 @@ struct Filter {
         return reach < 0 ? 0 : reach / strides[mode] + 1;
     }
 
-    /// As it is written: "filter(3, 3).pad(1).stride(2)".
+    /// Source form: "filter(3, 3).pad(1).stride(2)".
     [[gnu::cold]] FUSEKIT_H Text to_string() const {
         Text text = "filter(" + join(size) + ")";
         if (!all(pad_before, 0) || !all(pad_after, 0))
@@ -164,7 +164,7 @@ private:
     }
 };
 
-/// A filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
+/// Filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
 FUSEKIT_H constexpr Filter<1> filter(std::int64_t s) { return {{detail::fit(s, "size")}, {0}, {0}, {1}, {1}, 1}; }
 FUSEKIT_H constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
     return {{detail::fit(r, "size"), detail::fit(s, "size")}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};
@@ -180,7 +180,7 @@ FUSEKIT_H constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_
 
 namespace detail {
 
-/// Whether the output's pixels are the input's, one for one: a single tap, stride 1, no padding.
+/// True for a 1x1 filter with stride 1 and no padding: each output pixel reads the same input pixel.
 template <int Rank>
 FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
@@ -190,7 +190,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
 
 }  // namespace detail
 
-/// Stands for a filter whose geometry comes with the run-time arguments.
+/// Placeholder for a filter that is a run-time argument.
 struct Dynamic {
     FUSEKIT_H constexpr bool operator==(Dynamic const&) const = default;
 };

@@ -8,7 +8,7 @@
 
 namespace fusekit {
 
-/// One integer per mode of a tensor: extents, strides or a place. A structural type, so it can be a template argument.
+/// One integer per mode of a tensor: extents, strides or a coordinate. A structural type: valid as a template argument.
 template <int Rank>
 struct Index {
     static constexpr int rank = Rank;
@@ -35,8 +35,8 @@ FUSEKIT_HD constexpr bool has_no_elements(Index<Rank> const& shape) {
 
 }  // namespace detail
 
-/// Extents and strides (in elements) of a tensor, always in canonical mode order whatever the memory order:
-/// activations N, C, then space; filters K, C / groups, then space; per-channel parameters K.
+/// Extents and strides (in elements) of a tensor, in canonical mode order for every memory order: activations N, C,
+/// then space; filters K, C / groups, then space; per-channel parameters K.
 template <int Rank>
 struct Layout {
     static constexpr int rank = Rank;
@@ -53,7 +53,7 @@ struct Layout {
 
     FUSEKIT_H constexpr bool operator==(Layout const&) const = default;
 
-    /// Itself, so that x.layout() is the layout of a view, which has it as a member, as of a Tensor.
+    /// Returns itself, so that x.layout() works for a view, which has it as a member, as for a Tensor.
     FUSEKIT_HD constexpr Layout const& operator()() const { return *this; }
 
     FUSEKIT_HD constexpr std::int64_t size() const {
@@ -79,8 +79,8 @@ struct Layout {
     }
 };
 
-/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first. Strides wrap where the
-/// product of extents overflows; allocations and runs refuse such extents. An extent of 0 counts as 1 in strides.
+/// Dense layout of `shape` with its modes in memory order `order`, slowest first. Strides wrap if the product of
+/// extents overflows; allocations and runs refuse such extents. An extent of 0 counts as 1 in strides.
 template <int Rank>
 FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     Layout<Rank> layout{shape, {}};
@@ -93,15 +93,15 @@ FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     return layout;
 }
 
-/// Whether activations keep their channels closest together in memory (NHWC). With a single channel its stride decides:
-/// 1 in nhwc(n, h, w, 1), h * w in nchw(n, 1, h, w).
+/// True if channels are the fastest mode of activations (NHWC). With a single channel its stride decides: 1 in nhwc(n,
+/// h, w, 1), h * w in nchw(n, 1, h, w).
 template <int Rank>
 FUSEKIT_HD constexpr bool channels_last(Layout<Rank> const& layout) {
     std::int64_t const channel = layout.stride[1], column = layout.stride[Rank - 1];
     return layout.shape[1] > 1 ? channel < column : channel <= column && layout.shape[Rank - 1] > 1;
 }
 
-/// A dense layout for activations of `shape`, channels first or last as in `like`.
+/// Dense layout for activations of `shape`, channels first or last as in `like`.
 template <int Rank>
 FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> const& like) {
     Index<Rank> order{};
@@ -113,7 +113,7 @@ FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> co
     return packed(shape, order);
 }
 
-/// The same for matrices: rows or columns follow one another, as in `like`.
+/// Dense layout for a matrix of `shape`, row-major or column-major as `like`.
 FUSEKIT_HD constexpr Layout<2> packed_like(Index<2> shape, Layout<2> const& like) {
     bool const columns = like.shape[0] > 1 && like.shape[1] > 1 && like.stride[0] < like.stride[1];
     return packed<2>(shape, columns ? Index<2>{{1, 0}} : Index<2>{{0, 1}});
@@ -130,7 +130,7 @@ FUSEKIT_HD constexpr Layout<5> ncdhw(Extent n, Extent c, Extent d, Extent h, Ext
     return packed<5>({{n, c, d, h, w}}, {{0, 1, 2, 3, 4}});
 }
 
-/// Activations, channels last; arguments in memory order, as in the name.
+/// Activations, channels last; arguments in memory order.
 FUSEKIT_HD constexpr Layout<3> nwc(Extent n, Extent w, Extent c) { return packed<3>({{n, c, w}}, {{0, 2, 1}}); }
 FUSEKIT_HD constexpr Layout<4> nhwc(Extent n, Extent h, Extent w, Extent c) {
     return packed<4>({{n, c, h, w}}, {{0, 2, 3, 1}});
@@ -139,7 +139,7 @@ FUSEKIT_HD constexpr Layout<5> ndhwc(Extent n, Extent d, Extent h, Extent w, Ext
     return packed<5>({{n, c, d, h, w}}, {{0, 2, 3, 4, 1}});
 }
 
-/// Matrices: M x K or, in a batch, B x M x K. Arguments are rows, then columns, in either order of memory.
+/// Matrices: M x K or, in a batch, B x M x K. Arguments are rows, then columns, for both memory orders.
 FUSEKIT_HD constexpr Layout<2> row_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{0, 1}}); }
 FUSEKIT_HD constexpr Layout<2> column_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{1, 0}}); }
 FUSEKIT_HD constexpr Layout<3> row_major(Extent b, Extent m, Extent k) { return packed<3>({{b, m, k}}, {{0, 1, 2}}); }
@@ -160,7 +160,7 @@ FUSEKIT_HD constexpr Layout<5> ktrsc(Extent k, Extent t, Extent r, Extent s, Ext
 /// Per-channel parameters.
 FUSEKIT_HD constexpr Layout<1> channels(Extent k) { return {{{k}}, {{1}}}; }
 
-/// Per-activation parameters, shared by the batch: C x W, C x H x W or C x D x H x W, channels first or last in memory.
+/// Per-pixel parameters, broadcast over the batch: C x W, C x H x W or C x D x H x W, channels first or last in memory.
 FUSEKIT_HD constexpr Layout<2> cw(Extent c, Extent w) { return packed<2>({{c, w}}, {{0, 1}}); }
 FUSEKIT_HD constexpr Layout<2> wc(Extent w, Extent c) { return packed<2>({{c, w}}, {{1, 0}}); }
 FUSEKIT_HD constexpr Layout<3> chw(Extent c, Extent h, Extent w) { return packed<3>({{c, h, w}}, {{0, 1, 2}}); }

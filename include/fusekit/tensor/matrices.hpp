@@ -3,11 +3,11 @@
 
 #include "fusekit/tensor/collapsed.hpp"
 
-/// Matrices as images of one row: a matrix's rows are pixels, its columns channels. M x K is 1 x K x 1 x M, B x M x K
-/// is B x K x 1 x M, and A x B x M x K is A x K x B x M, whatever the strides.
+/// Matrices as images of one row: matrix rows become pixels, columns channels. M x K is 1 x K x 1 x M, B x M x K is B x
+/// K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
 namespace fusekit::detail {
 
-/// The mode of an image that mode `mode` of matrices of this rank becomes.
+/// Image mode that mode `mode` of a matrix batch of this rank maps to.
 FUSEKIT_H constexpr int image_mode(int rank, int mode) {
     if (mode == rank - 1) return 1;
     if (mode == rank - 2) return 3;
@@ -26,7 +26,7 @@ template <int Rank>
 FUSEKIT_H constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
     CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
     for (int mode = 0; mode < Rank; ++mode) result.stride[image_mode(Rank, mode)] = layout.stride[mode];
-    // Modes that matrices lack get the strides that packed images would have.
+    // Missing modes get the strides of a packed image.
     auto const size = [&](int mode) {
         Extent product = 0;
         return __builtin_mul_overflow(result.shape[mode], result.stride[mode], &product) ? 0 : product;
@@ -42,7 +42,7 @@ FUSEKIT_H constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& vi
     return {{view.data, collapsed.layout()}, collapsed.shape.from};
 }
 
-/// The extents that collapse_matrices() was given.
+/// Inverse of collapse_matrices() for extents.
 template <int Rank>
 FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     Index<Rank> result{};
@@ -50,8 +50,8 @@ FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     return result;
 }
 
-/// Turns B x M x K or A x B x M x K, which collapse() took for signals or images, into matrices; leaves anything else
-/// as it is.
+/// Reinterprets B x M x K or A x B x M x K, which collapse() read as signals or images, as matrices; other layouts pass
+/// through.
 FUSEKIT_H constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     if (layout.shape.from.kind == CollapsedFrom::signal)

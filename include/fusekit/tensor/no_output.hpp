@@ -10,7 +10,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// The element of a y that is not written: takes any value, and keeps none.
+/// Element of a y that is not written: assignment discards the value.
 struct NoElement {
     FUSEKIT_H NoElement() = default;
     FUSEKIT_H NoElement(NoElement const&) = default;
@@ -26,15 +26,15 @@ inline constexpr auto element_like<detail::NoElement> = std::type_identity<detai
 
 namespace detail {
 
-/// The element types of a plan's y.
+/// Element types of a plan's y.
 template <class T>
 concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 
 }  // namespace detail
 
-/// Stands for y where only what operators write beside it is wanted: layer(device, x, fk::no_output).
+/// Given instead of y if only the tensors that operators store beside it are wanted: layer(device, x, fk::no_output).
 struct NoOutput {
-    /// A pointer to nothing, aligned for any access: loops add to it, and nothing is ever written there.
+    /// Aligned dummy pointer: loops offset it, and nothing dereferences it.
     FUSEKIT_H operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }
 };
 inline constexpr NoOutput no_output{};

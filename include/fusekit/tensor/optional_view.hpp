@@ -9,7 +9,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Whether an OptionalView<T, Rank> can be made of a View.
+/// True if an OptionalView<T, Rank> converts from View.
 template <class View, class T, int Rank>
 inline constexpr bool is_optional = false;
 template <class Given, int Of, class T, int Rank>
@@ -19,8 +19,8 @@ inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
 
 }  // namespace detail
 
-/// A view that may be left out: then nothing is read or written. Made implicitly from views, and from tensors that
-/// outlive it; parameters of places are collapsed to rank 3, parameters of channels to rank 1.
+/// Optional view: if not given, nothing is read or written. Converts implicitly from views, and from tensors that
+/// outlive it; per-pixel parameters are collapsed to rank 3, per-channel parameters to rank 1.
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;
@@ -36,7 +36,7 @@ struct OptionalView {
     FUSEKIT_H constexpr OptionalView(TensorView<Given, Of> const& view)
         : OptionalView(detail::stored(view.data), detail::collapse<Rank>(view.layout)) {}
 
-    /// From a Tensor, which outlives the view: a temporary one is refused.
+    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> &&
                  requires(Source& source) { requires detail::is_optional<decltype(source.view()), T, Rank>; })

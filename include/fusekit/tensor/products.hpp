@@ -7,34 +7,34 @@
 
 namespace fusekit {
 
-/// Factors of products of floats, beside float itself. A float as the sum of three bfloat16: x0 is the bfloat16 nearest
-/// to it, x1 the one nearest to what x0 leaves, and x2 to what both leave.
+/// Multiplication formats of float, beside float itself. bfloat16x3: a float as the sum of three bfloat16: x0 is x
+/// rounded to bfloat16, x1 the rounded remainder x - x0, and x2 the rounded remainder x - x0 - x1.
 struct bfloat16x3 {};
 
-/// A float of 11 significant bits, in the place of a float: NVIDIA's TF32, AMD's XF32.
+/// A float with 11 significant bits, stored in 32: NVIDIA's TF32, AMD's XF32.
 struct tf32 {
     std::uint32_t bits;
 };
 
-/// An option of a Conv and of a Gemm: how a GPU multiplies floats. Without it, in the fastest way whose errors are
-/// bounded as those of a chain of float additions are, K 2^-24 sum |x w| for K products.
+/// An option of a Conv and of a Gemm: the format in which a GPU multiplies floats. Default: the fastest format whose
+/// error is within that of a chain of float additions, K 2^-24 sum |x w| for K products.
 ///
-///   Products<float>       factors as they are, in such a chain: plain arithmetic, or AMD's matrix units of float
-///   Products<bfloat16x3>  factors split, where matrix units take them so, on sm_90a; errors are at most
-///                         (13 + K / 32) 2^-24 sum |x w| (backend/hip/atom/bf16x6.hpp); an infinite factor, or one
-///                         above 3.39e38, makes the sums that it is part of NaN
-///   Products<tf32>        factors cut to TF32, where matrix units take them so, on gfx942 and on NVIDIA's GPUs from
-///                         compute capability 8.0 on; errors are at most (2^-9 + 2^-20 + K 2^-23) sum |x w|
+///   Products<float>       unmodified factors, accumulated in such a chain: FMA instructions, or AMD's FP32 MFMA
+///   Products<bfloat16x3>  split factors on matrix units of sm_90a; error at most (13 + K / 32) 2^-24 sum |x w|
+///                         (backend/hip/atom/bf16x6.hpp); an infinite factor, or one above 3.39e38, makes the sums
+///                         that include it NaN
+///   Products<tf32>        factors rounded to TF32 on matrix units of gfx942, and of NVIDIA GPUs from compute
+///                         capability 8.0 on; error at most (2^-9 + 2^-20 + K 2^-23) sum |x w|
 ///
-/// Elsewhere, and on the host, factors are as they are, which is within either bound. Values of half, bfloat16 and int8
-/// are TF32: where plans multiply those, the option changes nothing, but for Products<float> of halves on gfx90a, whose
-/// matrix units take subnormal halves, those below 2^-14 in magnitude, as 0: there it is plain arithmetic, which is
-/// slower and loses none. A TransposedConv without it multiplies halves rounded to bfloat16 there, as gradients need
-/// their range; a ConvWeightGradient always does.
+/// Other GPUs and the host multiply unmodified factors, which is within both bounds. half, bfloat16 and int8 values are
+/// exact in TF32: for them the option changes nothing, except Products<float> with half on gfx90a. Its matrix units
+/// flush subnormal halves, below 2^-14 in magnitude, to 0; Products<float> uses FMA instructions there, which are
+/// slower and keep them. Without it, a TransposedConv on gfx90a multiplies halves rounded to bfloat16, because
+/// gradients need the exponent range; a ConvWeightGradient always does.
 ///
-/// The bound for TF32, of numbers that are not denormal: a factor is rounded to the nearest, or, on gfx942, perhaps
-/// towards zero, and errs by 2^-10 of itself; a product by 2^-9 + 2^-20. A unit adds at least 4 products to a sum at
-/// once, and errs by 2^-23 of the sum's size, which is less than 2 sum |x w|.
+/// Derivation of the TF32 bound, for normal numbers: a factor is rounded to nearest or, on gfx942, possibly towards
+/// zero, with relative error 2^-10; a product has 2^-9 + 2^-20. A matrix unit adds at least 4 products to an
+/// accumulator at once, with an error of 2^-23 of the accumulator's size, which is below 2 sum |x w|.
 template <class T>
 struct Products {
     using Factor = T;
@@ -54,7 +54,7 @@ struct HeadOption<Products<T>> : HeadOption<void> {
     }
 };
 
-/// How the user wants floats to be multiplied that a head has of x and its weights; void where the backend chooses.
+/// Format in which the user wants a head to multiply floats of x and weights; void if the backend chooses.
 template <class Head>
 struct FactorOf {
     using Type = void;

@@ -9,22 +9,22 @@
 
 namespace fusekit {
 
-/// How a run uses an argument's elements.
+/// Access of a run to an argument's elements.
 enum class Access {
-    read,           ///< any of them, at any time
-    read_in_place,  ///< each for the same element of the output alone, before that is written
+    read,           ///< any element, at any time
+    read_in_place,  ///< each element only for the same element of the output, before that is written
     written,
 };
 
 namespace detail {
 
-/// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride. Where it has no
-/// elements, `begin` and `end` are 0: it overlaps nothing.
+/// Memory of one argument: elements of `type`, at `first` + sum over modes of index * stride. Without elements, `begin`
+/// and `end` are 0: it overlaps nothing.
 struct Region {
     static constexpr int most_modes = 5;
 
-    std::uintptr_t begin = 0, end = 0;  ///< the lowest byte, and one past the highest
-    std::uintptr_t first = 0;           ///< the address of element 0, 0, ...
+    std::uintptr_t begin = 0, end = 0;  ///< lowest byte, and one past the highest
+    std::uintptr_t first = 0;  ///< address of element 0, 0, ...
     Access access = Access::read;
     DataType type = DataType::float32;
     int rank = 0;
@@ -39,8 +39,8 @@ struct Steps {
     std::uint64_t size, most;
 };
 
-/// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. The largest steps
-/// come first: where layouts nest, the reach of the smaller ones leaves one or two numbers of each to try.
+/// True if whole numbers of steps add up to `distance`, or if the search takes too long. Searches the largest steps
+/// first: in nested layouts, the reach of the smaller steps leaves one or two counts of each to try.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance,
                                                              int& tries) {
     if (distance == 0) return true;
@@ -55,8 +55,8 @@ struct Steps {
     return false;
 }
 
-/// Whether regions whose ranges of addresses overlap have a byte in common. They have one where steps up from a's
-/// lowest byte and steps down from b's highest byte add up to the distance between the two bytes.
+/// True if regions with overlapping address ranges share a byte: steps up from a's lowest byte and down from b's
+/// highest byte add up to the distance between the two bytes.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool share_a_byte(Region const& a, Region const& b) {
     constexpr int most = 2 * Region::most_modes + 1;
     Steps steps[most] = {};
@@ -84,13 +84,12 @@ struct Steps {
     return add_up_to(steps, count, b.end - 1 - a.begin, tries);
 }
 
-/// Whether two regions have a byte in common. Views that interleave, as slices of channels of one NHWC tensor do, have
-/// none.
+/// True if two regions share a byte. Interleaved views, such as channel slices of one NHWC tensor, do not.
 FUSEKIT_H inline bool share_memory(Region const& a, Region const& b) {
     return a.begin < b.end && b.begin < a.end && share_a_byte(a, b);
 }
 
-/// Whether two regions are the same elements in the same order.
+/// True if two regions are the same elements in the same order.
 FUSEKIT_H inline bool same_elements(Region const& a, Region const& b) {
     if (a.first != b.first || a.type != b.type || a.rank != b.rank) return false;
     for (int mode = 0; mode < a.rank; ++mode)
@@ -98,13 +97,13 @@ FUSEKIT_H inline bool same_elements(Region const& a, Region const& b) {
     return true;
 }
 
-/// Whether a run cannot take both: they share memory, and one of them is written.
+/// True if a run cannot use both regions: they share memory, and one of them is written.
 FUSEKIT_H inline bool in_conflict(Region const& a, Region const& b) {
     return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
 }
 
-/// Whether each mode steps, in either direction, over all that the modes of smaller strides reach: then no two elements
-/// share memory. Interleaved layouts that share none are not nested.
+/// True if each mode's stride, of either sign, exceeds the reach of all modes with smaller strides: then no two
+/// elements share memory. Sufficient, not necessary: some interleaved layouts without overlap are not nested.
 template <int Rank>
 FUSEKIT_H bool is_nested(Layout<Rank> layout) {
     if (has_no_elements(layout.shape)) return true;
@@ -125,7 +124,7 @@ FUSEKIT_H bool is_nested(Layout<Rank> layout) {
     return true;
 }
 
-/// The condition of is_nested() in the words of a refusal.
+/// Condition of is_nested(), for refusals.
 inline constexpr char const* nested_strides =
     "strides that each exceed the reach of all smaller ones, in either direction";
 

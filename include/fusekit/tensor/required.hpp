@@ -8,7 +8,7 @@
 
 namespace fusekit {
 
-/// The names of arguments that have no default: compilers print them where one is left out.
+/// Names of required arguments: compilers print them if one is omitted.
 namespace field {
 struct amax;
 struct bias;
@@ -23,7 +23,7 @@ struct weights;
 struct z;
 }  // namespace field
 
-/// A view that an operator's argument must be given: a View that has no default. Field is the argument's name.
+/// Required argument of an operator: a View without a default. Field is the argument's name.
 template <class View, class Field>
 struct Required : View {
     template <class Source>
@@ -35,7 +35,7 @@ struct Required : View {
         requires std::is_constructible_v<V, T*, Layout<V::rank>>
     FUSEKIT_HD constexpr Required(T* data, Layout<V::rank> const& layout) : View(data, layout) {}
 
-    /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
+    /// A template, because nvcc 13 accepts an omitted field if only a plain default constructor is deleted.
     template <class = void>
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };

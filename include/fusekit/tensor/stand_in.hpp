@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Addresses that no memory has, 2^48 bytes apart: they take the place of pointers in questions that layouts alone
-/// answer. Nothing reads or writes through one. `number` is less than 4096.
+/// Unmapped addresses, 2^48 bytes apart, in place of pointers where only layouts matter. Never dereferenced.
+/// Precondition: `number` < 4096.
 FUSEKIT_H inline void* stand_in(int number) {
     return reinterpret_cast<void*>(std::uintptr_t{1} << 60 | static_cast<std::uintptr_t>(number) << 48);
 }

@@ -10,26 +10,26 @@
 
 namespace fusekit {
 
-/// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it, but may be moved.
-/// Assigning another tensor frees this one's memory, and leaves bound plans and views with freed memory: to give a
-/// bound layer new weights, fill the tensor with copy_from, or bind again.
+/// Owns elements in a device's memory. Move-only; the device must outlive it, but may be moved. Assigning another
+/// tensor frees this tensor's memory and leaves bound plans and views dangling: to give a bound layer new weights, fill
+/// the tensor with copy_from, or bind again.
 ///
-/// Device::Memory, a copyable base of the Device, gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in`
-/// and `copy_out` (destination, source, bytes) between its memory and the host's. T is any type that has an ElementOf.
+/// Device::Memory, a copyable base of Device, has `void* allocate(bytes)`, `void release(void*)`, and `copy_in` and
+/// `copy_out` (destination, source, bytes) between its memory and the host's. T is any type that has an ElementOf.
 template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
     static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is no element
-    using Given = T;                                 ///< the element type that the application has
-    using Stored = detail::StoredAs<T>;              ///< the element type that is read and written
+    using Given = T;  ///< element type of the application
+    using Stored = detail::StoredAs<T>;  ///< stored element type
 
-    /// Uninitialised memory for every element of `layout`; a null pointer where it has none. Throws what the device's
-    /// allocate throws.
+    /// Allocates uninitialised memory for every element of `layout`; a null pointer if it has none. Throws what the
+    /// device's allocate throws.
     FUSEKIT_H Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
-    /// The same in the memory given, such as a stream's.
+    /// Allocates from `memory`, such as a stream's.
     FUSEKIT_H static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
         return Tensor(memory, layout, InMemory{});
     }
@@ -54,7 +54,7 @@ public:
     /// The tensor must outlive its views.
     FUSEKIT_H TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
     FUSEKIT_H TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
-    /// Views of a temporary are refused. A deleted function would make a braced group of arguments an error too.
+    /// Refuses views of a temporary. A deleted function would also turn a braced group of arguments into an error.
     template <bool outlives_view = false>
     FUSEKIT_H TensorView<Stored, Rank> view() && {
         static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
@@ -69,12 +69,12 @@ public:
     FUSEKIT_H operator TensorView<Stored const, Rank>() const& { return const_view(); }
     operator TensorView<Stored const, Rank>() const&& = delete;
 
-    /// Fills the tensor's memory from `span()` elements on the host, in memory order.
+    /// Copies `span()` elements from the host to the tensor, in memory order.
     FUSEKIT_H void copy_from(T const* host) {
         if (memory) owner.copy_in(memory, host, bytes(storage));
     }
 
-    /// Fills `span()` elements on the host, in memory order.
+    /// Copies `span()` elements to the host, in memory order.
     FUSEKIT_H void copy_to(T* host) const {
         if (memory) owner.copy_out(host, memory, bytes(storage));
     }
@@ -92,7 +92,7 @@ private:
         return bytes ? static_cast<T*>(memory.allocate(bytes)) : nullptr;
     }
 
-    /// Bytes of memory for the layout, whose strides must not be negative.
+    /// Bytes of memory for a layout. Strides must not be negative.
     FUSEKIT_H static std::size_t bytes(Layout<Rank> const& layout) {
         constexpr std::int64_t most = std::int64_t{1} << 60;
         bool const empty = detail::has_no_elements(layout.shape);
@@ -114,7 +114,7 @@ private:
     }
 };
 
-/// A tensor with the given elements, in memory order. Throws Error where the layout has more or fewer elements.
+/// Makes a tensor with the given elements, in memory order. Throws Error if their number differs from the layout's.
 template <class T, class Device, int Rank>
 FUSEKIT_H Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
@@ -125,7 +125,7 @@ FUSEKIT_H Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& lay
     return result;
 }
 
-/// A tensor of uniform values in [-1, 1), or in all of int8's range. A seed gives the same values on every device and
+/// Makes a tensor of uniform values in [-1, 1), or over int8's range. A seed gives the same values on every device and
 /// compiler.
 template <class T, class Device, int Rank>
 FUSEKIT_H Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {

@@ -8,8 +8,8 @@
 
 namespace fusekit {
 
-/// A pointer and a layout; owns nothing, trivially copyable, any strides. Where an extent is 0 the pointer may be null.
-/// An argument that is left out does not compile. T is any type that has an ElementOf, const or not.
+/// A pointer and a layout; non-owning, trivially copyable, any strides. The pointer may be null if an extent is 0. An
+/// omitted argument does not compile. T is any type that has an ElementOf, const or not.
 template <class T, int Rank = 4>
 struct TensorView {
     static constexpr int rank = Rank;
@@ -18,15 +18,15 @@ struct TensorView {
                   "elements are float, half, bfloat16, double, int8 or an 8-bit float of fusekit, or __half, _Float16, "
                   "__nv_bfloat16, __hip_bfloat16, hip_bfloat16, __bf16, std::int8_t or __nv_fp8_e4m3 and its like, "
                   "which have the bits of one of them");
-    using Given = T;  ///< the element type that the application has
-    using Stored = detail::StoredAs<T>;  ///< the element type that is read and written
+    using Given = T;  ///< element type of the application
+    using Stored = detail::StoredAs<T>;  ///< stored element type
 
     T* data;
     Layout<Rank> layout;
 
     FUSEKIT_HD constexpr TensorView(T* the_data, Layout<Rank> the_layout) : data(the_data), layout(the_layout) {}
 
-    /// Refuses, in words, anything but a pointer to such elements and a layout of this rank.
+    /// Refuses, with a message, anything but a pointer to such elements and a layout of this rank.
     template <class Data, class Given>
         requires(!std::is_convertible_v<Data, T*> || !std::is_convertible_v<Given, Layout<Rank>>)
     FUSEKIT_H constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
@@ -36,12 +36,12 @@ struct TensorView {
         static_assert(points || !of_rank, "no pointer (Data) to the view's elements (T): of a vector write data()");
     }
 
-    /// A view to write through is also a view to read through.
+    /// Converts a writable view to a read-only one.
     template <class Writable>
         requires std::is_same_v<Writable const, T>
     FUSEKIT_HD constexpr TensorView(TensorView<Writable, Rank> const& other) : data(other.data), layout(other.layout) {}
 
-    /// A view of __half is also a view of half.
+    /// Converts a view of __half to a view of half.
     template <class Other>
         requires(!Element<std::remove_const_t<Other>> && std::is_convertible_v<detail::StoredAs<Other>*, T*>)
     FUSEKIT_HD constexpr TensorView(TensorView<Other, Rank> const& other)
@@ -54,7 +54,7 @@ struct TensorView {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    /// The same view of the elements as they are stored.
+    /// The same view with the stored element type.
     FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {
@@ -63,14 +63,14 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {detail::stored(data), layout}; }
 };
 
-/// For anything but a pointer, which the constructor refuses.
+/// Deduction guide for a type that is no pointer, which the constructor refuses.
 template <class Data, int Rank>
     requires(!std::is_pointer_v<std::decay_t<Data>>)
 TensorView(Data const&, Layout<Rank> const&) -> TensorView<float, Rank>;
 
 namespace detail {
 
-/// The element type of the view that const_view() gives.
+/// Element type of the view that const_view() returns.
 template <class T, int Rank>
 FUSEKIT_H T element_of(TensorView<T const, Rank>);
 
@@ -80,16 +80,16 @@ concept Viewable = requires(Source const& source) {
     { element_of(source.const_view()) } -> Element;
 };
 
-/// Whether a Source owns the elements that its view reads, as a Tensor and a Literal do.
+/// True if a Source owns the elements of its view, as a Tensor and a Literal do.
 template <class Source>
 concept Owning = !std::is_trivially_copyable_v<Source> ||
                  !requires(Source const& source) { static_cast<Source const&&>(source).const_view(); };
 
 }  // namespace detail
 
-/// A view to read through whose element type is known at run time only: parameters may be float beside a half
-/// tensor. Made implicitly from tensors and views of any Element. 8-bit floats are weights alone, which backends read
-/// as the type that they know: load() has none of them.
+/// Read-only view whose element type is known at run time only: parameters may be float beside a half tensor. Converts
+/// implicitly from tensors and views of any Element. 8-bit floats are for weights alone, which backends read by their
+/// static type: load() does not support them.
 template <int Rank>
 struct AnyView {
     static constexpr int rank = Rank;
@@ -108,14 +108,14 @@ struct AnyView {
     FUSEKIT_ELEMENTS(FUSEKIT_FROM_VIEW)
 #undef FUSEKIT_FROM_VIEW
 
-    /// From a Tensor, which outlives the view: a temporary one is refused.
+    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
     template <detail::Viewable<Rank> Source>
     FUSEKIT_H constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
     template <detail::Viewable<Rank> Source>
         requires detail::Owning<Source>
     AnyView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
-    /// The element at `offset`, as float, or as double where V is double. On a device there are no doubles.
+    /// Loads the element at `offset` as float, or as double if V is double. Device code has no double.
     template <class V = float>
     FUSEKIT_HD constexpr V load(std::int64_t offset) const {
         if constexpr (!config::on_device)
@@ -140,7 +140,7 @@ struct AnyView {
 
 namespace detail {
 
-/// `view` as a TensorView of T, the type that its elements are known to have.
+/// Casts `view` to a TensorView of T. Precondition: its elements are of type T.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
 #define FUSEKIT_TYPED(Type, data_type, number)                                 \

@@ -7,9 +7,8 @@
 
 namespace fusekit {
 
-/// An option of a Conv and of a Gemm, as Products are: weights of elements T under x of another type, float, half or
-/// bfloat16. They are
-/// converted, without error, to the type that is multiplied.
+/// An option of a Conv and of a Gemm, like Products: weights of element type T with x of another type, float, half or
+/// bfloat16. Weights are converted, exactly, to the type in which they are multiplied.
 template <class T>
 struct Weights {
     using Element = detail::StoredAs<T>;
@@ -19,7 +18,7 @@ struct Weights {
 
 namespace detail {
 
-/// What an option says. Without one, weights have x's element type, and a backend chooses how it multiplies floats.
+/// Properties of an option. Without one, weights have x's element type, and the backend chooses how to multiply floats.
 template <class Option>
 struct HeadOption {
     static constexpr bool is_valid = false;
@@ -47,7 +46,7 @@ struct HeadOption<Weights<T>> {
     FUSEKIT_H static Text written() { return Text("Weights<") + name(type({})) + ">"; }
 };
 
-/// Refuses weights of another type than the option says.
+/// Refuses weights of another type than the option's.
 template <class Option>
 FUSEKIT_H void check_weights(DataType given, Check const& in) {
     DataType const expected = HeadOption<Option>::type(in.type);

@@ -8,14 +8,14 @@
 
 namespace fusekit {
 
-/// Memory that a caller lends to runs, aligned to 64 bytes. From a run to the end of the next, nobody else uses it. On
-/// a GPU its bytes must be zero before the first run, and runs take turns.
+/// Memory that the caller lends to runs, aligned to 64 bytes. Nothing else may use it between the first run and the end
+/// of the last. On a GPU its bytes must be zero before the first run, and runs that share it must be ordered.
 struct WorkspaceView {
     void* data = nullptr;
     std::size_t bytes = 0;
 };
 
-/// Owned workspace: fk::Workspace workspace(device, run.workspace_bytes()). Move-only; the device outlives it.
+/// Owning workspace: fk::Workspace workspace(device, run.workspace_bytes()). Move-only; the device must outlive it.
 template <class Memory>
 class Workspace {
 public:
@@ -36,7 +36,7 @@ public:
         if (lent.data) owner.release(lent.data);
     }
 
-    /// Hands the memory over to the caller, who frees it.
+    /// Releases ownership: the caller frees the memory.
     FUSEKIT_H WorkspaceView give_up() { return config::exchange(lent, {}); }
 
     FUSEKIT_H WorkspaceView view() const { return lent; }
