@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A program may link units that were compiled with different flags: for different CPUs, with and without exceptions or
-// fast math, by different compilers. A linker keeps one of the inline functions that have the same name, so each
-// function carries what its machine code depends on in its name. Types do not: units pass tensors, plans, prepared runs
-// and errors to one another.
+// A program may link translation units compiled with different flags (CPUs, exceptions, fast math) or by different
+// compilers. The linker keeps one of several inline functions with the same mangled name, so the name of each function
+// encodes the flags that its machine code depends on. Names of types do not: units exchange tensors, plans, prepared
+// runs and errors.
 
-/// FUSEKIT_LETTER(flag, letter) is the letter where the compiler defines the flag as 1, else nothing.
+/// FUSEKIT_LETTER(flag, letter) expands to the letter if the compiler defines the flag as 1, else to nothing.
 #define FUSEKIT_DEFINED_1 ~,
 #define FUSEKIT_SECOND(first, second, ...) second
 #define FUSEKIT_SECOND_OF(...) FUSEKIT_SECOND(__VA_ARGS__)
@@ -55,22 +55,23 @@
                  FUSEKIT_LETTER(__ARM_FEATURE_SVE, s), FUSEKIT_LETTER(__ARM_FEATURE_SVE2, 2), \
                  FUSEKIT_LETTER(__ARM_FEATURE_ATOMICS, a), , , , , )
 
-/// The flags that this unit's machine code depends on, as an identifier: a namespace of all whose code or layout depends on it.
+/// Flags of this unit's machine code as an identifier: the namespace of everything whose code or layout depends on
+/// them.
 #define FUSEKIT_FLAGS \
     FUSEKIT_JOIN(k, FUSEKIT_COMPILER_LETTERS, _, FUSEKIT_SSE_LETTERS, _, FUSEKIT_AVX_LETTERS, _, \
                  FUSEKIT_AVX512_LETTERS, _, FUSEKIT_ARM_LETTERS, , )
 
 // clang-format on
 
-// nvcc warns that the tag of a member template follows itself (2648), or a member's specialization (2651).
+// nvcc warns about the tag of a member template's own declaration (2648), or a member's specialization (2651).
 #if defined(__NVCC__)
 #pragma nv_diag_suppress 2648, 2651
 #endif
 
-/// Marks a function of the host. All functions outside namespaces of FUSEKIT_FLAGS begin with this or with FUSEKIT_HD.
+/// Marks a host function. Functions outside FUSEKIT_FLAGS namespaces begin with FUSEKIT_H or FUSEKIT_HD.
 #define FUSEKIT_H __attribute__((abi_tag(FUSEKIT_TEXT(FUSEKIT_FLAGS))))
 
-/// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
+/// Marks a function for host and device. The only macro that a user's operator needs.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define FUSEKIT_HD __host__ __device__ FUSEKIT_H
 #else

@@ -13,15 +13,16 @@
 
 #include "fusekit/abi.hpp"
 
-/// Marks what a CPU is to call, where a GPU has everything in the kernel.
+/// Keeps a function out of line on CPUs; expands to nothing in device code, where everything is inlined into the
+/// kernel.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define FUSEKIT_CALLED_ON_HOST
 #else
 #define FUSEKIT_CALLED_ON_HOST [[gnu::noinline]]
 #endif
 
-/// Stand around code that calls operators: there nvcc refuses a GPU's call of a function compiled for the host alone.
-/// Elsewhere it only warns, and the kernel writes nothing.
+/// Bracket code that calls operators: nvcc then refuses a device call of a host-only function. By default it only
+/// warns, and the kernel writes nothing.
 #if defined(__NVCC__)
 #define FUSEKIT_BEGIN_OPERATOR_CALLS _Pragma("nv_diagnostic push") _Pragma("nv_diag_error 20011, 20014")
 #define FUSEKIT_END_OPERATOR_CALLS _Pragma("nv_diagnostic pop")
@@ -30,8 +31,8 @@
 #define FUSEKIT_END_OPERATOR_CALLS
 #endif
 
-/// Stand around arithmetic whose order matters, at namespace scope: clang does not reassociate it under -ffast-math and
-/// -funsafe-math-optimizations. For AMD's targets clang does not restore a pragma, so that it holds to the end of the
+/// Bracket arithmetic whose order matters, at namespace scope: clang then does not reassociate it under -ffast-math and
+/// -funsafe-math-optimizations. For AMD targets clang cannot restore a pragma, so it holds to the end of the
 /// translation unit. g++ has no such pragma: see config::assoc_barrier.
 #if defined(__AMDGCN__)
 #define FUSEKIT_BEGIN_ORDERED_MATH _Pragma("clang fp reassociate(off)")
@@ -46,7 +47,7 @@
 
 namespace fusekit::detail {
 
-/// Throws `error`. A program that is compiled without exceptions prints what() and ends here.
+/// Throws `error`. Without exceptions, prints what() and aborts.
 template <class Error>
 [[noreturn, gnu::cold]] FUSEKIT_H void raise(Error const& error) {
 #if defined(__cpp_exceptions)
@@ -59,8 +60,7 @@ template <class Error>
 
 }  // namespace fusekit::detail
 
-/// Where a backend, problem/ and runtime/ write detail::x, this is their own x or, where they have none, that of
-/// fusekit::detail.
+/// A backend, problem/ and runtime/ write detail::x for their own x or, if they have none, for fusekit::detail's.
 namespace fusekit::problem::detail {
 using namespace fusekit::detail;
 }
@@ -76,13 +76,13 @@ using namespace fusekit::detail;
 
 namespace fusekit::config {
 
-/// std::bit_cast, whose name carries no flags (abi.hpp). As a constexpr function it runs on devices too.
+/// std::bit_cast, with the unit's flags in its name (abi.hpp). constexpr, so device code can call it.
 template <class To, class From>
 FUSEKIT_H constexpr To bit_cast(From const& from) {
     return __builtin_bit_cast(To, from);
 }
 
-/// std::exchange and std::swap, likewise.
+/// std::exchange and std::swap, with the unit's flags in their names.
 template <class T>
 FUSEKIT_H constexpr T exchange(T& object, std::type_identity_t<T> value) {
     T const old = object;
@@ -94,8 +94,8 @@ FUSEKIT_H constexpr void swap(T& a, T& b) {
     a = config::exchange(b, a);
 }
 
-/// Functions that a GPU has instructions for, and that constant expressions do without. The host has declarations
-/// alone, because `on_device` leaves no call there.
+/// Functions with a GPU instruction that constant expressions cannot use. The host has declarations alone, because
+/// `on_device` discards the calls there.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) {
@@ -108,7 +108,7 @@ __device__ inline std::uint16_t float_to_half(float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
 }
-/// powf and sqrtf, which --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice User's Guide.
+/// powf and sqrtf that --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice User's Guide.
 extern "C" __device__ float __nv_powf(float base, float exponent);
 __device__ inline float power(float base, float exponent) { return __nv_powf(base, exponent); }
 __device__ inline float root(float square) { return __fsqrt_rn(square); }
@@ -122,7 +122,7 @@ __device__ inline std::uint16_t float_to_half(float value) {
     return config::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 #if defined(__FAST_MATH__)
-/// powf is exp2(exponent * log2(base)) there, of float: its error grows with the product.
+/// float powf is exp2(exponent * log2(base)) there: its error grows with the product, so compute in double.
 __device__ inline float power(float base, float exponent) {
     return static_cast<float>(exp2(exponent * log2(static_cast<double>(base))));
 }
@@ -140,7 +140,7 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
-/// Likewise, where has_float8 says so: a code of e4m3, of 3 bits of mantissa, or e5m2, of 2; and those of two floats,
+/// If has_float8: conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2). Decodes one code; encodes two floats,
 /// the first in the lower byte.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 inline constexpr bool has_float8 = true;
@@ -166,7 +166,7 @@ template <int Mantissa>
 FUSEKIT_HD std::uint16_t floats_to_float8(float first, float second);
 #endif
 
-/// Likewise, where has_maximum says so: the larger and the smaller of two, NaN where one is.
+/// If has_maximum: the larger and the smaller of two floats, NaN if either is NaN.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 inline constexpr bool has_maximum = true;
 __device__ inline float maximum(float a, float b) {
@@ -185,8 +185,8 @@ FUSEKIT_HD float maximum(float a, float b);
 FUSEKIT_HD float minimum(float a, float b);
 #endif
 
-/// Likewise, where has_int8 says so: a float as the nearest integer of 8 bits, saturated, NaN as 0; and two of them,
-/// the first in the lowest byte, below the lower half of `upper`.
+/// If has_int8: rounds a float to int8, nearest even, saturated, NaN to 0; packs two of them in the lower half of a
+/// word, the first in the lowest byte, and the lower half of `upper` above.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool has_int8 = true;
 __device__ inline std::int8_t float_to_int8(float value) {
@@ -208,15 +208,15 @@ FUSEKIT_HD std::int8_t float_to_int8(float value);
 FUSEKIT_HD std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0);
 #endif
 
-/// The value, as an operand that the compiler does not reassociate with those that `value` is made of. Generates no
-/// code, and is nothing where the compiler keeps the order of operations anyway.
+/// Returns value, as an operand that the compiler does not reassociate with the operands of `value`. Generates no code;
+/// a no-op if the compiler preserves the order of operations anyway.
 #if !defined(__ASSOCIATIVE_MATH__) || defined(__clang__) || defined(__CUDA_ARCH__)
 template <class V>
 FUSEKIT_HD constexpr V assoc_barrier(V value) {
     return value;
 }
 #elif defined(__CUDACC__)
-/// nvcc does not know g++'s builtin.
+/// nvcc does not support g++'s builtin.
 template <class V>
 FUSEKIT_HD constexpr V assoc_barrier(V value) {
 #if defined(__x86_64__)
@@ -233,21 +233,21 @@ FUSEKIT_HD constexpr V assoc_barrier(V value) {
 }
 #endif
 
-/// Whether the compiler assumes that no number is infinite (-ffinite-math-only).
+/// True if the compiler assumes that all numbers are finite (-ffinite-math-only).
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 inline constexpr bool assumes_finite = true;
 #else
 inline constexpr bool assumes_finite = false;
 #endif
 
-/// Whether Plan::bind is one of several functions (plan/plan.hpp).
+/// True if Plan::bind is an overload set (plan/plan.hpp).
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool overloads_bind = true;
 #else
 inline constexpr bool overloads_bind = false;
 #endif
 
-/// Whether the compiler knows CPU vectors.
+/// True if the compiler supports CPU vector extensions.
 #if defined(__NVCC__)
 inline constexpr bool has_vectors = false;
 #else
@@ -260,7 +260,7 @@ inline constexpr int version_patch = 0;
 
 inline namespace FUSEKIT_FLAGS {
 
-/// Bytes of a CPU vector register, how many there are, and whether the CPU itself converts half to float.
+/// Bytes per CPU vector register, number of registers, and true if the CPU converts half to float in hardware.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)

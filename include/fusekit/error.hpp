@@ -9,10 +9,9 @@
 
 namespace fusekit {
 
-/// The one exception of the library. It is thrown before anything is written, so the output is untouched.
+/// The only exception type of the library. Thrown before anything is written: outputs are unchanged.
 ///
-/// what() reads "plan: operator.argument: expected ..., got ..."; the parts are members, so that a caller can
-/// test for them.
+/// what() reads "plan: operator.argument: expected ..., got ..."; each part is also a member, for programs to test.
 class Error : public std::exception {
 public:
     Text plan;           ///< the plan as its author wrote it, e.g. "Plan<Conv<filter(3, 3)>, Bias>"
@@ -20,7 +19,7 @@ public:
     Text argument;       ///< the field of the operator's Args
     Text expected;
     Text given;
-    int code;  ///< the hipError_t, where HIP gave one; else 0
+    int code;  ///< hipError_t of a failed HIP call; else 0
 
     [[gnu::cold]] FUSEKIT_H Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected,
                                   Text the_given, int the_code = 0)

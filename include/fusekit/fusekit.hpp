@@ -3,16 +3,16 @@
 
 #include "fusekit/config.hpp"
 
-#if __cplusplus >= 202002L  // config.hpp has refused the rest, but clang would parse on
+#if __cplusplus >= 202002L  // config.hpp has refused older standards, but clang continues parsing
 
-// g++ warns of a local of ours that shares its name with a global of the user.
+// g++ warns about a local of this library that shadows a global of the user's.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-// The headers that hold the sentences come before what includes them: compilers print the includes that led to an
-// error.
+// Headers with messages in static_asserts come before headers that include them: compilers print the include stack of
+// an error.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-// These come before what includes them, as in fusekit.hpp.
+// These come before headers that include them, as in fusekit.hpp.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"
@@ -26,7 +26,7 @@
 
 #include "fusekit/plan/backward.hpp"
 
-// g++ warns of a conversion where the bound of an array is an int that depends on a template's arguments.
+// g++ warns about a sign conversion if an array bound is an int that depends on template arguments.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif

@@ -25,16 +25,16 @@ class Device;
 template <class ThePlan>
 struct BoundPlan;
 
-/// Any bound plan from elements T to elements U on one kind of device: fk::Layer<float, fk::host::Device>.
+/// Type-erased bound plan from element type T to U on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
-/// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
-/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises
-/// holds: it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive
-/// its runs. Memory is allocated when it is made or copied, and not when it runs.
+/// Constructed in a unit that includes the plan and the backend; runs in units that include neither: this header
+/// depends on neither, so a plan is compiled once. Like a BoundPlan it is a value that may be copied and run from many
+/// threads, and the tensors that it is bound to must outlive its runs. Allocates when constructed or copied, not when
+/// it runs.
 template <Element T, class Device, int Rank = 4, Element U = T>
 class Layer {
 public:
-    /// From what Plan::bind gives. The device's backend must be included here.
+    /// Wraps the result of Plan::bind. The device's backend must be included here.
     template <class Plan>
     FUSEKIT_H Layer(BoundPlan<Plan> const& bound)
         : operations(&operations_of<BoundPlan<Plan>>()), bytes(copy(&bound, sizeof bound)) {
@@ -42,7 +42,7 @@ public:
     }
     FUSEKIT_H Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
-    /// Leaves `other` so that it can only be assigned to or destroyed.
+    /// Leaves `other` valid only for assignment and destruction.
     FUSEKIT_H Layer(Layer&& other) noexcept
         : operations(other.operations), bytes(config::exchange(other.bytes, nullptr)) {}
     FUSEKIT_H Layer& operator=(Layer other) noexcept {
@@ -52,14 +52,14 @@ public:
     }
     FUSEKIT_H ~Layer() { ::operator delete(bytes); }
 
-    /// Runs on `device` into `y`; allocates nothing. Throws Error, with `y` untouched, as the plan does.
+    /// Runs on `device` into `y`; allocates nothing. Throws the plan's Error, with `y` unchanged.
     template <class Given, class X, class Y>
     FUSEKIT_H void operator()(Given&& device, X const& x, Y&& y) const {
         if constexpr (runs_on<Given>()) operations->run(bytes, device, x.const_view(), y.view());
     }
 
-    /// Runs on `device` into a new tensor, packed, channels first or last as in `x`. The device's header is needed
-    /// here.
+    /// Runs on `device` into a new tensor: packed, channels first or last as in `x`. The device's header must be
+    /// included here.
     template <class Given, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
@@ -69,18 +69,18 @@ public:
             (*this)(own, x, y);
             return y;
         } else {
-            __builtin_unreachable();  // nothing to return after a refusal
+            __builtin_unreachable();  // unreachable: the call was refused
         }
     }
 
-    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
+    /// Shape of y: N x K x P x Q for x of N x C x H x W, likewise for one and three spatial modes; M x N for M x K.
     FUSEKIT_H Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
-    /// The plan's name: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+    /// Name of the plan: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     FUSEKIT_H Text name() const { return operations->name(); }
 
 private:
-    /// Refuses anything but a Device that is not const.
+    /// Refuses anything but a non-const Device.
     template <class Given>
     static consteval bool runs_on() {
         constexpr bool runs = std::is_convertible_v<Given, Device&>;
@@ -94,12 +94,12 @@ private:
     struct Operations {
         std::size_t size;
         void (*run)(void const* bound, Device&, X, Y);
-        Layout<Rank> (*output)(void const* bound, Device const&, X);  ///< refuses what cannot run
+        Layout<Rank> (*output)(void const* bound, Device const&, X);  ///< refuses a run that is not possible
         Index<Rank> (*output_shape)(void const* bound, Index<Rank> const&);
         Text (*name)();
     };
     Operations const* operations;
-    void* bytes;  ///< a BoundPlan; null where the layer was moved from
+    void* bytes;  ///< a BoundPlan; null after a move
 
     template <class BoundPlan>
     FUSEKIT_H static BoundPlan const& as(void const* bound) {

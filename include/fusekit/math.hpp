@@ -10,11 +10,11 @@
 
 FUSEKIT_BEGIN_ORDERED_MATH
 
-/// Elementary functions for operators. V is float, on the host, the device or in a constant expression, a CPU vector
-/// of floats, or double on the host (math_double.hpp). They have no branches, so that a vector costs what a scalar
-/// does; NaN in gives NaN out; nothing overflows on the way to a finite result. Errors are in units in the last place
-/// of the result, over every float (tests/math.cpp). Under fast math they are at most twice that (tests/fast_math);
-/// subnormals may be zero there, and NaN and infinity anything. The polynomials are minimax fits made for this file.
+/// Elementary functions for operators. V is float (host, device or constant expression), a CPU vector of floats, or
+/// double on the host (math_double.hpp). Branch-free, so that a vector costs as much as a scalar; NaN maps to NaN; no
+/// intermediate overflows on the way to a finite result. Errors are in ulp of the result, over all floats
+/// (tests/math.cpp). Under fast math they are at most twice that (tests/fast_math); subnormals may be flushed to zero
+/// there, and results for NaN and infinity are undefined. The polynomials are minimax fits made for this file.
 namespace fusekit::math {
 
 namespace detail {
@@ -37,8 +37,7 @@ template <class V>
 FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
     constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
     V const biased = assoc_barrier(x * 0x1.715476p0f + round), n = assoc_barrier(biased - round);
-    V const r = assoc_barrier(x - n * 0x1.63p-1f) +
-                n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
+    V const r = assoc_barrier(x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;  // ln 2 as hi + lo; products with hi are exact
     return {config::bit_cast<Bits<V>>(biased) - config::bit_cast<std::int32_t>(round), r};
 }
 
@@ -56,20 +55,20 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
 
 }  // namespace detail
 
-/// e^x, to 1 ulp; subnormal results included, 0 below them, infinity above the largest float.
+/// e^x, to 1 ulp; subnormal results included; 0 on underflow, infinity on overflow.
 template <class V>
 FUSEKIT_HD constexpr V exp(V x) {
     auto const [n, r] = detail::reduce((min)((max)(x, -104.0f), 89.0f));
-    detail::Bits<V> const first = n >> 1;  // in two steps, so that neither power overflows or underflows
+    detail::Bits<V> const first = n >> 1;  // in two steps: neither power overflows or underflows
     V const mantissa = (detail::exp_tail(r) * r * r + r) + 1.0f;
     return assoc_barrier(mantissa * detail::power_of_two<V>(first)) * detail::power_of_two<V>(n - first);
 }
 
-/// e^x - 1, to 2 ulp, near zero too.
+/// e^x - 1, to 2 ulp, also near zero.
 template <class V>
 FUSEKIT_HD constexpr V expm1(V x) {
     auto const [n, r] = detail::reduce((min)((max)(x, -18.0f), 89.0f));
-    V const scale = detail::power_of_two<V>(n - 1);  // half of it, so that n = 128 stays finite
+    V const scale = detail::power_of_two<V>(n - 1);  // 2^n / 2, so that n = 128 stays finite
     V const tail = detail::exp_tail(r) * r * r + r;
     return 2.0f * assoc_barrier(scale * tail + assoc_barrier(scale - 0.5f));
 }
@@ -111,7 +110,7 @@ FUSEKIT_HD constexpr V erf_below_1(V a) {
                           0.11283783f, -0.37612638f, 1.1283792f);
 }
 
-/// 1 - erf(a) for 1 <= a <= 11: a fit up to 6, and no more than the order of magnitude beyond.
+/// 1 - erf(a) for 1 <= a <= 11: fitted up to 6; only the order of magnitude is right beyond.
 template <class V>
 FUSEKIT_HD constexpr V erfc_above_1(V a) {
     return exp(-(a * a) - polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f, 4.9291733e-3f,
@@ -119,7 +118,7 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
 }
 
 /// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum of
-/// terms whose products with n of up to 16 bits are exact, except the last.
+/// terms whose products with an n of up to 16 bits are exact, except the last.
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
@@ -131,7 +130,7 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     V const sum = assoc_barrier(exact + fourth), fifth = assoc_barrier(n * 0x1.08p-34f);
     V const most = assoc_barrier(sum - fifth), lost = assoc_barrier(fourth - assoc_barrier(sum - exact)) +
                                                       assoc_barrier(assoc_barrier(sum - most) - fifth);
-    // `lost` to rounding, where r is large
+    // `lost` is the rounding error of `most`, for large r
     V const r = assoc_barrier(most + assoc_barrier(assoc_barrier(lost - n * 0x1.a4p-41f) + n * 0x1.ee59dap-50f));
     Bits<V> const quadrant = config::bit_cast<Bits<V>>(biased) + quarters;
     V const r2 = r * r, sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
@@ -142,7 +141,7 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
 
 }  // namespace detail
 
-/// log x, to 1 ulp; subnormals included, -infinity for 0, NaN below.
+/// log x, to 1 ulp; subnormals included, -infinity for 0, NaN for negative x.
 /// x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = f - f^2/2 + s (f^2/2 + ...), f = m - 1, s = f / (2 + f).
 template <class V>
 FUSEKIT_HD constexpr V log(V x) {
@@ -179,30 +178,30 @@ FUSEKIT_HD constexpr V erf(V x) {
     return select(x < 0.0f, -y, y);
 }
 
-/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail has a relative error of 1.1e-5
-/// down to x = -8.4, falls below 1e-16 there, and is 0 from -15 on.
+/// Standard normal CDF, (1 + erf(x / sqrt 2)) / 2. The lower tail has a relative error of 1.1e-5 down to x = -8.4, is
+/// below 1e-16 beyond, and 0 from -15 on.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {
     V const a = (min)((abs)(x) * 0x1.6a09e6p-1f, 11.0f);
-    V const erfc = select(a < 1.0f, 1.0f - detail::erf_below_1(a), detail::erfc_above_1(a));  // of |x| / sqrt 2
+    V const erfc = select(a < 1.0f, 1.0f - detail::erf_below_1(a), detail::erfc_above_1(a));  // at |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
 }
 
-/// The standard normal density, exp(-x^2 / 2) / sqrt(2 pi), for a finite square; x^2 / 2 ulps.
+/// Standard normal density, exp(-x^2 / 2) / sqrt(2 pi), for a finite x^2; error x^2 / 2 ulp.
 template <class V>
 FUSEKIT_HD constexpr V normal_density(V x) {
     return Scalar<V>(0.3989422804014327) * exp(-0.5f * (x * x));
 }
 
-/// The square root, correctly rounded for perfect squares, to 1 ulp elsewhere; NaN below zero.
-/// A reciprocal root by Newton's method from a bit-pattern guess, then one step of Heron's.
+/// Square root, correctly rounded for perfect squares, to 1 ulp otherwise; NaN for negative x. Newton's method for the
+/// reciprocal root from a bit-pattern guess, then one Heron step.
 template <class V>
 FUSEKIT_HD constexpr V sqrt(V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::root(x);
     auto const tiny = x < 0x1p-100f;
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
-    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess fails for subnormals
+    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess is wrong for subnormals
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
     V y = config::bit_cast<V>(0x5f375a86 - (config::bit_cast<detail::Bits<V>>(square) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - assoc_barrier(half * y) * y);
@@ -210,8 +209,8 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));
 }
 
-/// y / sqrt(x) to 2 ulp, for all x > 0; NaN below zero. A device's estimate of the reciprocal root is made exact to the
-/// last bit or so by a step of Newton's method, and is exact for powers of four; for zero or infinity it stays.
+/// y / sqrt(x) to 2 ulp, for all x > 0; NaN for negative x. One Newton step refines a device's reciprocal-root estimate
+/// to about the last bit; it is exact for powers of four. For zero or infinity the estimate is returned.
 template <class V>
 FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)
@@ -222,7 +221,7 @@ FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     return y / sqrt(x);
 }
 
-/// x^exponent for x > 0, one lane at a time: the C library's, to 1 ulp.
+/// x^exponent for x > 0, lane by lane: the C library's pow, to 1 ulp.
 template <class V>
 FUSEKIT_HD constexpr V pow(V x, Scalar<V> exponent) {
     if constexpr (std::is_same_v<V, float>) {

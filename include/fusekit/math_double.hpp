@@ -3,8 +3,8 @@
 
 #include "fusekit/config.hpp"
 
-/// The elementary functions of math.hpp for double: the C library's, which plans on the host take. The lower tail of
-/// normal_cdf has an error of x^2 ulps.
+/// math.hpp for double: the C library's functions, for plans on double. Host only. The lower tail of normal_cdf has an
+/// error of x^2 ulp.
 namespace fusekit::math {
 
 FUSEKIT_HD constexpr double(abs)(double x) { return __builtin_fabs(x); }

@@ -7,7 +7,7 @@
 
 #include "fusekit/config.hpp"
 
-/// Comparisons and selections, lane by lane, of the V of math.hpp.
+/// Lane-wise comparisons and selections for the V of math.hpp.
 namespace fusekit::math {
 
 using config::assoc_barrier;
@@ -25,14 +25,14 @@ struct BitsOf<float> {
 template <class V>
 using Bits = typename BitsOf<V>::Type;
 
-/// Converts x, a V or a number, to a V with x in every lane.
+/// Broadcasts x, a V or a number, to every lane of a V.
 template <class V, class Number>
 FUSEKIT_HD constexpr V lanes(Number x) {
     if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
     else return static_cast<V>(x);
 }
 
-/// The type of select(mask, a, b): for two numbers and a mask of several lanes, as many floats.
+/// Result type of select(mask, a, b): for two numbers, a float vector with the mask's lanes.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
     if constexpr (!std::is_arithmetic_v<A>) return a;
@@ -44,18 +44,18 @@ FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
 inline constexpr float infinity = config::bit_cast<float>(0x7f800000),
                        not_a_number = config::bit_cast<float>(0x7fc00000);
 
-/// Not above any number: -infinity, or the lowest finite number where the compiler knows no infinity.
+/// Lower bound of all numbers: -infinity, or the lowest finite number under -ffinite-math-only.
 template <class V>
 inline constexpr auto lowest = config::assumes_finite ? -(std::numeric_limits<V>::max)() : V{-infinity};
 
 }  // namespace detail
 
-/// The type of constants and parameters of an operator that computes in V: double for double, else float.
+/// Type of constants and parameters of an operator that computes in V: double for double, else float.
 template <class V>
 using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
 
-/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is converted to the other's type, and two
-/// numbers to as many as the mask has lanes.
+/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is broadcast to the other operand's type, and
+/// two numbers to the mask's lanes.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
     if constexpr (std::is_same_v<A, B> && (std::is_arithmetic_v<Mask> || !std::is_arithmetic_v<A>)) {
@@ -66,13 +66,13 @@ FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
     }
 }
 
-/// y, or NaN where x is NaN.
+/// Returns y, or NaN if x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V keep_nan(V x, V y) {
     return select(x == x, y, x);
 }
 
-/// The larger one; NaN where x is NaN.
+/// Larger of x and bound; NaN if x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V(max)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
@@ -80,7 +80,7 @@ FUSEKIT_HD constexpr V(max)(V x, float bound) {
     return select(x < bound, V{} + bound, x);
 }
 
-/// The smaller one; NaN where x is NaN.
+/// Smaller of x and bound; NaN if x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V(min)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)

@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// An Error that is returned instead of thrown, or none:
+/// An Error returned instead of thrown, or none:
 ///     if (fk::Refusal const refusal = run.try_run(stream, x, y)) log(refusal->what());
 class Refusal {
 public:
@@ -28,7 +28,7 @@ public:
     FUSEKIT_H Error const& operator*() const { return *error; }
     FUSEKIT_H Error const* operator->() const { return error; }
 
-    /// Throws the error, if there is one.
+    /// Throws the error, if any.
     FUSEKIT_H void raise() const {
         if (error) detail::raise(*error);
     }
@@ -41,7 +41,7 @@ private:
 
 namespace detail {
 
-/// A value, or none: std::optional, whose functions' names carry no flags (abi.hpp).
+/// std::optional, with the unit's flags in its functions' names (abi.hpp).
 template <class T>
 class Maybe {
 public:
@@ -69,7 +69,7 @@ private:
 
 }  // namespace detail
 
-/// A value, or an Error instead of one.
+/// A value or an Error.
 template <class T>
 class [[nodiscard("it may hold an Error instead of the value")]] Result {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -82,15 +82,15 @@ public:
     FUSEKIT_H Result& operator=(Result&&) = default;
     FUSEKIT_H ~Result() = default;
 
-    /// Whether there is a value.
+    /// True if there is a value.
     FUSEKIT_H explicit operator bool() const { return !refused; }
     FUSEKIT_H T const& operator*() const { return held; }
     FUSEKIT_H T const* operator->() const { return &held; }
 
-    /// The error; only where there is no value.
+    /// Returns the error. Precondition: there is no value.
     FUSEKIT_H Error const& error() const { return *refused; }
 
-    /// The value. Throws the error where there is none.
+    /// Returns the value. Throws the error if there is none.
     FUSEKIT_H T const& value() const {
         refused.raise();
         return held;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Plans that are compiled in advance and chosen at run time. The device's umbrella, fusekit.hpp or hip.hpp, comes
-/// before it in a unit that compiles plans.
-// As in fusekit.hpp, g++ warns of names that are a user's too.
+/// Plans compiled in advance and selected at run time. A unit that compiles plans includes the device's umbrella,
+/// fusekit.hpp or hip.hpp, first.
+/// As in fusekit.hpp, g++ warns about locals that shadow a user's globals.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -11,10 +11,9 @@
 
 namespace fusekit {
 
-/// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to
-/// std::string_view, and goes into streams and fmt::print("{}", text), but is none of these, because including <string>
-/// costs more than including all of this library. Text is made where speed no longer matters: its code is `cold`,
-/// compiled once and for size.
+/// Text for people: names, messages, descriptions. Converts to and from std::string and std::string_view, and prints to
+/// streams and with fmt::print("{}", text), but avoids <string>, which costs more to compile than all of this library.
+/// Text is made where speed does not matter: its functions are `cold`, compiled once and for size.
 class Text {
 public:
     [[gnu::cold]] FUSEKIT_H Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
@@ -36,7 +35,7 @@ public:
     }
     [[gnu::cold, gnu::noinline]] FUSEKIT_H ~Text() { delete[] memory; }
 
-    /// A whole number in full, any other as printf's %.9g prints it.
+    /// Formats an integer in full, any other number as printf's %.9g.
     template <class Number>
     FUSEKIT_H static Text number(Number value) {
         char characters[32];
@@ -59,7 +58,7 @@ public:
     }
     FUSEKIT_H friend bool operator==(Text const& a, Text const& b) { return std::strcmp(a.c_str(), b.c_str()) == 0; }
 
-    /// Converts to std::string, std::string_view and their like.
+    /// Converts to std::string, std::string_view and similar types.
     template <class String>
         requires requires(char const* characters, std::size_t count) { String::npos, String(characters, count); }
     FUSEKIT_H operator String() const {
@@ -73,14 +72,14 @@ public:
         return stream;
     }
 
-    /// fmt asks for it from version 10 on; earlier versions take what converts to std::string_view.
+    /// fmt 10 and later call it; earlier versions accept types that convert to std::string_view.
     FUSEKIT_H friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:
     std::size_t length;
     char* memory;
 
-    /// A text of `count` characters: the first `used` are given, and the caller writes the others.
+    /// Text of `count` characters: the first `used` are copied, and the caller writes the rest.
     FUSEKIT_H Text(char const* characters, std::size_t count, std::size_t used)
         : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, used);

@@ -5,17 +5,16 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Which elements of a tensor are neighbours in memory, and how many of them one access may take. Backends choose their
-/// loops by it.
+/// Contiguity and alignment of tensors: decides the vector width of accesses, and the loops of a backend.
 namespace fusekit::problem {
 
-/// Whether a pixel's channels are neighbours in memory, so that lanes may run along them; false for a single channel.
-/// (channels_last() decides where a new output puts its channels, and is true of channels two apart, too.)
+/// True if the channels of a pixel are contiguous, so that lanes may run along them; false for a single channel.
+/// (channels_last() decides the layout of a new output, and is also true for channels with a stride of 2.)
 FUSEKIT_H constexpr bool channels_are_neighbours(Layout<4> const& layout) {
     return layout.stride[1] == 1 && layout.shape[1] > 1;
 }
 
-/// Whether rows of so many columns follow one another as their columns do, so that a plane is one long row.
+/// True if rows of `columns` pixels are contiguous, so that a plane is one long row.
 FUSEKIT_H constexpr bool rows_follow(Extent row_stride, Extent column_stride, Extent columns) {
     return row_stride == columns * column_stride;
 }
@@ -23,8 +22,7 @@ FUSEKIT_H constexpr bool planes_are_rows(Layout<4> const& layout) {
     return rows_follow(layout.stride[2], layout.stride[3], layout.shape[3]);
 }
 
-/// Whether the modes that `order` lists, slowest first, lie one after another without gaps. A mode of one element may
-/// have any stride.
+/// True if the modes in `order`, slowest first, are dense in memory. A mode of one element may have any stride.
 template <int Rank, int Count>
 FUSEKIT_H constexpr bool dense(Layout<Rank> const& layout, Index<Count> const& order) {
     Extent stride = 1;
@@ -36,7 +34,7 @@ FUSEKIT_H constexpr bool dense(Layout<Rank> const& layout, Index<Count> const& o
     return true;
 }
 
-/// Whether x and y, of the same extents, lie in memory alike and without gaps.
+/// True if x and y, of equal extents, are dense with the same memory order.
 FUSEKIT_H constexpr bool dense_alike(Layout<4> const& x, Layout<4> const& y) {
     Index<4> const order = channels_last(y) ? Index<4>{{0, 2, 3, 1}} : Index<4>{{0, 1, 2, 3}};
     return dense(x, order) && dense(y, order);
@@ -48,14 +46,14 @@ FUSEKIT_H inline bool aligned(void const* data, int bytes) {
 
 namespace detail {
 
-/// Whether steps along a mode keep the alignment of `count` elements.
+/// True if a step along a mode preserves alignment to `count` elements.
 FUSEKIT_H constexpr bool steps_whole(Layout<4> const& layout, int mode, int count) {
     return layout.shape[mode] == 1 || layout.stride[mode] % count == 0;
 }
 
 }  // namespace detail
 
-/// Whether runs of `count` elements that begin at multiples of `count` along mode `fastest` are aligned in memory.
+/// True if vectors of `count` elements at multiples of `count` along mode `fastest` are aligned in memory.
 template <class T>
 FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
     Layout<4> const& layout = view.layout;
@@ -65,7 +63,7 @@ FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
            aligned(view.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// Whether planes have no gaps and a multiple of `count` pixels, and all begin aligned.
+/// True if planes are dense, have a multiple of `count` pixels, and begin aligned.
 template <class T>
 FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
     Index<4> const& shape = x.layout.shape;
@@ -74,7 +72,7 @@ FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
            aligned(x.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// Whether filters have no gaps along GemmK, taps fastest, and a multiple of `count` weights, and all begin aligned.
+/// True if filters are dense along GemmK, taps fastest, have a multiple of `count` weights, and begin aligned.
 template <class T>
 FUSEKIT_H bool vectorizable_taps(TensorView<T> const& w, int count) {
     Index<4> const& shape = w.layout.shape;
