@@ -9,14 +9,15 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Implicit GEMM for channels-last outputs: the lanes of a register tile are output channels, its rows pixels.
+/// Implicit GEMM with output channels along the lanes of a register tile and pixels along its rows; for channels-last
+/// outputs.
 ///
-/// The filters are packed into panels once a run. A tile's rows, the windows of its pixels, are read where they
-/// lie when few panels use them, and packed, then used by all panels, otherwise.
+/// Filters are packed into panels once per run. A tile's rows, the windows of its pixels, are read in place if few
+/// panels read them; otherwise they are packed once and read by all panels.
 ///
-/// Where neighbouring pixels have windows that lie differently in x, so that no other loop takes them, y may have any
-/// layout. Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window,
-/// an item's results stay with its thread, as floats, and of every four rows one is written.
+/// Also used for any layout of y if windows of adjacent pixels are not a constant column step apart in x, which no
+/// other loop supports, and if a 2 x 2 Pool follows: then pixels are ordered by window, an item's results stay in its
+/// thread's scratch as floats, and every four rows reduce to one output.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T,
           class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvChannelLanes {
@@ -58,17 +59,17 @@ public:
 private:
     using Sum = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
-    /// Of pixels, that an item has whole numbers of: windows of a pool, or tiles that share totals.
+    /// Granularity of an item in tiles: whole pool windows, or all tiles of one total.
     static constexpr std::int64_t together = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
                                              : pools            ? 2
                                                                 : 1;
 
     struct OutputRow {
         Pixel at;
-        U* y;  ///< of channel 0; none where results are pooled
+        U* y;  ///< address of channel 0; null if results are pooled
     };
 
-    /// What the epilogue knows of a panel's channels, and how many lanes of each vector are channels at all.
+    /// Epilogue states of a panel's channels, and the number of valid lanes per vector.
     struct Panel {
         typename Epilogue::template State<Vector> state[tile_vectors];
         std::int64_t k0;
@@ -81,7 +82,7 @@ private:
         KRange<Sum>* k_ranges;  // (count, k_ranges_per_tile)
         OutputRow* rows;  // (count, tile_rows)
         Sum* packed;  // (count, tile_rows, row_stride)
-        float* results;  // (count, tile_rows, panels, tile_columns), to be pooled
+        float* results;  // (count, tile_rows, panels, tile_columns), input of the pool
     };
 
     int const threads;
@@ -108,7 +109,7 @@ private:
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    Sum* zero = nullptr;  // (group_c): the window outside x
+    Sum* zero = nullptr;  // (group_c): window row outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -123,7 +124,7 @@ private:
         }
     }
 
-    /// Finds, or packs, the rows of an item's tiles. Rows past the last pixel repeat it.
+    /// Finds or packs the rows of an item's tiles. Rows past the last pixel repeat it.
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
         Pixel at = conv.pixel(first, work.group);
@@ -193,7 +194,7 @@ private:
         return work.results + (row * panels + panel) * tile_columns;
     }
 
-    /// An item's outputs, each of four rows of results.
+    /// Writes an item's outputs, each reduced from four rows of results.
     void write_windows(Item const& work) const {
         std::int64_t const rows = (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
         for (std::int64_t row = 0; row < rows; row += 4)

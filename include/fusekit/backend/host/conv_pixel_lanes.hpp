@@ -9,10 +9,11 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Implicit GEMM for every other output: the lanes of a register tile are pixels, its rows output channels.
+/// Implicit GEMM with pixels along the lanes of a register tile and output channels along its rows; for layouts that
+/// are not channels-last.
 ///
-/// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
-/// whose taps lie together are read where they lie, others are packed once a run.
+/// A thread packs the windows of a few pixels at a time into panels and multiplies them by all filters. Dense float
+/// filters are read in place; others are packed once per run.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T,
           class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvPixelLanes {
@@ -51,7 +52,7 @@ private:
     using Sum = detail::AccumulatorOf<T>;
     static constexpr int most_panels = 8;
 
-    /// Panels that share totals, of which an item has whole numbers.
+    /// Granularity of an item in panels: all panels of one total.
     static constexpr int together = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
     static_assert(most_panels % together == 0);
 
@@ -70,7 +71,7 @@ private:
     Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
-    std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
+    std::int64_t const columns;  ///< Q of the user's y: a flattened conv has one row per plane
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     GemmKOrder const order =
@@ -110,7 +111,7 @@ private:
         W const* const of_group = conv.weights_of(work.group);
         KRange<Sum> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
-        for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
+        for (int i = 0; i < tile_rows; ++i) {  // rows past the last filter repeat it
             std::int64_t const row = (min)(i, row_count - 1);
             k_range.row[i] = weights + (work.group * group_k + k0 + row) * row_stride;
             if constexpr (std::same_as<W, float>)
@@ -144,7 +145,7 @@ private:
 
     auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), total_pixels); }
 
-    /// Stores `count` pixels of channel k: lanes `lane` ... of `sum` are pixels `skip` ... of the run.
+    /// Stores `count` pixels of channel k: lanes `lane` ... of the accumulators are pixels `skip` ... of the run.
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
                 typename Epilogue::template State<Vector> const& state, Collected& collected) const {
         std::int64_t const stride = y.layout.stride[3];

@@ -11,16 +11,16 @@ namespace fusekit::host {
 
 using Pixel = problem::PixelOf<std::int64_t>;
 
-/// A convolution as loops see it.
+/// Convolution problem with 64-bit indices and the host's accumulator type.
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geometry> {
     using Sum = detail::AccumulatorOf<T>;
-    /// Whether neighbouring pixels have windows that lie alike in x, column_step() columns apart.
+    /// True if windows of adjacent pixels are a constant step, column_step(), apart in x.
     static constexpr bool has_steps = !detail::spreads<Geometry>;
 
     [[no_unique_address]] detail::SliceHeights<Space> heights;
 
-    /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
+    /// Row of x that row r of the window of output row p reads; outside [0, H) for padding.
     FUSEKIT_H std::int64_t row(std::int64_t p, int r) const { return detail::row_under(this->filter, heights, p, r); }
     FUSEKIT_H std::int64_t column(std::int64_t q, int s) const { return detail::column_under(this->filter, q, s); }
     FUSEKIT_H std::int64_t column_step() const
@@ -40,8 +40,8 @@ struct ConvAndOutput {
     TensorView<U> y;
 };
 
-/// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is. Rows
-/// that are matrices with weights of their own stay apart.
+/// For a 1x1 convolution of dense planes, each plane as one long row; otherwise unchanged. Rows that are matrices with
+/// their own weights are not merged.
 template <class Problem, detail::OutputElement U>
 FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
     ConvAndOutput<Problem, U> flat{conv, y};
@@ -55,7 +55,7 @@ FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U>
     return flat;
 }
 
-/// Where k of GemmK lies for channel c and tap t = r S + s, t fastest or c fastest.
+/// Strides of channel c and tap t = r S + s in GemmK, taps or channels fastest.
 struct GemmKOrder {
     std::int64_t channel, tap;
 };

@@ -10,9 +10,9 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
-/// of x is read a few times at most. Lanes run along what is contiguous in y. Along pixels rows of x are padded and
-/// widened first; along channels x is read where it is, through pointers that all channels of a pixel share.
+/// Depthwise convolution: each output channel reads one input channel, so there is no GEMM to block for, and every
+/// element of x is read a few times at most. Lanes run along the contiguous mode of y. Pixel lanes: rows of x are
+/// padded and widened first. Channel lanes: x is read in place, through tap pointers shared by all channels of a pixel.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, detail::Axis axis, Element W = T,
           class Geometry = Filter<Space>>
 class Depthwise {
@@ -20,7 +20,7 @@ class Depthwise {
     using Sum = detail::AccumulatorOf<T>;
     static constexpr bool of_channels = axis == detail::Axis::channel;
 
-    /// The memory of a thread: what all vectors of a pixel, or of a row of them, have in common.
+    /// Scratch of a thread: tap pointers that all vectors of a pixel, or of a row of pixels, share.
     struct TapPointers {
         T const** taps;  ///< x of channel 0 under each tap; null in padding
         T zeros[lanes] = {};
@@ -64,7 +64,7 @@ public:
 
 private:
     using State = typename Epilogue::template State<Vector>;
-    static constexpr int width = of_channels ? lanes : 1;  ///< channels of a vector
+    static constexpr int width = of_channels ? lanes : 1;  ///< channels per vector
 
     int threads;
     Problem const& conv;
@@ -72,13 +72,13 @@ private:
     TensorView<U> const& y;
     Rows const padded;
     std::int64_t const vectors = of_channels ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
-    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< that share totals
+    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< rows per tile total
     std::int64_t const state_floats =
         round_up(detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)), lanes);
     std::int64_t const weight_floats = conv.taps() * round_up(conv.y[1], lanes);
     float* memory = nullptr;  // (threads)
     State* states = nullptr;  // (vectors)
-    Sum* weights = nullptr;   // (taps, channels) or (channels, taps)
+    Sum* weights = nullptr;  // (taps, channels) or (channels, taps)
 
     std::int64_t thread_floats() const {
         if constexpr (of_channels) return round_up(2 * conv.taps(), 2 * lanes);
@@ -103,7 +103,7 @@ private:
                              : 0;
     }
 
-    /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
+    /// Totals tiles of rows over all images: one item, and so one thread, owns a tile of one vector's channels.
     void run_tiles(Device::Turn& turn) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2];
@@ -141,7 +141,7 @@ private:
         }
     }
 
-    /// The lanes of one pixel's channels.
+    /// Computes the lanes of one pixel's channels.
     template <class Collect = detail::Nothing>
     void compute(OutputCoord const& at, int count, TapPointers const& pointers, Collect const& collect = {}) const {
         std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
@@ -158,8 +158,8 @@ private:
         write(at, count, v, sum, collect);
     }
 
-    /// The outputs of a row from column at.q on, as many as rows are buffered for. collect(x, count) gets the values of
-    /// each vector and how many lanes are in use.
+    /// Computes the outputs of a row from column at.q on, as many as are buffered. collect(x, count) is called with
+    /// each vector and its number of valid lanes.
     template <class Buffer, class Collect = detail::Nothing>
     void compute_row(OutputCoord at, Buffer& buffer, Collect const& collect = {}) const {
         padded.load(buffer, at);

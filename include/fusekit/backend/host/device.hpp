@@ -15,17 +15,17 @@
 
 namespace fusekit::host {
 
-/// The C library's memory.
+/// Host memory from the C library.
 struct Memory {
     static constexpr std::size_t alignment = 64;
 
-    /// Memory aligned to a cache line. Throws Error when there is none.
+    /// Allocates memory aligned to a cache line. Throws Error if there is none.
     FUSEKIT_H void* allocate(std::size_t bytes) const {
         void* memory = nullptr;
         try_allocate(bytes, memory).raise();
         return memory;
     }
-    /// The same, but returns the error.
+    /// Same as allocate(), but returns the error.
     [[nodiscard]] FUSEKIT_H Refusal try_allocate(std::size_t bytes, void*& memory) const {
         memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
         if (memory) return {};
@@ -36,14 +36,13 @@ struct Memory {
     FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
-/// The floats of workspace that `floats` floats of scratch take: whole cache lines.
+/// Rounds a number of scratch floats up to whole cache lines.
 FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
-/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
-/// it.
+/// The CPU: a fixed pool of threads and their scratch memory. Neither copyable nor movable: its threads point to it.
 ///
-/// Runs from several threads on one Device are serialized; give each thread a Device of its own to overlap them. fork()
-/// waits for runs; in the child, which has none of the threads, a Device computes on the calling thread.
+/// Runs from several threads on one Device are serialized; use one Device per thread to overlap them. fork() waits for
+/// runs; in the child, which inherits no threads, a Device computes on the calling thread.
 class Device : public Memory {
     class Lock {
     public:
@@ -57,7 +56,7 @@ class Device : public Memory {
     };
 
 public:
-    /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
+    /// Starts `threads` workers, including the caller; 0: one per online processor.
     FUSEKIT_H explicit Device(int threads = 0)
         : count(threads > 0 ? threads : online()), workers(new pthread_t[static_cast<std::size_t>(count)]) {
         for (int i = 1; i < count; ++i)
@@ -68,7 +67,7 @@ public:
                         return nullptr;
                     },
                     this) != 0)
-                count = i;  // as many as the system gives; the caller alone is enough
+                count = i;  // fewer threads than requested; the caller alone suffices
         has_workers = count > 1;
         enlist();
     }
@@ -93,27 +92,27 @@ public:
 
     FUSEKIT_H void synchronize() {}
 
-    /// Refuses operators that do not compile for vectors, and a compiler that does not know these. A plan calls them
-    /// with vectors, unless X is of double.
+    /// Refuses operators that do not compile for vectors, and a compiler without vector extensions. A plan calls its
+    /// operators with vectors, unless X is double.
     template <class X, class... Ops>
     static consteval bool takes(detail::Epilogue<Ops...> const*, void const*);
 
-    /// One plan, one pass over `y`. The arguments have been validated.
+    /// Runs a plan in one pass over `y`. Precondition: validated arguments.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
-    /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
-    /// for runs that are lent none grows where it is too small for it.
+    /// Prepares a layer for runs on tensors of these layouts. Precondition: validated. Grows the device's own
+    /// workspace, which runs without a lent workspace use, to the size that the run needs.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
-    /// Every pointer is one that the CPU can read.
+    /// The CPU can access every pointer.
     FUSEKIT_H bool has_reached(void const*) const { return true; }
 
-    /// The workspace of runs that are lent none.
+    /// Bytes of the device's own workspace, for runs without a lent one.
     FUSEKIT_H std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
-    /// Makes the device's own workspace `bytes` or larger.
+    /// Grows the device's own workspace to at least `bytes`.
     [[nodiscard]] FUSEKIT_H Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
         Lock const lock(turns);
@@ -126,7 +125,7 @@ public:
         return {};
     }
 
-    /// The device for the length of one run: its threads, and memory that is lent to the run or the device's own.
+    /// Exclusive use of the device for one run: its threads, and the lent workspace or the device's own.
     class Turn {
     public:
         FUSEKIT_H explicit Turn(Device& the_device, WorkspaceView lent = {})
@@ -140,16 +139,16 @@ public:
 
         FUSEKIT_H int threads() const { return device.count; }
 
-        /// So many of the floats that the run said it needs, aligned to a cache line and apart from those of all
-        /// calls before. Contents are whatever the last run left.
+        /// Returns `floats` floats of the workspace that the run requested, aligned to a cache line and disjoint from
+        /// those of earlier calls. Uninitialised.
         FUSEKIT_H float* scratch(std::int64_t floats) {
             float* const first = next;
             next += scratch_size(floats);
             return first;
         }
 
-        /// Calls each(item, thread) for every item of [0, number), spread over the threads; returns when all are
-        /// done. Items are handed out one at a time, in order. `each` does not throw.
+        /// Calls each(item, thread) for every item of [0, number), distributed over the threads; returns when all are
+        /// done. Items are assigned one at a time, in order. Precondition: `each` does not throw.
         template <class Each>
         FUSEKIT_H void parallel_for(std::int64_t number, Each const& each) {
             device.start(number, &each, [](void const* callable, std::int64_t item, int thread) {
@@ -168,11 +167,11 @@ private:
 
     int count;
     pthread_t* workers;
-    bool has_workers = false;  // none in a child process
-    Device *next_device = nullptr, **link = nullptr;  // of the list of all devices, for fork()
-    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run; guards `kept`
+    bool has_workers = false;  // false in a child process
+    Device *next_device = nullptr, **link = nullptr;  // links in the list of all devices, for fork()
+    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held during a run; guards `kept`
     WorkspaceView kept;
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows, but for `next`
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the following members, except `next`
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
     pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
     bool closing = false;
@@ -188,7 +187,7 @@ private:
         return processors > 0 ? static_cast<int>(processors) : 1;
     }
 
-    /// All devices of the process. fork() is between runs of each, so that a child finds them whole.
+    /// All devices of the process. fork() locks each between runs, so that a child's copies are consistent.
     static inline Device* devices = nullptr;
     static inline pthread_mutex_t devices_mutex = PTHREAD_MUTEX_INITIALIZER;
     static inline bool watches_forks = false;
@@ -237,7 +236,7 @@ private:
         pthread_mutex_unlock(&mutex);
         drain(body, f, end, 0);
         pthread_mutex_lock(&mutex);
-        items = 0;  // a worker that wakes late finds nothing
+        items = 0;  // a worker that wakes late finds no item
         while (busy > 0) pthread_cond_wait(&idle, &mutex);
         pthread_mutex_unlock(&mutex);
     }

@@ -8,21 +8,21 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// The register tile: tile_rows x tile_columns accumulators fill the register file, except for the registers of a row's
-/// broadcast and of a panel's two vectors.
+/// Register tile: tile_rows x tile_columns accumulators fill the register file, except the registers of one row's
+/// broadcast and a panel's two vectors.
 inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;
 inline constexpr int tile_columns = tile_vectors * lanes;
 
-/// A range of GemmK in which every row of a tile is contiguous. Rows that the tile lacks repeat another. Sum is
-/// the type of factors and sums: float or std::int32_t.
+/// A range of GemmK in which every row of a tile is contiguous. Rows past the last one repeat another. Sum is the type
+/// of factors and accumulators: float or std::int32_t.
 template <class Sum>
 struct KRange {
     Sum const* row[tile_rows];
     std::int64_t length;
 };
 
-/// Prefetches the first lines of a tile's rows: short rows end before the hardware prefetcher has seen them.
+/// Prefetches the first cache lines of a tile's rows: short rows end before the hardware prefetcher detects them.
 template <class Sum>
 void prefetch(KRange<Sum> const& k_range) {
     constexpr int most = 256, line = 16;  // of 4 bytes
@@ -30,7 +30,7 @@ void prefetch(KRange<Sum> const& k_range) {
         for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }
 
-/// The sums of one register tile, as floats: value[i][j] = sum over k of row[i][k] * column[j][k].
+/// Accumulators of one register tile, converted to float: value[i][j] = sum over k of row[i][k] * column[j][k].
 struct TileSums {
     Vector value[tile_rows][tile_vectors];
 };

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/integer.hpp"
 
-/// Of std::int64_t, so that mixed integer types need no casts and <algorithm> is not paid for.
+/// min, max and clamp of std::int64_t: mixed integer types need no casts, and <algorithm> is not included.
 namespace fusekit::host {
 
 FUSEKIT_H constexpr std::int64_t(min)(std::int64_t a, std::int64_t b) { return b < a ? b : a; }

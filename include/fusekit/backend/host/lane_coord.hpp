@@ -8,8 +8,8 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// The places in the output of the lanes of one vector. A Located operator gets it in place of an OutputCoord.
-/// Along pixels, first.q may pass the end of its row: it then means the rows below.
+/// Output coordinates of the lanes of one vector. Located operators receive it instead of an OutputCoord. Pixel lanes
+/// may continue past the end of the row: first.q >= Q then refers to the rows below.
 template <detail::Axis axis>
 struct LaneCoord {
     OutputCoord first;
@@ -27,7 +27,7 @@ struct LaneCoord {
         return at;
     }
 
-    /// Loads the elements of `view` at the lanes' places; zero in lanes that are not in use.
+    /// Loads the elements of `view` at the lanes' coordinates; zero in invalid lanes.
     Vector load(AnyView<4> const& view) const {
 #define FUSEKIT_LOAD(Type, data_type, number) \
     if (view.type == DataType::data_type) return load(view.layout, view.data_type + first.n * view.layout.stride[0]);
@@ -38,7 +38,7 @@ struct LaneCoord {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
-    /// Loads the elements of the lanes' channels; along pixels all lanes have one channel.
+    /// Loads the elements of the lanes' channels; pixel lanes share one channel.
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == detail::Axis::pixel) return Vector{} + view.load(first.k * k);
@@ -50,7 +50,7 @@ struct LaneCoord {
         return host::load(view.float32 + first.k * k, k, count);
     }
 
-    /// Writes the elements of `view` at the places of the lanes in use.
+    /// Stores to the elements of `view` at the coordinates of the valid lanes.
     void store(AnyOutput const& view, Vector v) const {
         Index<4> const& stride = view.layout.stride;
         view.visit([&]<class T>(T* data) {
@@ -62,7 +62,7 @@ struct LaneCoord {
         });
     }
 
-    /// Raises a maximum to the largest magnitude in the lanes in use.
+    /// Raises a maximum to the largest magnitude in the valid lanes.
     template <int number>
     void raise(float* maximum, Vector v) const {
         std::uint32_t largest = 0;

@@ -11,8 +11,8 @@ namespace fusekit::host {
     in.fail("", "a device of " + Text::number(expected) + " threads, as it was prepared for", Text::number(given));
 }
 
-/// A prepared run of x and y of these layouts, complete but for their pointers. It runs the code of the unit that
-/// prepared it, whose vectors its workspace was sized for, whichever unit starts it.
+/// Prepared run on x and y of these layouts; only the pointers are missing. Calls the code of the unit that prepared
+/// it, whose vector width determined its workspace, from whichever unit starts it.
 template <class BoundPlan, Element T, detail::OutputElement U>
 struct Launch {
     using Stream = Device;
@@ -28,7 +28,7 @@ struct Launch {
         if (!suits(device)) refuse_stream(in, threads, device.threads());
     }
 
-    /// Runs, and returns when it is done; allocates nothing. Pointers have been checked.
+    /// Runs synchronously; allocates nothing. Precondition: checked pointers.
     FUSEKIT_H Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
         run(*this, device, x, y, workspace);
         return {};

@@ -12,7 +12,7 @@ void fill_zero(Sum* to, std::int64_t count) {
     std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(Sum));
 }
 
-/// Copies neighbouring elements, converted to the type that is summed.
+/// Copies contiguous elements, converted to the accumulator type.
 template <class Sum, Element T>
 void copy_widened(Sum* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
@@ -25,8 +25,8 @@ void copy_widened(Sum* to, T const* from, std::int64_t count) {
     for (; i < count; ++i) to[i] = detail::widened_to<Sum>(from[i]);
 }
 
-/// Transposes `lanes` filters by `count` of their channels, which neighbour in memory: to[c][filter], rows tile_columns
-/// apart. Filters past `filters` become zero.
+/// Transposes `lanes` filters by `count` of their contiguous channels: to[c][filter], rows tile_columns apart. Filters
+/// past `filters` become zero.
 template <class Sum, Element T>
 void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -41,14 +41,15 @@ void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int fil
     }(std::make_integer_sequence<int, lanes>{});
 }
 
-/// Packs filters k0 ... k0 + tile_columns - 1 of a group side by side: panel[(t C + c)][column], zero past its last.
+/// Packs filters k0 ... k0 + tile_columns - 1 of a group into one panel: panel[(t C + c)][column], zero past the last
+/// filter.
 template <class Problem>
 void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c(), k_end = conv.group_k();
     auto const* const first = conv.weights_of(group);
     bool const neighbours = stride[1] == 1;
-    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;  // channels whose part stays in the L1 cache
+    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;  // channels whose part of the panel fits L1
     for (int r = 0; r < conv.window_rows(); ++r)
         for (int s = 0; s < conv.window_columns(); ++s, panel += channels * tile_columns)
             for (int column = 0; column < tile_columns; column += lanes)
@@ -71,7 +72,7 @@ void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::i
                 }
 }
 
-/// Whether each filter lies in memory as one row in this order of GemmK.
+/// True if each filter is one contiguous row in this order of GemmK.
 template <class Problem>
 bool weights_are(Problem const& conv, GemmKOrder order) {
     return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
@@ -111,26 +112,25 @@ void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const
     }
 }
 
-/// Neighbouring pixels in one row of one image: `count` of them, from pixel `first` of an item on.
+/// `count` adjacent pixels in one row of one image, from pixel `first` of an item on.
 struct Run {
     Pixel at;
     int first, count;
 };
 
-/// Neighbouring pixels of a run under one tap of the filter, within one panel: their place in the panels of channel 0,
-/// and their source in its plane; no_source where the tap is in the padding.
+/// Adjacent pixels of a run for one filter tap, within one panel: their offset in the panels for channel 0, and their
+/// source offset in the channel's plane; no_source if the tap reads padding.
 struct Piece {
     static constexpr std::int64_t no_source = INT64_MIN;
     std::int64_t to, from;
     int count;
 };
 
-/// The most pieces that a run has under one tap over this number of panels: one a panel, one more where it starts
-/// within a panel, and one for each end that is in the padding.
+/// Maximum number of pieces of a run for one tap over `panels` panels: one per panel, one more if it starts within a
+/// panel, and one for padding at each end.
 constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
-/// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns the end of the
-/// pieces.
+/// Splits a run into pieces for every tap, in GemmK order with taps innermost. Returns the end of the pieces.
 template <class Problem>
 Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
@@ -158,17 +158,17 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
     return piece;
 }
 
-/// Packs the windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], where
-/// columns is tile_columns. Taps outside x are zero. `pieces` is scratch for the pieces of one run.
+/// Packs the windows of adjacent pixels into panels[pixel / columns][k of GemmK][pixel % columns], where columns is
+/// tile_columns. Taps outside x are zero. `pieces` is scratch for the pieces of one run.
 ///
-/// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
+/// Channels are the outer loop, so that each channel's plane is read once, contiguously for all panels.
 template <class Problem>
 void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::int64_t c0, GemmKOrder order,
                        Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
     std::int64_t const channels = conv.group_c(), panel_step = order.channel * tile_columns;
-    constexpr std::int64_t ahead = 8;  // channels: a stretch is too short for the processor's own prefetcher to learn
+    constexpr std::int64_t ahead = 8;  // in channels: a plane's segment is too short to train the hardware prefetcher
     for (std::int64_t c = 0; c < channels; ++c) {
         auto const* const x = conv.x.data + (c0 + c) * plane;
         auto const* const later = c + ahead < channels ? x + ahead * plane : x;

@@ -7,11 +7,11 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Rows of one plane of x, in the type that sums have, padded with zeros. For a stride of S a row is stored as S
-/// phases, every S-th element from each of the first S, so that each filter tap of neighbouring outputs is one
+/// Rows of one plane of x, converted to the accumulator type and zero-padded. For a stride of S, a row is stored as S
+/// phases, every S-th element starting at each of the first S, so that a filter tap of adjacent outputs is one
 /// unaligned vector load.
 ///
-/// A buffer holds the rows that a row of outputs reads, for `columns` outputs at a time.
+/// A buffer holds the rows that one output row reads, for `columns` outputs at a time.
 template <class Problem, int Space>
 class PaddedRows {
     using Sum = typename Problem::Sum;
@@ -19,18 +19,18 @@ class PaddedRows {
     Problem const& conv;
 
 public:
-    /// The memory of one thread.
+    /// Buffer of one thread.
     struct Buffer {
-        std::int64_t n = -1, k = -1, first = -1;  ///< the plane and the first output column that rows are stored for
-        std::int64_t* stored = nullptr;           ///< (slot_count) the row of x in each slot, or -1
-        std::int64_t* offsets = nullptr;          ///< (window columns) of the taps' elements for the first output
-        Sum const** rows = nullptr;               ///< (window rows) the rows under the taps of a row of outputs
-        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slot_count
+        std::int64_t n = -1, k = -1, first = -1;  ///< plane and first output column of the stored rows
+        std::int64_t* stored = nullptr;           ///< (slot_count) row of x in each slot, or -1
+        std::int64_t* offsets = nullptr;          ///< (window columns) offsets of the first output's taps
+        Sum const** rows = nullptr;               ///< (window rows) rows that the taps of an output row read
+        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slots
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
 
-    /// Whether rows are short enough to be buffered: taps of a large dilation are far apart.
+    /// True if rows are short enough to buffer: a large dilation spreads the taps too far.
     bool fit() const { return span < 4096; }
 
     std::int64_t columns() const { return (min)(round_up(conv.y[3], lanes), max_columns); }
@@ -39,7 +39,7 @@ public:
         return 2 * (slot_count + conv.window_columns() + conv.window_rows()) + (slot_count + 1) * row_floats;
     }
 
-    /// A buffer in memory of floats(), which holds no rows yet.
+    /// Makes an empty buffer in memory of floats().
     Buffer buffer(float* memory) const {
         Buffer result;
         result.stored = reinterpret_cast<std::int64_t*>(memory);
@@ -51,7 +51,7 @@ public:
         return result;
     }
 
-    /// Points buffer.rows to the rows under the taps of row `at.p` of outputs, from column `at.q` on.
+    /// Points buffer.rows to the rows that the taps of output row `at.p` read, from column `at.q` on.
     void load(Buffer& buffer, OutputCoord const& at) const {
         if (buffer.n != at.n || buffer.k != at.k || buffer.first != at.q) {
             buffer.n = at.n, buffer.k = at.k, buffer.first = at.q;
@@ -66,10 +66,10 @@ public:
 private:
     static constexpr std::int64_t max_columns = 1024;
 
-    std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;  ///< columns of x under output column 0
+    std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;  ///< columns of x for output column 0
     std::int64_t const advance = conv.column_step();
     std::int64_t const phase_floats = columns() + span / advance + 1, row_floats = advance * phase_floats;
-    /// Rows of images are stored at their number modulo the window's height; those of volumes, by tap.
+    /// Slot of a row: for images, its index modulo the window height; for volumes, its tap.
     static constexpr bool by_row = Space == 2;
     std::int64_t const slot_count = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
 

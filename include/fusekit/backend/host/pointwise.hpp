@@ -10,21 +10,21 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 namespace detail {
 
-/// Elements that one item of work takes: enough to hide handing it out, few enough to share out evenly.
+/// Elements per item: enough to amortise its assignment to a thread, few enough to balance the load.
 inline constexpr std::int64_t pointwise_item = 16 * 1024;
 
-/// Channels, or vectors of them, whose states an item prepares.
+/// Channels, or vectors of channels, whose states an item prepares.
 inline constexpr std::int64_t channel_item = 128;
 
-/// Neighbouring elements of a tensor.
+/// Contiguous or strided elements of a tensor.
 template <class T>
 struct Line {
     T* first;
     std::int64_t stride;
 };
 
-/// Runs the epilogue along a line of `count` elements from `at` on; state(i) is the state of the vector at element i.
-/// Everything is a local here, because a store through memory may change anything else as far as a compiler knows.
+/// Applies the epilogue to `count` elements of a line from `at` on; state(i) is the state of the vector at element i.
+/// All variables are locals, because the compiler must assume that a store may alias anything else.
 template <class Epilogue, detail::Axis axis, Element T, detail::OutputElement U, class StateAt>
 void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
@@ -38,8 +38,8 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
     };
     std::int64_t i = 0;
     if (from.stride == 1 && to.stride == 1) {
-        // The last elements are a whole vector too, which overlaps the one before: computed before that is written,
-        // because to may be from.
+        // The tail is a full vector that overlaps the previous one: loaded and computed before the previous one is
+        // stored, because `to` may equal `from`.
         bool const overlaps = axis == detail::Axis::pixel && count > lanes && count % lanes != 0;
         Vector const last = overlaps ? whole(count - lanes) : Vector{};
         for (; i + lanes <= count; i += lanes) store(to.first + i, whole(i));
@@ -52,7 +52,7 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
     }
 }
 
-/// The coordinates of rows one after another: a division for the first, additions for the others.
+/// Coordinates of consecutive rows: divides for the first, then increments.
 struct RowCounter {
     std::int64_t outer, middle, inner, middles, inners;
 
@@ -74,9 +74,9 @@ struct RowCounter {
 
 }  // namespace detail
 
-/// A plan without a Conv. Channels-last: for every pixel, all channels, with the state of each vector of channels
-/// prepared beforehand. Any other layout: for every channel of every image, all pixels; a plane without gaps is one
-/// long row.
+/// Plan without a Conv. Channels-last: loops over all channels of every pixel, with the state of each vector of
+/// channels prepared beforehand. Other layouts: loops over all pixels of every channel of every image; a dense plane is
+/// one long row.
 template <class Epilogue, Element T, detail::OutputElement U>
 class Pointwise {
 public:

@@ -10,9 +10,9 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// A plan without a Conv that pools: every output is made of its window of x. Where channels are neighbours in x, lanes
-/// run along them, and a window's values are combined pairwise. Elsewhere lanes run along rows of x: the rows of
-/// windows are combined into a line of scratch first, and then its columns; whole planes are combined pairwise.
+/// Plan without a Conv that pools: every output reduces its window of x. If x's channels are contiguous, lanes run
+/// along them, and a window's values are combined pairwise. Otherwise lanes run along rows of x: the window's rows are
+/// combined into a line of scratch first, and then the line's columns; whole planes are combined pairwise.
 template <class Plan, Element T, detail::OutputElement U>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -42,7 +42,7 @@ public:
         std::int64_t const outputs = channel_lanes ? out[0] * out[2] * out[3] * vectors : out[0] * vectors * out[2];
         PoolWindow const window = Plan::Pool::window(x.layout.shape, out[2] / 2, out[3] / 2);
         std::int64_t const values = window.rows * (channel_lanes ? window.columns * lanes : columns);
-        std::int64_t const block = (max)(1, 16 * 1024 / values);  // enough to hide handing it out
+        std::int64_t const block = (max)(1, 16 * 1024 / values);  // amortises the assignment to a thread
         turn.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int thread) {
             std::int64_t const first = item * block, pixel = first / vectors, p = pixel / out[3], row = first / out[2];
             OutputCoord at = channel_lanes
@@ -78,7 +78,7 @@ private:
     bool const channel_lanes = problem::channels_are_neighbours(x.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(k, lanes) : k;
 
-    /// The floats of a line: the columns of x, with padding on both sides.
+    /// Floats of a line: the columns of x, with padding on both sides.
     std::int64_t line_floats() const {
         if constexpr (has_geometry) {
             constexpr Filter<2> window = Plan::Pool::geometry;
@@ -87,14 +87,14 @@ private:
         return 0;
     }
 
-    /// What operators make of `used` elements of x, whose places begin `at`.
+    /// Applies the operators to `used` elements of x from coordinate `at` on.
     template <detail::Axis axis>
     Vector value(T const* from, OutputCoord const& at, int used, State const& state) const {
         Vector const v = load(from, x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
         return Epilogue::apply(v, LaneCoord<axis>{at, used, columns}, state, args);
     }
 
-    /// The output `at`, of `used` channels.
+    /// Writes output `at` for `used` channels.
     void write_channels(OutputCoord const& at, int used, State const& state) const {
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
         T const* const first = &x(at.n, at.k, window.row, window.column);
@@ -106,7 +106,7 @@ private:
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window.size()));
     }
 
-    /// The row of outputs that begins `at`.
+    /// Writes the row of outputs from `at` on.
     void write_row(OutputCoord const& at, State const& state, float* line) const {
         constexpr Filter<2> f = Plan::Pool::geometry;
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, 0);
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    /// The first `count` of `lanes` floats, `stride` apart; without a loop where they are all.
+    /// Loads `count` of `lanes` floats, `stride` apart; without a loop for a full vector.
     template <int stride>
     static Vector every(float const* from, int count) {
         if (stride == 1 || count < lanes) return load(from, stride, count);
@@ -148,7 +148,7 @@ private:
         }(std::make_integer_sequence<int, lanes>{});
     }
 
-    /// The output `at`, of a whole plane.
+    /// Writes output `at`, the reduction of a whole plane.
     void write_whole_plane(OutputCoord const& at, State const& state) const {
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
         Vector const neutral = Reduce::template neutral<Vector>();
@@ -165,8 +165,7 @@ private:
         y(at.n, at.k, at.p, at.q) = U(Reduce::finish(whole, window.size()));
     }
 
-    /// Of value(row, column) for all rows and columns of a window: those of few one after another, which is what
-    /// pairwise would do.
+    /// Combines value(row, column) over a window: sequentially for small windows, which is what pairwise() does too.
     template <class Value>
     static Vector total_of(std::int64_t rows, std::int64_t columns, Value const& value) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {

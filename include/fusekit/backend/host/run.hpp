@@ -20,8 +20,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// How plans of one kind of head run: run(turn, bound, x, y), and the scratch that takes, of x and y of which only the
-/// layouts are known.
+/// Implementation for one kind of head: run(turn, bound, x, y), and the scratch that it needs, given x and y as layouts
+/// only.
 template <detail::HeadKind kind>
 struct RunHead;
 
@@ -75,7 +75,7 @@ private:
         Problem conv{{x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head),
                       problem::groups_of<Head>(bound.head)},
                      {x.shape(), shape}};
-        // Operands without elements may be null pointers, to which nothing may be added.
+        // Empty operands may have null pointers, which must not be offset.
         if (has_no_elements(x.layout.shape)) conv.x.layout.stride = {};
         if (has_no_elements(conv.w.layout.shape)) conv.w.layout.stride = {}, conv.of_groups = {};
         bool const channel_lanes = !Problem::has_steps || problem::channels_are_neighbours(y.layout);
@@ -103,8 +103,8 @@ private:
         }
     }
 
-    /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
-    /// would apply the prologue to it as often.
+    /// Prologue applied to x, written once to scratch: each element is in up to R S windows, and packing those would
+    /// apply the prologue as many times.
     template <Element T>
     FUSEKIT_H static detail::ImageView<T> prologue_output(detail::ImageView<T const> const& x) {
         return {{nullptr, packed_like(x.layout.shape, x.layout)}, x.from};
@@ -120,7 +120,7 @@ private:
     }
 };
 
-/// A convolution of single pixels.
+/// Gemm runs as a 1x1 convolution.
 template <>
 struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 
@@ -168,7 +168,7 @@ private:
     }
 };
 
-/// Bytes of scratch that a run borrows.
+/// Bytes of scratch of one run.
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
                                       detail::ImageView<U> const& y) {
@@ -187,7 +187,7 @@ FUSEKIT_H void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
-/// Runs what was prepared, with vectors of this unit's width.
+/// Runs a prepared launch with the vector width of this unit.
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
     detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);

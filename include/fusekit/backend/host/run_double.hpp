@@ -27,8 +27,8 @@ consteval bool compute_in_double(detail::Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
 }
 
-/// One total of a plan that reduces, over the values of channel `first.k`, or of one place in all images; then what
-/// it makes of them.
+/// Computes one total of a plan that reduces, over the values of channel `first.k` or of one pixel in all images, and
+/// then the outputs that depend on it.
 template <class BoundPlan, detail::OutputElement U>
 FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
                              DoubleCoord const& first) {
@@ -70,8 +70,8 @@ FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> co
 
 }  // namespace detail
 
-/// A plan on double, in double throughout: every element by its definition, rows shared out over the threads. A path
-/// to check others against, whatever the strides, and no fast one.
+/// Plan on double: every element by its definition, in double, rows distributed over the threads. A reference for any
+/// strides, not a fast path.
 template <class BoundPlan, detail::OutputElement U>
 FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
                           detail::ImageView<U> const& y) {
@@ -111,7 +111,7 @@ FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::Im
         });
     } else {
         if constexpr (Plan::has_weight_gradient)
-            if (detail::has_no_elements(shape)) {  // x has no channels, and the bias has a gradient all the same
+            if (detail::has_no_elements(shape)) {  // x has no channels, but the bias still has a gradient
                 turn.parallel_for(
                     shape[0], [&](std::int64_t k, int) { detail::save_bias_gradient<double, DoubleCoord>(bound, k); });
                 return;

@@ -10,9 +10,8 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// The statistics of a plan with a Conv: totals of tiles of `tile_pixels` pixels each, in the order of GemmM, in the
-/// caller's scratch. One thread totals a tile, and tiles are merged pairwise, so any number of threads gives the same
-/// numbers.
+/// Statistics of a plan with a Conv: totals per tile of `tile_pixels` pixels, in GemmM order, in the caller's scratch.
+/// One thread totals a tile, and tiles are merged pairwise, so results are bitwise identical for any number of threads.
 template <class Epilogue>
 struct TileTotals {
     template <detail::Axis axis>
@@ -31,15 +30,15 @@ class TileTotals<Epilogue> {
     using View = detail::TileTotalsView<Total>;
 
 public:
-    /// Values that pass an operator of statistics, on their way to a total. Along channels: the lanes of a vector are
-    /// channels of one pixel, and have a total each. Along pixels: they are pixels of one channel, of any number.
+    /// Accumulates values that pass a statistics operator. Channel lanes: lanes are channels of one pixel, with one
+    /// total each. Pixel lanes: lanes are any number of pixels of one channel.
     template <detail::Axis axis>
     class Accumulator {
         static constexpr bool along_pixels = axis == detail::Axis::pixel;
 
     public:
         void add(Vector x, int used) {
-            if constexpr (along_pixels) {  // in whole vectors, so that it does not matter how they came
+            if constexpr (along_pixels) {  // regroups into full vectors: independent of the calls
                 store(waiting + count, x);
                 count += used;
                 if (count < lanes) return;
@@ -74,18 +73,18 @@ public:
           view{this->args.scratch.data, channels},
           tiles(detail::divide_up(pixels, tile_pixels)) {}
 
-    /// Writes the total of a tile of channel k, or those of `used` channels from k on.
+    /// Writes the tile total of channel k, or of `used` channels from k on.
     void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }
     void put(std::int64_t tile, std::int64_t k, Totals const& totals, int used) const {
         for (int word = 0; word < View::words; ++word)
             store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);
     }
-    /// Adds the totals of some of a tile's pixels; `first` says whether they are its first.
+    /// Adds totals over some of a tile's pixels; `first`: these are the tile's first pixels.
     void add(std::int64_t tile, bool first, std::int64_t k, Totals const& totals, int used) const {
         put(tile, k, first ? totals : merge(get(tile, k, used), totals), used);
     }
 
-    /// Merges all totals and saves the result; called once all have been put.
+    /// Merges all totals and saves the result. Precondition: all tiles have been put.
     void save(Device::Turn& turn) const {
         turn.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;

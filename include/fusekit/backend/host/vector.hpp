@@ -12,13 +12,13 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
+/// CPU register of floats: a vector extension of g++ and clang, with lane-wise +, *, < and ?:.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 
-/// One CPU register of 32-bit integers, of as many lanes.
+/// CPU register of 32-bit integers, with as many lanes as Vector.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// A register of Sum, and a register of the sums of convolutions of T.
+/// Register of Sum, and register of the accumulators of convolutions of T.
 template <class Sum>
 using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
 template <Element T>
@@ -40,7 +40,7 @@ T read(void const* from) {
     return value;
 }
 
-/// F16C's conversions of eight elements. Templates, so that the builtins are looked up only where they exist.
+/// F16C conversion of eight elements. A template, so that the builtin is looked up only if it exists.
 template <class Halves>
 void eight_floats(float* to, Halves const& from) {
     auto const floats = __builtin_ia32_vcvtph2ps256(from);
@@ -48,7 +48,7 @@ void eight_floats(float* to, Halves const& from) {
 }
 template <class Floats>
 void eight_halves(half* to, Floats const& from) {
-    auto const halves = __builtin_ia32_vcvtps2ph256(from, 0);  // 0: to nearest even
+    auto const halves = __builtin_ia32_vcvtps2ph256(from, 0);  // 0: round to nearest even
     std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
 }
 using EightHalves [[gnu::vector_size(16)]] = short;
@@ -56,7 +56,7 @@ using EightFloats [[gnu::vector_size(32)]] = float;
 
 }  // namespace detail
 
-/// Loads `lanes` neighbouring elements as floats, from any alignment.
+/// Loads `lanes` contiguous elements as floats, from any alignment.
 inline Vector load(float const* from) { return detail::read<Vector>(from); }
 
 inline Vector load(bfloat16 const* from) {
@@ -129,7 +129,7 @@ inline void store(std::int32_t* to, Integers v) { std::memcpy(to, &v, sizeof v);
 inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
 inline Vector floats(Vector v) { return v; }
 
-/// Loads `lanes` neighbouring elements in the type that convolutions of T sum in.
+/// Loads `lanes` contiguous elements in the accumulator type of convolutions of T.
 template <class Sum, Element T>
 RegisterOf<Sum> load_widened_to(T const* from) {
     if constexpr (std::same_as<Sum, std::int32_t>)
@@ -141,7 +141,7 @@ Sums<T> load_widened(T const* from) {
     return load_widened_to<detail::AccumulatorOf<T>>(from);
 }
 
-/// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
+/// Loads `count` of `lanes` elements, `stride` apart; zero in the other lanes.
 template <class Sum, Element T>
 RegisterOf<Sum> load_widened_to(T const* from, std::int64_t stride, int count) {
     if (stride == 1 && count == lanes) return load_widened_to<Sum>(from);
@@ -181,7 +181,7 @@ template <int F, class Register>
                                        n + F + 4, F + 5, n + F + 5, F + 6, n + F + 6, F + 7, n + F + 7);
 }
 
-/// One round of a transposition: the first half of the rows interleaved with the second.
+/// One round of a transpose: interleaves the first half of the rows with the second.
 template <class Register, int... Nth>
 [[gnu::always_inline]] inline void interleave_rows(Register (&rows)[lanes], std::integer_sequence<int, Nth...>) {
     constexpr int half = lanes / 2;
@@ -191,7 +191,7 @@ template <class Register, int... Nth>
 
 }  // namespace detail
 
-/// Exchanges rows[i][j] and rows[j][i] for all i and j, in log2(lanes) rounds.
+/// Transposes in place, rows[i][j] <-> rows[j][i], in log2(lanes) rounds.
 template <int Round = 1, class Register>
 [[gnu::always_inline]] inline void transpose(Register (&rows)[lanes]) {
     if constexpr (Round < lanes) {
@@ -200,14 +200,14 @@ template <int Round = 1, class Register>
     }
 }
 
-/// A mask of the first `count` lanes.
+/// Mask of the first `count` lanes.
 inline Integers first_lanes(int count) {
     Integers lane;
     for (int i = 0; i < lanes; ++i) lane[i] = i;
     return lane < count;
 }
 
-/// of_lane reads one lane of a struct of vectors as the same struct of floats; set_lane writes it.
+/// of_lane reads one lane of a struct of vectors as a struct of floats; set_lane writes it.
 template <class Floats, class Vectors>
 Floats of_lane(Vectors const& vectors, int lane) {
     constexpr int fields = sizeof(Vectors) / sizeof(Vector);
@@ -227,7 +227,7 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
                     sizeof(float));
 }
 
-/// Merges the totals of all lanes, in pairs.
+/// Merges the totals of all lanes, pairwise.
 template <class Floats, class Vectors>
 Floats merge_lanes(Vectors totals) {
     constexpr std::size_t fields = sizeof(Vectors) / sizeof(Vector);

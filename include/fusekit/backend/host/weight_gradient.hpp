@@ -11,12 +11,12 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x. Its rows are the
-/// group's channels of y, and its columns the taps of a filter with their channels, channels fastest; where the bias'
-/// gradient is wanted, a last column is of ones. GemmK is all pixels, a `stretch` at a time.
+/// Gradient of a convolution's weights as a GEMM per group: dy times the windows of x. Rows are the group's channels of
+/// y; columns are filter taps x channels, channels fastest, plus a column of ones if the bias gradient is requested.
+/// GemmK is all pixels, `stretch` at a time.
 ///
-/// A thread takes a slab of columns and a chunk of stretches, whose sums it adds up. Chunks are merged in pairs. All
-/// numbers depend on extents alone, so any number of threads gives the same bits.
+/// A thread accumulates a slab of columns over a chunk of stretches. Chunks are merged pairwise. The order depends on
+/// extents alone, so results are bitwise identical for any number of threads.
 template <class BoundPlan, Element T, detail::OutputElement U>
 class WeightGradient {
     using Plan = typename BoundPlan::Plan;
@@ -24,10 +24,10 @@ class WeightGradient {
     using Epilogue = typename Plan::Epilogue;
     using Problem = ConvProblem<T, Head::collapsed_space>;
 
-    static constexpr std::int64_t stretch = 256;  ///< pixels that are added one after another
+    static constexpr std::int64_t stretch = 256;  ///< pixels that are accumulated sequentially
     static constexpr std::int64_t slab = item_bytes / (stretch * std::int64_t{sizeof(float)}) / tile_columns *
-                                         tile_columns;  ///< columns, whose windows of a stretch fit an L2 cache
-    static constexpr std::int64_t most_stretches = 64, items = 64;  ///< of a chunk, and to share out
+                                         tile_columns;  ///< columns per slab: the windows of a stretch fit an L2 cache
+    static constexpr std::int64_t most_stretches = 64, items = 64;  ///< stretches per chunk; items to distribute
 
 public:
     WeightGradient(BoundPlan const& the_bound, detail::ImageView<T const> const& x, TensorView<U> const& the_dw)
@@ -68,7 +68,7 @@ private:
     Problem conv;
     std::int64_t weights, columns, slabs, row_floats, chunk, chunks;
 
-    /// Adds up pixels [begin, end) for a slab of columns and all of a group's channels.
+    /// Accumulates pixels [begin, end) for a slab of columns and all of a group's channels.
     void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
                    std::int64_t end) const {
         float* const rows = panels + slab * stretch;
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    /// Packs `count` channels of x from c on, under one tap of the windows of pixels [begin, end).
+    /// Packs `count` channels of x from c on, as one tap of the windows of pixels [begin, end).
     void pack_tap(float* to, std::int64_t c, std::int64_t count, int tap, std::int64_t begin, std::int64_t end) const {
         int const r = tap / conv.window_columns(), s = tap % conv.window_columns();
         std::int64_t const of_pixel = conv.column_step() * conv.x.layout.stride[3];
@@ -167,7 +167,7 @@ private:
                 to[m * tile_columns + i] = detail::widened(from[i * of_channel + m * of_pixel]);
     }
 
-    /// Merges the chunks of filter k, and takes its gradient through the epilogue.
+    /// Merges the chunks of filter k and applies the epilogue to its gradient.
     void merge(float const* sums, std::int64_t k) const {
         std::int64_t const step = dw.layout.shape[0] * row_floats, channels = conv.group_c();
         auto const state = Epilogue::prepare(k, bound.epilogue);

@@ -9,15 +9,15 @@
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/epilogue.hpp"
 
-// Refuses in a sentence operators whose x may be a vector, but whose body is written for one number. Whether the body
-// compiles cannot be asked; but compilers print how they got to its error, and that can say what to write.
+// Refuses, with a message, operators whose apply accepts a vector x but whose body compiles only for a scalar. No
+// requirement can test a body; but compilers print the instantiation stack of its error, which can contain the message.
 
 namespace fusekit::host {
 
 namespace detail {
 
-/// A sentence as a template argument: g++ prints the template arguments of functions that led to an error. clang quotes
-/// their lines.
+/// A message as a template argument: g++ prints the template arguments of the instantiation stack of an error, and
+/// clang quotes its lines.
 template <std::size_t Size>
 struct Sentence {
     char text[Size];
@@ -27,7 +27,7 @@ struct Sentence {
     }
 };
 
-/// The types of the arguments that Op's apply takes beside x, in its form for vectors; 0 where it has none.
+/// Types of the arguments of Op's apply after x, in its vector form; 0 if it has none.
 template <class... Rest>
 struct Form {};
 template <class Op, class At = LaneCoord<detail::Axis::channel>>
@@ -40,7 +40,7 @@ consteval auto form_of() {
     else return 0;
 }
 
-/// A value of any type for calls that never run: unoptimised code contains them all the same.
+/// A value of any type for calls that never run but that unoptimised code contains.
 template <class T>
 FUSEKIT_H T const& some() {
     __builtin_unreachable();
@@ -48,7 +48,7 @@ FUSEKIT_H T const& some() {
 
 template <class Op, Sentence>
 FUSEKIT_H int apply_to_vector(int);
-/// Its return type is deduced, so its body is compiled wherever a call stands, even in a requirement.
+/// The return type is deduced, so the body is compiled for every call, even in a requirement.
 template <class Op, Sentence, class... Rest>
 FUSEKIT_H auto apply_to_vector(Form<Rest...>) {
     // clang-format off
@@ -56,7 +56,7 @@ FUSEKIT_H auto apply_to_vector(Form<Rest...>) {
     // clang-format on
 }
 
-/// Whether apply can be called, which clang forgets where it has refused the body: to call it again only repeats that.
+/// True if apply can be called. clang forgets this after refusing the body: another call only repeats the error.
 template <class Op>
 consteval bool still_applies(int) {
     return true;
@@ -86,7 +86,7 @@ consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
 
 }  // namespace fusekit::host
 
-/// Functions for operators that call the C++ library's functions of a number with a vector: each refuses in a sentence.
+/// Overloads that refuse, with a message, operators that call <cmath> functions with a vector.
 namespace std {
 
 template <same_as<fusekit::host::Vector> V>
