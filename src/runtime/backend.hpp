@@ -6,7 +6,8 @@
 #include "fusekit/runtime/explain.hpp"
 #include "fusekit/runtime/handle.hpp"
 
-/// What the C interface asks of a backend. A backend is a unit, compiled by its own compiler, that gives one Backend.
+/// Interface of a backend to the C functions. A backend is a unit, compiled by its own compiler, that defines one
+/// Backend.
 namespace fusekit::runtime::c {
 
 struct Backend;
@@ -20,7 +21,7 @@ struct DeviceObject {
     virtual void synchronize() = 0;
 };
 
-/// What a caller brings to a run. `stream` is null for the device's own, and else points to a stream's handle.
+/// Target of a run. `stream` is null for the device's own stream, otherwise a pointer to a stream handle.
 struct Place {
     DeviceObject& device;
     void* const* stream;
@@ -53,15 +54,15 @@ struct PlanObject {
 
 struct Backend {
     virtual ~Backend() = default;
-    /// Throws Error where there is no such device.
+    /// Throws Error if there is no such device.
     virtual std::unique_ptr<DeviceObject> create(int number) const = 0;
-    /// Null where there is none.
+    /// Null if there is no plan.
     virtual std::unique_ptr<PlanObject> find(Descriptors operators, Types types) const = 0;
     virtual Explanation explain(Descriptors operators, Types const* types) const = 0;
     virtual detail::FormList forms() const = 0;
 };
 
-/// Null where the library was built without it.
+/// Null if the library was built without the backend.
 Backend const* host_backend();
 Backend const* gpu_backend();
 

@@ -6,8 +6,8 @@
 
 namespace fusekit::runtime::c {
 
-/// The Backend of a device and a set of plans. `Streams::make(number)` gives a device, and
-/// `Streams::on(device, place, f)` calls f with what a run is put on.
+/// Backend of a device and a set of plans. `Streams::make(number)` makes a device, and `Streams::on(device, place, f)`
+/// calls f with the stream or device to run on.
 template <class Device, class Set, class Streams>
 struct BackendOf final : Backend {
     struct OwnDevice final : DeviceObject {

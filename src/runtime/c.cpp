@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The C interface over backends. What comes from C is checked here as far as it must be to become C++ values; the rest
-// is checked by the plans.
+// The C interface over backends. Arguments from C are checked here as far as needed to convert them to C++ values; the
+// plans check the rest.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "backend.hpp"
 #include "registry.hpp"
 
-// All else of the library is hidden.
+// All other symbols of the library are hidden.
 #pragma GCC visibility push(default)
 #include "fusekit/runtime/c/fusekit.h"
 #pragma GCC visibility pop
@@ -22,7 +22,7 @@ namespace rt = fk::runtime;
 using namespace rt::c;
 using Kind = Registry::Kind;
 
-/// Lives until the process ends: other threads may still call.
+/// Never destroyed: other threads may still call at exit.
 Registry& registry() {
     static Registry* const all = new Registry;
     return *all;
@@ -44,7 +44,7 @@ fusekit_status wrong_number(char const* function, char const* argument, char con
     return FUSEKIT_INVALID_VALUE;
 }
 
-/// Calls body, and makes a status of what it throws.
+/// Calls body and converts exceptions to a status.
 template <class Body>
 fusekit_status guarded(char const* function, Body const& body) noexcept {
     try {
@@ -78,7 +78,7 @@ DeviceObject* device_of(fusekit_device handle) { return object_of<DeviceObject>(
 PlanObject* plan_of(fusekit_plan handle) { return object_of<PlanObject>(Kind::plan, handle); }
 RunObject* run_of(fusekit_run handle) { return object_of<RunObject>(Kind::run, handle); }
 
-/// Registers an object and gives its handle out.
+/// Registers an object and writes its handle.
 template <class Object, class Handle>
 fusekit_status hand_out(Kind kind, std::unique_ptr<Object> object, Handle* handle) {
     *handle = static_cast<Handle>(registry().add(kind, object.get()));
@@ -128,7 +128,7 @@ fk::Filter<2> filter_of(fusekit_filter const& f) {
             {f.stride[0], f.stride[1]}, {f.dilation[0], f.dilation[1]},     f.groups};
 }
 
-/// A sequence that came from C. There are as many descriptors as a plan has at most; `count` may be more.
+/// Operator sequence from C. Holds as many descriptors as a plan can have; `count` may be larger.
 struct Operators {
     rt::Descriptor all[rt::most_operators];
     int count;
@@ -166,7 +166,7 @@ fusekit_status read(Function const& function, char const* name, fusekit_tensor c
     return given ? read(function, name, *given, to) : null_pointer(function.name, name);
 }
 
-/// Arguments that came from C.
+/// Arguments from C.
 struct AllArguments {
     rt::Arguments all[rt::most_operators];
     int count;
@@ -207,14 +207,14 @@ fusekit_status write(Function const& function, fk::Text const& text, char* name,
     return FUSEKIT_SUCCESS;
 }
 
-/// A plan's or a run's device must be of its backend.
+/// Refuses a device of another backend than the plan's or run's.
 fusekit_status other_backend(Function const& function) {
     std::snprintf(message, sizeof message,
                   "%s: device: expected one of the backend that the plan was found for, got another", function.name);
     return FUSEKIT_INVALID_VALUE;
 }
 
-/// What a call on a plan's tensors names, as objects.
+/// Objects that a call on a plan's tensors names.
 struct PlanCall {
     PlanObject* plan = nullptr;
     DeviceObject* device = nullptr;

@@ -8,8 +8,8 @@
 
 namespace fusekit::runtime::c {
 
-/// Handles that can be told from any other number: a handle is not an address, but a slot's index, the kind of object
-/// in it, and how often the slot was filled. Looking one up takes no lock.
+/// Maps handles to objects and detects invalid ones: a handle is not an address, but a slot index, the kind of object
+/// in the slot, and the slot's generation. Lookup takes no lock.
 class Registry {
 public:
     enum class Kind : std::uint64_t { device = 1, plan, run };
@@ -39,13 +39,13 @@ public:
         return reinterpret_cast<void*>(handle);
     }
 
-    /// The object; null where the handle is none of this kind.
+    /// Returns the object; null if the handle is not a valid one of this kind.
     void* find(Kind kind, void const* given) const {
         Slot const* const slot = slot_of(kind, given);
         return slot ? slot->object : nullptr;
     }
 
-    /// The same; the handle is none from then on. One of several threads gets the object.
+    /// Same as find(), and invalidates the handle. If several threads race, one gets the object.
     void* remove(Kind kind, void const* given) {
         std::lock_guard const lock(mutex);
         Slot* const slot = slot_of(kind, given);
@@ -65,7 +65,7 @@ private:
         std::uint64_t filled = 0;
     };
 
-    std::mutex mutex;  // guards what follows but for the look-up of slots
+    std::mutex mutex;  // guards the following members, except lookups of slots
     std::atomic<Slot*> table[chunks] = {};
     std::uint64_t used = 0;
     std::vector<std::uint64_t> free;

@@ -7,20 +7,20 @@
 
 namespace fusekit::runtime {
 
-/// The library's activations, numbered: the first eleven as MIOpen numbers its modes (miopenActivationMode_t), then
-/// those that MIOpen does not have.
+/// Activations of the library by number: the first eleven as in MIOpen (miopenActivationMode_t), then those that MIOpen
+/// does not have.
 enum class ActivationMode : std::int32_t {
 #define FUSEKIT_ENUMERATOR(number, Mode, mode, MODE) mode = number,
     FUSEKIT_ACTIVATIONS(FUSEKIT_ENUMERATOR)
 #undef FUSEKIT_ENUMERATOR
 };
 
-/// How many there are; their numbers are below it.
+/// Number of activation modes.
 #define FUSEKIT_ONE_MORE(number, Mode, mode, MODE) +1
 inline constexpr int activation_modes = FUSEKIT_ACTIVATIONS(FUSEKIT_ONE_MORE);
 #undef FUSEKIT_ONE_MORE
 
-/// The number of a mode of the library; -1 of another.
+/// Number of a mode of the library; -1 for any other type.
 template <class Mode>
 inline constexpr int number_of_mode = -1;
 #define FUSEKIT_NUMBER(number, Mode, mode, MODE)        \
@@ -30,7 +30,7 @@ inline constexpr int number_of_mode = -1;
 FUSEKIT_ACTIVATIONS(FUSEKIT_NUMBER)
 #undef FUSEKIT_NUMBER
 
-/// A mode's name, as in "Activation<Relu>".
+/// Name of a mode, as in "Activation<Relu>".
 FUSEKIT_H constexpr char const* name(ActivationMode mode) {
     switch (mode) {
 #define FUSEKIT_NAME(number, Mode, mode, MODE) \
@@ -43,7 +43,7 @@ FUSEKIT_H constexpr char const* name(ActivationMode mode) {
 
 namespace detail {
 
-/// A mode's arguments of a call's alpha, beta and gamma: as many as it has.
+/// Args of a mode from alpha, beta and gamma: as many as it has.
 template <class Mode>
 FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta, float gamma) {
     using Args = typename Mode::Args;

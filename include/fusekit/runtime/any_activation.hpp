@@ -7,32 +7,31 @@
 
 namespace fusekit::runtime {
 
-/// Which activation a run applies, and with which numbers.
+/// Activation of a run, with its parameters.
 struct ActivationArguments {
     ActivationMode mode = ActivationMode::passthru;
     float alpha = 0, beta = 0, gamma = 0;
 };
 
-/// y = f(x), with f one of Modes, chosen by a number that a run brings: one plan serves all of them. Values and slopes
-/// are those of Activation<Mode>.
+/// y = f(x), where a run selects f among Modes by number: one plan serves all of them. Values and slopes are those of
+/// Activation<Mode>.
 ///
-/// The choice is the same for all values of a run. Modes are compared in their order. What it costs:
-/// bench/README.md, runtime.
-/// Arguments: mode; alpha, beta and gamma. A mode reads those that it has.
+/// The selection is uniform over a run. Modes are compared in their order. For the cost see bench/README.md, runtime.
+/// Arguments: mode; alpha, beta and gamma, as far as the mode has them.
 template <class... Modes>
 struct AnyOf {
     static constexpr auto stage = Stage::activation;
     static constexpr auto equation = "y = f(x), f chosen at run time";
     using Args = ActivationArguments;
 
-    /// Whether it has a mode, for each number a bit.
+    /// One bit per supported mode number.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
     FUSEKIT_H static constexpr bool has(ActivationMode mode) {
         auto const number = static_cast<std::int32_t>(mode);
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
 
-    /// Whether the mode is one of these, and x is now f(x).
+    /// Returns true, with x replaced by f(x), if the mode is one of Modes.
     template <class V>
     FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
         return (applied<Modes>(x, args) || ...);
@@ -83,13 +82,13 @@ struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
 
 #define FUSEKIT_NEXT_TYPE(number, Mode, mode, MODE) , Mode
 
-/// The activations that are a few comparisons and products. Passthru stands for "none".
+/// Activations without transcendental functions: a few comparisons and products. Passthru means no activation.
 struct PiecewiseActivation : detail::AnyOfListed<void FUSEKIT_PIECEWISE_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
-/// All others: those with an exponential in them, and their approximations.
+/// Activations with an exponential, and their approximations.
 struct CurvedActivation : detail::AnyOfListed<void FUSEKIT_CURVED_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
-/// All activations of the library.
+/// Every activation of the library.
 struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {
 #undef FUSEKIT_NEXT_TYPE
     template <class V>
@@ -98,7 +97,8 @@ struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT
     }
 
 private:
-    /// Compilers inline less of what is large: without it, the rest stays in a CPU's loop.
+    /// Kept out of line: compilers inline less into a large function, and the other modes would be called from the
+    /// CPU's loop.
     template <class V>
     FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
         return CurvedActivation::apply(x, args);

@@ -7,9 +7,8 @@
 
 namespace fusekit::runtime {
 
-/// A tensor as a framework has it: a pointer, and a layout of a number of modes that is known at run time. Extents and
-/// strides, in elements, are in the library's order (N, C, then space; K, C / groups, then space), whatever the order
-/// in memory. Null where it is not given.
+/// A framework's tensor: a pointer, and a layout whose rank is known at run time. Extents and strides, in elements, are
+/// in the library's mode order (N, C, then space; K, C / groups, then space), for any memory order. Null if not given.
 struct View {
     void* data = nullptr;
     DataType type = DataType::float32;
@@ -26,7 +25,7 @@ struct View {
             strides[mode] = layout.stride[mode];
         }
     }
-    /// Of a Tensor or a view.
+    /// Converts from a Tensor or a view.
     template <class Source>
         requires requires(Source const& source) { source.const_view().layout; }
     FUSEKIT_H constexpr View(Source const& source)
@@ -34,7 +33,7 @@ struct View {
 
     FUSEKIT_H constexpr bool operator==(View const&) const = default;
 
-    /// The layout of a view of Rank modes.
+    /// Layout of a view of Rank modes.
     template <int Rank>
     FUSEKIT_H constexpr Layout<Rank> layout() const {
         Layout<Rank> result{};
@@ -56,7 +55,7 @@ private:
     }
 };
 
-/// What a tensor is to its operator.
+/// Role of a tensor for its operator.
 enum class Role : std::uint8_t {
     weights,
     bias,
@@ -69,15 +68,15 @@ enum class Role : std::uint8_t {
     saved_inverse_deviation,
     running_mean,
     running_variance,
-    x,             ///< of the forward run, for a backward one
+    x,  ///< of the forward run, for a backward run
     scale_gradient,
     shift_gradient,
-    output,        ///< of a Store
+    output,  ///< of a Store
     scratch,
 };
 inline constexpr int roles = static_cast<int>(Role::scratch) + 1;
 
-/// The field of an operator's arguments that a role stands for.
+/// Name of a role in an operator's Args.
 FUSEKIT_H constexpr char const* name(Role role) {
     constexpr char const* names[] = {"weights",
                                      "bias",
@@ -98,15 +97,15 @@ FUSEKIT_H constexpr char const* name(Role role) {
     return names[static_cast<int>(role)];
 }
 
-/// The arguments of one operator at run time: of all operators the same, so that a caller needs to know one struct.
-/// An operator reads what it has, and refuses to go without what it needs.
+/// Run-time arguments of one operator. One struct for all operators: an operator reads its fields, and refuses a call
+/// without those that it requires.
 struct Arguments {
     View tensors[roles];
     double alpha = 0, beta = 0, gamma = 0;  ///< of an activation
-    double factor = 1;  ///< of a Scale; of a Residual what z is multiplied by
+    double factor = 1;  ///< of a Scale; of a Residual the factor of z
     double epsilon = 1e-5;
-    double momentum = 0.1;    ///< MIOpen's expAvgFactor
-    double zero_point = 0;    ///< of a Requantize
+    double momentum = 0.1;  ///< MIOpen's expAvgFactor
+    double zero_point = 0;  ///< of a Requantize
 
     FUSEKIT_H constexpr Arguments() = default;
 
@@ -114,7 +113,7 @@ struct Arguments {
     FUSEKIT_H constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
 };
 
-/// Arguments that lie one after another: an array, or anything that has data() and size().
+/// Contiguous Arguments: an array, or any container with data() and size().
 struct ArgumentList {
     Arguments const* data;
     int size;

@@ -9,8 +9,7 @@
 
 namespace fusekit::runtime {
 
-/// What an operator computes, as a framework names it before it has tensors. From `own` on, numbers are an
-/// application's.
+/// Kind of an operator, as a framework names it before it has tensors. Numbers from `own` on belong to the application.
 enum class Kind : std::uint8_t {
     conv,
     gemm,
@@ -30,21 +29,21 @@ enum class Kind : std::uint8_t {
     own = 64,
 };
 
-/// The mode of a batch norm, numbered as MIOpen does (miopenBatchNormMode_t), and of a pool.
+/// Mode of a batch norm, numbered as in MIOpen (miopenBatchNormMode_t), and of a pool.
 enum class NormMode : std::int32_t { per_activation, spatial };
 enum class PoolMode : std::int32_t { max, average };
 
-/// One operator of a sequence, before there are tensors.
+/// One operator of a sequence, without tensors.
 struct Descriptor {
     Kind kind;
     std::int32_t mode =
-        0;  ///< an ActivationMode, NormMode or PoolMode; else 0, or what an application's operator takes
+        0;  ///< an ActivationMode, NormMode or PoolMode; 0 for other kinds; any number for an application's operator
     Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv or a Pool
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };
 
-/// The largest mode of a kind; 0 for kinds without modes. Those of an application are its own.
+/// Largest mode of a kind; 0 for kinds without modes. Modes of an application's kinds are not limited.
 FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
     bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||
@@ -52,7 +51,7 @@ FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     return has_two ? 1 : 0;
 }
 
-/// The descriptors of the library's operators.
+/// Descriptors of the library's operators.
 FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
 FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
 FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
@@ -81,7 +80,7 @@ FUSEKIT_H constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
     return {Kind::pool, static_cast<std::int32_t>(mode), window};
 }
 
-/// The element types of x, y, and a Conv's or Gemm's weights.
+/// Element types of x, y, and a Conv's or Gemm's weights.
 struct Types {
     DataType x, y, weights;
 
@@ -92,10 +91,10 @@ struct Types {
     FUSEKIT_H constexpr bool operator==(Types const&) const = default;
 };
 
-/// No sequence of a set has more operators.
+/// Maximum number of operators in a sequence.
 inline constexpr int most_operators = 8;
 
-/// Descriptors that lie one after another: an array, or anything that has data() and size().
+/// Contiguous descriptors: an array, or any container with data() and size().
 struct Descriptors {
     Descriptor const* data;
     int size;

@@ -5,20 +5,20 @@
 
 namespace fusekit::runtime {
 
-/// Whether a set has a plan for a sequence, and why not.
+/// Result of a search for a sequence's plan in a set, with the reason for a failure.
 struct Explanation {
     enum Reason {
         supported,
-        unknown_operator,  ///< a descriptor names no operator, or no mode of one
-        broken_rule,       ///< no plan of any set is such a sequence: `sentence` says why
-        other_types,       ///< plans of the set are, of other element types
-        no_plan,           ///< plans are possible, but the set has none: `expected` names those that come nearest
+        unknown_operator,  ///< a descriptor has an unknown kind or mode
+        broken_rule,       ///< the sequence is not one kernel: `sentence` has the reason
+        other_types,       ///< the set has the plan for other element types
+        no_plan,           ///< the sequence is one kernel, but not in the set: `expected` names the nearest plans
     };
     Reason reason = supported;
-    int position = 0;                ///< the operator, from 0, with which the sequence is no longer supported
-    char const* rule = "";      ///< the name of the rule that is broken
-    char const* sentence = "";  ///< its sentence, as a Plan's author reads it
-    Text sequence;              ///< as a plan: "Plan<Conv<filter(3, 3)>, Bias>"
+    int position = 0;                ///< index of the first operator that is not supported
+    char const* rule = "";      ///< name of the broken rule
+    char const* sentence = "";  ///< message of the broken rule, as for a Plan
+    Text sequence;              ///< plan name of the sequence: "Plan<Conv<filter(3, 3)>, Bias>"
     Text operator_name, expected, given;
 
     FUSEKIT_H Explanation() = default;
@@ -34,14 +34,14 @@ struct Explanation {
 
 namespace detail {
 
-/// The name of a type, kept as long as the program runs.
+/// Name of a type, with static storage.
 template <class T>
 [[gnu::cold]] FUSEKIT_H char const* static_name() {
     static Text const name = type_name<T>();
     return name.c_str();
 }
 
-/// The first rule that a sequence breaks; "" where it keeps all.
+/// First rule that a sequence breaks; "" if none.
 struct Broken {
     char const* sentence = "";
     char const* (*rule)() = nullptr;
@@ -53,8 +53,8 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     return result;
 }
 
-/// How many operators stand between a sequence and a form: those that one has and the other does not, and those whose
-/// mode or filter differs. With `of_beginning`, operators of the form that follow the sequence are none.
+/// Edit distance between a sequence and a form: the number of operators that only one of them has, or that differ in
+/// mode or filter. With `of_beginning`, trailing operators of the form do not count.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[most_operators + 1];
     int end = given.size;

@@ -5,7 +5,7 @@
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/runtime/form.hpp"
 
-/// What descriptors stand for, for the rules and for people.
+/// Facts of descriptors for the ordering rules, and their names for messages.
 namespace fusekit::runtime::detail {
 
 struct FormList {
@@ -13,7 +13,7 @@ struct FormList {
     int size;
 };
 
-/// An operator of the library that a descriptor may name, whether or not a set has it.
+/// Facts of a library operator that a descriptor names, even if no set contains it.
 FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
     switch (of.kind) {
@@ -41,7 +41,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     return nullptr;
 }
 
-/// The operator of the set that a descriptor names; null where there is none.
+/// Operator of the set that a descriptor names; null if there is none.
 FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)
@@ -49,7 +49,7 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
     return nullptr;
 }
 
-/// As a plan's author would write the operator: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
+/// Operator as in a plan's source: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
 [[gnu::cold]] FUSEKIT_H inline Text written(FormList const& forms, Descriptor const& of) {
     auto const norm = [&](char const* which) {
         return Text(which) + (of.mode == static_cast<int>(NormMode::spatial) ? "<Spatial>" : "<PerActivation>");

@@ -8,14 +8,14 @@
 
 namespace fusekit::runtime {
 
-/// A plan of a set on x of elements X and y of elements Y.
+/// A plan of a set, for x of element type X and y of element type Y.
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 
-/// What a set knows of one operator of a plan.
+/// Description of one operator of a form.
 struct Slot {
     Descriptor descriptor;
-    std::uint32_t modes;  ///< a bit for each mode that it takes; 0 where that is the descriptor's alone
+    std::uint32_t modes;  ///< bit mask of supported modes; 0 if only the descriptor's
     bool any_filter, optional;
     detail::OperatorFacts facts;
     Text (*name)();
@@ -27,18 +27,18 @@ struct Slot {
     }
 };
 
-/// What a set knows of a form. The operators are those that descriptors name: of a Backward plan, those of the plan
-/// that it goes back through.
+/// Description of a form. Operators are listed as descriptors name them: for a Backward plan, those of the forward
+/// plan.
 struct FormInfo {
     Slot const* entries;
     int size;
     Types types;
     Text (*name)();
-    /// The modes of x: 4, or, of a Gemm, 2.
+    /// Rank of x: 4; 2 for a Gemm.
     int rank;
 };
 
-/// Which descriptor each operator of a plan has: its place in the sequence; -1 where it is left out.
+/// Index of the descriptor that matches each operator of a plan; -1 if the operator is absent.
 struct Matching {
     std::int8_t at[most_operators];
     bool fits = false;
@@ -47,12 +47,12 @@ struct Matching {
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Gives each descriptor to the first operator that takes it, after that of the descriptor before. Fits where all are
-/// given, and only operators are left out that may be; or, of a beginning, those that follow it.
+/// Matches descriptors to operators in order, each to the first that accepts it. Fits if all descriptors are matched
+/// and every unmatched operator is optional or, with `of_beginning`, follows the last match.
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
-    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition is for g++'s eyes
+    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition silences g++
         result.at[i] = -1;
         if (next < given.size && form.entries[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
         else if (!form.entries[i].optional && !(of_beginning && next == given.size)) return result;
@@ -94,7 +94,7 @@ struct Reader {
     Arguments const* arguments;
     std::int8_t const* at;
     int rank_of_x;
-    bool stands_in;  ///< addresses without memory take the place of pointers that are null
+    bool stands_in;  ///< replace null pointers by stand-in addresses
     Text (*plan)();
     Refusal& refusal;
 
@@ -117,7 +117,7 @@ struct Reader {
     }
 };
 
-/// How plans of a form are bound to what a call brings.
+/// Binds the plan of a form to the arguments of a call.
 template <class ThePlan>
 struct Bind;
 
@@ -152,7 +152,7 @@ struct Bind<BackwardOf<FusedPlan<Ops...>>> {
     }
 
 private:
-    /// x of the forward run, which one of the operators brings.
+    /// x of the forward run, which one operator's arguments contain.
     FUSEKIT_H static AnyActivations input(Reader const& reader) {
         using First = TypeAt<0, Ops...>;
         for (int i = 0; i < size; ++i)
@@ -162,7 +162,7 @@ private:
     }
 };
 
-/// The element type of a Conv's or Gemm's weights; x's where there are none.
+/// Element type of a Conv's or Gemm's weights; x's type without a Conv or Gemm.
 template <class Plan, Element X>
 FUSEKIT_H constexpr DataType weights_of() {
     if constexpr (requires { typename Plan::Head::template WeightElement<X>; })

@@ -12,23 +12,22 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Whether elements of the type may lie at an address.
+/// True if an address is aligned to the element type.
 FUSEKIT_H inline bool is_aligned(void const* data, DataType type) {
     return (reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(size_of(type) - 1)) == 0;
 }
 
 }  // namespace detail
 
-/// One operator's arguments at run time, as its reader (runtime/operator.hpp) asks for them: views of the number of
-/// modes and element type that a field takes. What is missing or does not fit is kept as an Error, and the view that is
-/// returned instead is not used.
+/// Run-time arguments of one operator, for its reader (runtime/operator.hpp): returns views of the rank and element
+/// type that a field needs. A missing or unsuitable argument stores an Error, and the returned view is not used.
 class Given {
 public:
     Descriptor const& descriptor;
     Arguments const& arguments;
 
-    /// Where `stand_ins` is not negative, addresses from that one on take the place of pointers that are null: for
-    /// questions that layouts alone answer.
+    /// Stand-in addresses from number `stand_ins` on replace null pointers unless it is negative: for queries that need
+    /// layouts alone.
     FUSEKIT_H Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x,
                     int the_stand_ins, Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
         : descriptor(the_descriptor),
@@ -43,12 +42,12 @@ public:
         if (!refusal) refusal = Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 
-    /// Whether a tensor is given.
+    /// True if a tensor is given.
     FUSEKIT_H bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
 
     FUSEKIT_H static float number(double value) { return static_cast<float>(value); }
 
-    /// A view of Rank modes, of any element type.
+    /// View of Rank modes, of any element type.
     template <int Rank>
     FUSEKIT_H AnyView<Rank> view(Role role) const {
         takes(role, Rank, Rank);
@@ -65,7 +64,7 @@ public:
         }
     }
 
-    /// The same to write to.
+    /// Output activations of 2 to 5 modes.
     FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
@@ -78,7 +77,7 @@ public:
         return written<float>(role, layout);
     }
 
-    /// Values of channels, of any element type: K, or 1 x K and further modes of extent 1.
+    /// Per-channel values of any element type: K, or 1 x K and further modes of extent 1.
     FUSEKIT_H AnyChannelParameters any_channels(Role role) const {
         switch (takes(role, 1, 5)) {
             case 2: return any<2>(role);
@@ -89,7 +88,7 @@ public:
         }
     }
 
-    /// Floats of channels, or of places: K x P x Q, or 1 x K x P x Q.
+    /// Per-channel floats; per-pixel floats, K x P x Q or 1 x K x P x Q.
     FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -111,7 +110,7 @@ public:
         }
     }
 
-    /// The same, to write to, where they are given.
+    /// Output of per-channel or per-pixel floats, optional.
     FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
@@ -162,7 +161,7 @@ private:
         return {static_cast<T*>(pointer(role)), layout};
     }
 
-    /// The number of modes of a tensor, which must be given and have `least` to `most`.
+    /// Rank of a tensor, which must be given and have `least` to `most` modes.
     FUSEKIT_H int takes(Role role, int least, int most) const {
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");
@@ -179,7 +178,7 @@ private:
         DataType const type = arguments[role].type;
         if (arguments[role].rank != 0 && type != DataType::float32) fail(name(role), "float", fusekit::name(type));
     }
-    /// 1 x K x P x Q as K x P x Q.
+    /// Drops the batch mode: 1 x K x P x Q becomes K x P x Q.
     FUSEKIT_H View image_of(Role role) const {
         View image = arguments[role];
         if (image.rank != rank_of_x || image.extents[0] != 1) return image;

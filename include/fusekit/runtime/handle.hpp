@@ -18,7 +18,7 @@ class Stream;
 
 namespace runtime {
 
-/// Where runs of a kind of device are put: its own streams, or, where it has none, the device.
+/// Type that runs are enqueued on: a stream of the device or, if the backend has none, the device.
 template <class Device>
 struct StreamOf {
     using Type = Device;
@@ -30,14 +30,14 @@ struct StreamOf<hip::Device> {
 template <class Device>
 using Stream = typename StreamOf<Device>::Type;
 
-/// A layer that is ready to run, its plan forgotten: what a Prepared holds. Immutable; many threads and streams may
-/// run it at once. What its arguments pointed to outlives its runs.
+/// Type-erased Prepared. Immutable; may be run from many threads and streams at once. Memory of its arguments must
+/// outlive its runs.
 template <class Device>
 class AnyRun {
 public:
     FUSEKIT_H virtual ~AnyRun() = default;
     FUSEKIT_H virtual std::size_t workspace_bytes() const = 0;
-    /// Puts it on `stream`; allocates nothing. Refuses, with y untouched, what Prepared::try_run refuses.
+    /// Enqueues the run on `stream`; allocates nothing. Refuses what Prepared::try_run refuses, with y unchanged.
     FUSEKIT_H virtual Refusal run(Stream<Device>& stream, void const* x, void* y,
                                   WorkspaceView workspace = {}) const = 0;
 
@@ -52,7 +52,7 @@ using Run = std::unique_ptr<AnyRun<Device>>;
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// What a form is asked for: all that a call brings.
+/// All inputs of a call on a form.
 template <class Device>
 struct Call {
     Stream<Device>& stream;
@@ -62,7 +62,7 @@ struct Call {
     int alignment;
 };
 
-/// What the code of a form can do.
+/// Functions of a form, type-erased.
 template <class Device>
 struct Operations {
     void (*output_shape)(Reader const&, View const& x, Index<4>& shape);
@@ -71,7 +71,7 @@ struct Operations {
     void (*run)(Call<Device> const&, WorkspaceView workspace);
 };
 
-/// A form compiled for a device: `extern template struct Compiled<Device, Form<...>>` where another unit has it.
+/// A form compiled for a device: `extern template struct Compiled<Device, Form<...>>` if another unit instantiates it.
 template <class Device, class TheForm>
 struct Compiled {
     FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);
@@ -87,8 +87,8 @@ inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::ou
 }  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// A plan of a set, for one sequence of descriptors: an immutable value, which many threads and streams may share.
-/// `arguments` are as many as the descriptors were, in their order. Errors leave y untouched.
+/// A plan of a set for one sequence of descriptors: an immutable value that threads and streams may share. `arguments`
+/// match the descriptors in number and order. On an error y is unchanged.
 template <class Device>
 class Handle {
 public:
@@ -98,14 +98,14 @@ public:
         for (int i = 0; i < count; ++i) descriptors[i] = given[i];
     }
 
-    /// The plan's name: "Plan<Conv<dynamic>, Optional<Bias>, AnyActivation>".
+    /// Name of the plan: "Plan<Conv<dynamic>, Optional<Bias>, AnyActivation>".
     FUSEKIT_H Text name() const { return form->name(); }
     FUSEKIT_H Types types() const { return form->types; }
     FUSEKIT_H int size() const { return count; }
     FUSEKIT_H Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
-    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null. An extent of 0 in
-    /// x or the weights may give one in y.
+    /// Extents of y for this x. Pointers of tensors may be null: only extents are read. An extent of 0 in x or the
+    /// weights may give an extent of 0 in y.
     FUSEKIT_H Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
@@ -117,7 +117,7 @@ public:
         return shape;
     }
 
-    /// The bytes that a run borrows. Pointers may be null; those of tensors that are not null must be the device's.
+    /// Workspace bytes of a run. Pointers may be null; non-null pointers must be the device's.
     template <class On>
     FUSEKIT_H Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x,
                                                   View const& y) const {
@@ -129,8 +129,8 @@ public:
         return bytes;
     }
 
-    /// The run on tensors of these layouts, whose pointers it does not look at: they will be multiples of `alignment`
-    /// bytes, or of their elements' where these are wider. Allocates.
+    /// Prepares a run on tensors of these layouts. Ignores their pointers: the addresses will be multiples of
+    /// `alignment` bytes, or of the element size if larger. Allocates.
     template <class On>
     FUSEKIT_H Refusal prepare(On&& stream, ArgumentList arguments, View const& x, View const& y, Run<Device>& run,
                               int alignment = 16) const {
@@ -140,8 +140,8 @@ public:
         return refusal;
     }
 
-    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Where no workspace is given, the
-    /// stream's own is borrowed.
+    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or, if none is
+    /// given, the stream's own.
     template <class On>
     FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
                           WorkspaceView workspace = {}) const {

@@ -17,17 +17,16 @@
 
 namespace fusekit::runtime {
 
-/// How a descriptor names an operator, and how its Args are read. An application's operator joins plan sets by a
-/// specialisation:
+/// Descriptor of an operator, and the reader of its Args. A specialisation adds an application's operator to plan sets:
 ///
 ///     template <> struct fusekit::runtime::OperatorOf<Swish> {
 ///         static constexpr Descriptor descriptor = {Kind::own};
 ///         static Swish::Args read(Given const& given) { return {given.number(given.arguments.alpha)}; }
 ///     };
 ///
-/// It may also have: any_filter = true, where it takes every filter; modes, a bit for each mode that it takes, where
-/// these are several; absent(), the Args of a run that leaves the operator out, where it may be; gradients(given), the
-/// views of its gradients, which Backward plans ask for.
+/// Optional members: any_filter = true, if it accepts every filter; modes, a bit mask, if it accepts several modes;
+/// absent(), the Args of a run without the operator, if it is optional; gradients(given), the views of its gradients,
+/// for Backward plans.
 template <class Op>
 struct OperatorOf;
 
@@ -94,7 +93,7 @@ struct OperatorOf<Activation<Mode>> {
 
 namespace detail {
 
-/// Of one that is chosen at run time. Where Passthru is one of them, it may be left out.
+/// Operator whose mode is selected at run time. Optional if Passthru is one of its modes.
 template <class Op>
 struct OperatorOfAny {
     static constexpr std::uint32_t modes = Op::modes;
@@ -125,7 +124,7 @@ namespace detail {
 template <class Mode>
 inline constexpr NormMode norm_mode = std::is_same_v<Mode, Spatial> ? NormMode::spatial : NormMode::per_activation;
 
-/// Views of a batch norm's parameters: of channels or of places.
+/// Views of a batch norm's parameters: per channel or per pixel.
 template <class Mode>
 FUSEKIT_H auto parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.channels(role);

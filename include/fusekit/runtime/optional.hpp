@@ -10,15 +10,14 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// What an operator prepares for a channel whose values it is to leave as they are, bit for bit, and arguments that
-/// lead nowhere.
+/// Prepared state that passes a channel's values through bit for bit, and Args with null pointers.
 template <class Op>
 struct Identity;
 template <>
 struct Identity<Bias> {
     template <class V>
     FUSEKIT_HD static constexpr Bias::Prepared<V> prepared() {
-        return {-V{}};  // -0: adding +0 would make +0 of -0
+        return {-V{}};  // -0: adding +0 would change -0 to +0
     }
     FUSEKIT_H static Bias::Args arguments() { return {AnyView<1>(TensorView<float const, 1>(nullptr, {}))}; }
 };
@@ -37,8 +36,8 @@ struct Identity<BatchNormInference<Spatial>> {
 
 }  // namespace detail
 
-/// An operator that a run may leave out: then it passes values on, bit for bit, and reads nothing. So one plan serves
-/// sequences with the operator and without. Op is a Bias, a BatchNormInference<Spatial> or a Scale.
+/// An operator that a run may omit: values then pass through bit for bit, and nothing is read. One plan serves
+/// sequences with and without the operator. Op is a Bias, a BatchNormInference<Spatial> or a Scale.
 template <class Op>
 struct Optional {
     static constexpr auto stage = Op::stage;

@@ -8,7 +8,7 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// A hash of a sequence's kinds and element types: what tells forms apart but for modes and filters.
+/// Hash of a sequence's kinds and element types: distinguishes forms except for modes and filters.
 FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));
@@ -18,8 +18,8 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     return hash ^ (hash >> 32);
 }
 
-/// Forms by the hash of each sequence that they serve, those with an optional operator left out among them. Open
-/// addressing: forms of one hash stand in the order of the set, before the next empty place.
+/// Forms by the hash of each sequence that they serve, including those without optional operators. Open addressing:
+/// forms of equal hash keep the order of the set, before the next empty slot.
 template <int Count>
 struct HashTable {
     static constexpr int places = [] {
@@ -54,23 +54,23 @@ FUSEKIT_H constexpr void add_sequences(Table& table, FormInfo const& form, int i
 
 }  // namespace detail
 
-/// Plans that are compiled in advance and found at run time, by descriptors of their operators and element types. A
-/// Plan among Forms is one of float; others are Form<Plan, X, Y>. Where several serve a sequence, the first is found.
+/// Plans compiled in advance and found at run time, by descriptors of their operators and element types. A Plan among
+/// Forms is for float; Form<Plan, X, Y> for other types. If several serve a sequence, the first is found.
 ///
-///     using Set = runtime::PlanSet<host::Device, Plan<Conv<dynamic>, runtime::Optional<Bias>,
-///     runtime::AnyActivation>>; auto const found = Set::find({runtime::conv(filter(3, 3).pad(1)), runtime::bias()},
-///     DataType::float32);
+///     using Layer = Plan<Conv<dynamic>, runtime::Optional<Bias>, runtime::AnyActivation>;
+///     using Set = runtime::PlanSet<host::Device, Layer>;
+///     auto const found = Set::find({runtime::conv(filter(3, 3).pad(1)), runtime::bias()}, DataType::float32);
 template <class Device, class... Forms>
 class PlanSet {
 public:
     static constexpr int size = sizeof...(Forms);
 
-    /// The plan of a sequence. An Error says why there is none, as explain() does.
+    /// Finds the plan of a sequence. Otherwise an Error with the reason, as from explain().
     FUSEKIT_H static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
         if (auto const found = find_or_none(descriptors, types)) return *found;
         return explain(descriptors, types).error();
     }
-    /// The same, without a reason where there is none.
+    /// Same as find(), without a reason if there is no plan.
     FUSEKIT_H static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
         if (descriptors.size < 1 || descriptors.size > most_operators) return {};
         std::uint64_t hash = detail::hash_of(types);
@@ -89,20 +89,20 @@ public:
         return find(Descriptors(descriptors), types);
     }
 
-    /// Why no plan of the set is found, if none is: which operator breaks which rule, or which plans come nearest.
+    /// Explains why no plan is found: the operator and the broken rule, or the nearest plans.
     FUSEKIT_H static Explanation explain(Descriptors descriptors, Types types) {
         return detail::explain(all(), descriptors, &types, false);
     }
-    /// The same of a sequence that goes on: whether some plan of the set begins so.
+    /// Explains a prefix of a sequence: supported if some plan of the set begins with it.
     FUSEKIT_H static Explanation accepts_prefix(Descriptors descriptors) {
         return detail::explain(all(), descriptors, nullptr, true);
     }
 
-    /// What is known of the plans, in the order of the set.
+    /// Descriptions of the plans, in the order of the set.
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    /// Tables of functions, those of the calling unit.
+    /// Tables of functions, of the calling unit.
     struct Tables {
         FormInfo const* forms[sizeof...(Forms) + 1];
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];

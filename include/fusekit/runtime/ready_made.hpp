@@ -3,17 +3,16 @@
 
 #include "fusekit/runtime/plan_set.hpp"
 
-/// Plans that cover what MIOpen's fusion API fuses, with as few kernels as that takes: filters and activations are
-/// chosen at run time, and what may be left out costs no plan of its own. Letters are C a convolution, B a bias, N a
-/// batch norm, A an activation; A may be left out everywhere, and what stands in brackets too.
+/// Plans that cover MIOpen's fusion API with few kernels: filters and activations are selected at run time, and
+/// optional operators need no separate plan. Letters: C convolution, B bias, N batch norm, A activation. A is optional
+/// everywhere; letters in brackets are optional too.
 ///
-/// Convolutions have two plans each: one for activations that are a few comparisons, which costs what a plan of one
-/// activation does, and one, Curved, for all others: on a GPU's matrix units the epilogue is written out for every
-/// value that a thread holds, so that the exponentials of twelve activations are most of the kernel (bench/README.md,
-/// runtime).
+/// Each convolution has two plans: one for piecewise activations, as fast as a plan with a fixed activation, and one,
+/// Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so on a GPU's matrix units the
+/// exponentials of twelve activations are most of the kernel's code (bench/README.md, runtime).
 ///
-/// The compiled library, fusekit::runtime, has them for the element types and families that CMake was asked for. A
-/// program that compiles its own set of them writes
+/// The compiled library, fusekit::runtime, has these plans for the element types and families that CMake selects. A
+/// program may also compile a set:
 ///     using Set = runtime::PlanSet<host::Device, runtime::Form<runtime::ready_made::ConvBiasActivation, half>>;
 namespace fusekit::runtime::ready_made {
 
@@ -30,21 +29,21 @@ using ConvResidualWith = Plan<Conv<dynamic>, Optional<Scale>, Optional<Bias>, Re
 using ConvBiasActivation = detail::ConvWith<PiecewiseActivation>;
 using ConvBiasCurved = detail::ConvWith<CurvedActivation>;
 
-/// C(B)NA, at inference: statistics of channels, or of places.
+/// C(B)NA, at inference, with per-channel or per-pixel statistics.
 using ConvNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<Spatial>>;
 using ConvNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<Spatial>>;
 using ConvPlaceNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<PerActivation>>;
 using ConvPlaceNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<PerActivation>>;
 
-/// y = f(alpha1 conv(x, w) + bias + alpha2 z): what miopenConvolutionBiasActivationForward computes, and the end of a
-/// residual block. Its descriptors are conv, scale (may be left out), bias (too), residual, activation.
+/// y = f(alpha1 conv(x, w) + bias + alpha2 z): miopenConvolutionBiasActivationForward, and the end of a residual block.
+/// Descriptors: conv, scale (optional), bias (optional), residual, activation.
 using ConvResidualActivation = detail::ConvResidualWith<PiecewiseActivation>;
 using ConvResidualCurved = detail::ConvResidualWith<CurvedActivation>;
 
-/// C(B)A of int8, scaled to int8.
+/// C(B)A with int8, requantized to int8.
 using ConvRequantize = Plan<Conv<dynamic>, Optional<Bias>, PiecewiseActivation, Requantize>;
 
-/// NA at inference, in training, and back.
+/// NA at inference, in training, and backward.
 using NormActivation = Plan<BatchNormInference<Spatial>, AnyActivation>;
 using PlaceNormActivation = Plan<BatchNormInference<PerActivation>, AnyActivation>;
 using TrainingActivation = Plan<BatchNormTraining<Spatial>, AnyActivation>;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * fusekit's plans, compiled in advance and chosen at run time, for C and for all that can call C. The library is
- * fusekit_runtime; it needs no GPU compiler where it is used.
+ * fusekit's plans, compiled in advance and selected at run time, for C and for every language that can call C. The
+ * library is fusekit_runtime; its users need no GPU compiler.
  *
  *     fusekit_operator operators[] = {{FUSEKIT_CONV, 0, FUSEKIT_FILTER(3, 3, 1, 1)}, {FUSEKIT_BIAS},
  *                                     {FUSEKIT_ACTIVATION, FUSEKIT_RELU}};
  *     fusekit_find(FUSEKIT_HOST, operators, 3, types, &plan);
  *     fusekit_execute(plan, device, FUSEKIT_OWN_STREAM, arguments, 3, &x, &y, NULL, 0);
  *
- * Every function returns a status, and survives null pointers, handles of the wrong kind and destroyed handles. Where a
- * status is not FUSEKIT_SUCCESS, nothing was written to the caller's memory but what is said, and
- * fusekit_last_message() says why, naming plan, operator, argument, what was expected and what was given. Functions may
- * be called from any thread; plans and prepared runs may be shared. A handle is not destroyed while another thread's
- * call uses it.
+ * Every function returns a status, and detects null pointers, handles of the wrong kind and destroyed handles. If a
+ * status is not FUSEKIT_SUCCESS, the caller's memory is unchanged except where documented, and fusekit_last_message()
+ * gives the reason: plan, operator, argument, expected and given value. Functions may be called from any thread; plans
+ * and prepared runs may be shared. The caller must not destroy a handle while another thread's call uses it.
  */
 #ifndef FUSEKIT_RUNTIME_C_FUSEKIT_H
 #define FUSEKIT_RUNTIME_C_FUSEKIT_H
@@ -30,29 +29,28 @@ extern "C" {
 typedef int32_t fusekit_status;
 enum {
     FUSEKIT_SUCCESS = 0,
-    FUSEKIT_INVALID_VALUE = 1,  /* a null pointer, a count or a number that no call takes */
+    FUSEKIT_INVALID_VALUE = 1,  /* a null pointer, or a count or number out of range */
     FUSEKIT_INVALID_HANDLE = 2, /* null, destroyed, or of another kind */
-    FUSEKIT_NO_PLAN = 3,        /* no plan of the set is this sequence: fusekit_explain() says why */
+    FUSEKIT_NO_PLAN = 3,        /* the set has no plan for the sequence: see fusekit_explain() */
     FUSEKIT_REFUSED = 4,        /* the plan cannot run on these arguments */
     FUSEKIT_NO_DEVICE = 5,      /* there is no such device, or the library was built without its backend */
     FUSEKIT_OUT_OF_MEMORY = 6,
     FUSEKIT_INTERNAL = 7
 };
 
-/* The status as it is written above; "FUSEKIT_UNKNOWN" for other numbers. */
+/* Name of a status, as above; "FUSEKIT_UNKNOWN" for other numbers. */
 char const* fusekit_status_name(fusekit_status status);
 
-/* What the last call of this thread that did not succeed had to say; "" before. It stays until this thread's next such
- * call. */
+/* Message of this thread's last call that did not succeed; "" if none. Valid until this thread's next such call. */
 char const* fusekit_last_message(void);
 
-/* 100 * major + minor of the library that is loaded. */
+/* 100 * major + minor of the loaded library. */
 int32_t fusekit_version(void);
 
 typedef int32_t fusekit_backend;
 enum { FUSEKIT_HOST = 0, FUSEKIT_GPU = 1 };
 
-/* 1 where the library was built with the backend, else 0. */
+/* 1 if the library was built with the backend, else 0. */
 int32_t fusekit_has_backend(fusekit_backend backend);
 
 typedef int32_t fusekit_type;
@@ -79,7 +77,7 @@ enum {
     FUSEKIT_ACTIVATION_BACKWARD = 14
 };
 
-/* Modes of activations; the first eleven are numbered as MIOpen numbers them. Of batch norms. Of pools. */
+/* Modes of activations, the first eleven numbered as in MIOpen; of batch norms; of pools. */
 enum {
     FUSEKIT_PASSTHRU = 0,
     FUSEKIT_LOGISTIC = 1,
@@ -103,7 +101,7 @@ enum {
 enum { FUSEKIT_PER_ACTIVATION = 0, FUSEKIT_SPATIAL = 1 };
 enum { FUSEKIT_MAX = 0, FUSEKIT_AVERAGE = 1 };
 
-/* How the window of a convolution or a pool moves, rows and columns. A pool has no dilation and no groups. */
+/* Window geometry of a convolution or a pool, as {rows, columns}. A pool has no dilation and no groups. */
 typedef struct fusekit_filter {
     int32_t size[2];
     int32_t pad_before[2];
@@ -116,22 +114,22 @@ typedef struct fusekit_filter {
 /* R x S taps, with the same padding on every side and the same stride in both modes. */
 #define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
 
-/* One operator of a sequence. `mode` is 0 where its kind has none, and `filter` all 0 where it has none. */
+/* One operator of a sequence. `mode` is 0 for kinds without modes, and `filter` all 0 for kinds without filter. */
 typedef struct fusekit_operator {
     fusekit_kind kind;
     int32_t mode;
     fusekit_filter filter;
 } fusekit_operator;
 
-/* The element types of x, of y, and of a convolution's weights. */
+/* Element types of x, y, and a convolution's weights. */
 typedef struct fusekit_types {
     fusekit_type x, y, weights;
 } fusekit_types;
 
 /* ---- Tensors and arguments ---- */
 
-/* Extents and strides, in elements, are in the order N, C, then space; of weights K, C / groups, then space; whatever
- * the order in memory. Not given where `rank` is 0. */
+/* Extents and strides, in elements, in the mode order N, C, then space; for weights K, C / groups, then space; for any
+ * memory order. `rank` 0: not given. */
 typedef struct fusekit_tensor {
     void* data;
     fusekit_type type;
@@ -140,7 +138,7 @@ typedef struct fusekit_tensor {
     int64_t strides[5];
 } fusekit_tensor;
 
-/* What a tensor is to its operator. */
+/* Role of a tensor for its operator. */
 enum {
     FUSEKIT_WEIGHTS = 0,
     FUSEKIT_BIASES = 1,
@@ -153,7 +151,7 @@ enum {
     FUSEKIT_SAVED_INVERSE_DEVIATION = 8,
     FUSEKIT_RUNNING_MEAN = 9,
     FUSEKIT_RUNNING_VARIANCE = 10,
-    FUSEKIT_FORWARD_X = 11, /* the forward run's x, for a backward one */
+    FUSEKIT_FORWARD_X = 11, /* x of the forward run, for a backward run */
     FUSEKIT_SCALE_GRADIENT = 12,
     FUSEKIT_SHIFT_GRADIENT = 13,
     FUSEKIT_OUTPUT = 14,
@@ -161,17 +159,17 @@ enum {
     FUSEKIT_ROLES = 16
 };
 
-/* The arguments of one operator. It reads what it has. */
+/* Arguments of one operator, which reads the fields that its kind has. */
 typedef struct fusekit_arguments {
     fusekit_tensor tensors[FUSEKIT_ROLES];
     double alpha, beta, gamma; /* of an activation */
-    double factor;             /* of a FUSEKIT_SCALE; of a FUSEKIT_RESIDUAL what z is multiplied by */
+    double factor;             /* of a FUSEKIT_SCALE; of a FUSEKIT_RESIDUAL the factor of z */
     double epsilon;
     double momentum; /* of the running statistics: MIOpen's expAvgFactor */
     double zero_point;
 } fusekit_arguments;
 
-/* No tensors; factor 1, epsilon 1e-5, momentum 0.1, the others 0. */
+/* Sets the defaults: no tensors; factor 1, epsilon 1e-5, momentum 0.1, the others 0. */
 fusekit_status fusekit_arguments_init(fusekit_arguments* arguments);
 
 /* ---- Devices ---- */
@@ -180,80 +178,79 @@ typedef struct fusekit_device_handle* fusekit_device;
 typedef struct fusekit_plan_handle* fusekit_plan;
 typedef struct fusekit_run_handle* fusekit_run;
 
-/* The CPU, on so many threads; 0 takes one for each processor. */
+/* Creates a CPU device with this number of threads; 0: one per processor. */
 fusekit_status fusekit_device_create_host(int32_t threads, fusekit_device* device);
 
-/* The GPU with this index, with a stream and workspace of its own. */
+/* Creates a device for the GPU with this index, with a stream and a workspace. */
 fusekit_status fusekit_device_create_gpu(int32_t index, fusekit_device* device);
 
 fusekit_status fusekit_device_destroy(fusekit_device device);
 
-/* Waits for what was run on the device's own stream. */
+/* Synchronizes with the device's own stream. */
 fusekit_status fusekit_device_synchronize(fusekit_device device);
 
-/* Where a call puts its kernel: FUSEKIT_OWN_STREAM, the device's own, or a hipStream_t or cudaStream_t of its GPU, of
- * which NULL is the default one. The host has no streams, and takes both. */
+/* Stream argument of a call: FUSEKIT_OWN_STREAM, the device's own stream, or a hipStream_t or cudaStream_t of its GPU;
+ * NULL is the default stream. The host has no streams, and accepts any. */
 #define FUSEKIT_OWN_STREAM ((void*)(intptr_t)-1)
 
 /* ---- Plans ---- */
 
-/* The plan of the set for a sequence. */
+/* Finds the plan of the set for a sequence. */
 fusekit_status fusekit_find(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
                             fusekit_types const* types, fusekit_plan* plan);
 fusekit_status fusekit_plan_destroy(fusekit_plan plan);
 
-/* Writes the plan's name, and a zero; cut where `size` bytes are too few. `needed`, unless null, gets the bytes that
- * are enough. */
+/* Writes the plan's name, zero-terminated, truncated to `size` bytes. `needed`, unless null, receives the bytes of the
+ * whole name. */
 fusekit_status fusekit_plan_name(fusekit_plan plan, char* name, size_t size, size_t* needed);
 
-/* Why no plan is found, if none is. */
+/* Reason why no plan is found. */
 typedef int32_t fusekit_reason;
 enum {
     FUSEKIT_SUPPORTED = 0,
-    FUSEKIT_UNKNOWN_OPERATOR = 1, /* an operator has a kind or mode that is none */
-    FUSEKIT_BROKEN_RULE = 2,      /* such a sequence is no single kernel: `sentence` says why */
+    FUSEKIT_UNKNOWN_OPERATOR = 1, /* an operator has an unknown kind or mode */
+    FUSEKIT_BROKEN_RULE = 2,      /* the sequence is not one kernel: see `sentence` */
     FUSEKIT_OTHER_TYPES = 3,      /* the set has the plan for other element types */
-    FUSEKIT_NOT_IN_SET = 4        /* a kernel is possible, but the set has none; the message names the nearest */
+    FUSEKIT_NOT_IN_SET = 4        /* the sequence is one kernel, but not in the set; the message names the nearest */
 };
 typedef struct fusekit_explanation {
     fusekit_reason reason;
-    int32_t position;     /* of the operator with which the sequence is no longer supported, from 0 */
-    char const* rule;     /* the name of the broken rule, or "" */
-    char const* sentence; /* its sentence, or ""; both stay as long as the library is loaded */
+    int32_t position;     /* index of the first operator that is not supported */
+    char const* rule;     /* name of the broken rule, or "" */
+    char const* sentence; /* its message, or ""; both valid while the library is loaded */
 } fusekit_explanation;
 
-/* Explains a whole sequence, or with `types` null one that goes on: whether some plan begins so. Returns
- * FUSEKIT_SUCCESS and the reason FUSEKIT_SUPPORTED, or FUSEKIT_NO_PLAN with the message that fusekit_find() would
- * leave. */
+/* Explains a sequence or, with `types` null, a prefix: supported if some plan begins with it. Returns FUSEKIT_SUCCESS
+ * and the reason FUSEKIT_SUPPORTED, or FUSEKIT_NO_PLAN with fusekit_find()'s message. */
 fusekit_status fusekit_explain(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
                                fusekit_types const* types, fusekit_explanation* explanation);
 
-/* The number of plans in the set, one for each combination of element types, and the name and types of each. */
+/* Number of plans in the set, one per combination of element types; name and types of one plan. */
 fusekit_status fusekit_set_size(fusekit_backend backend, int32_t* size);
 fusekit_status fusekit_set_plan(fusekit_backend backend, int32_t index, char* name, size_t size, size_t* needed,
                                 fusekit_types* types);
 
 /* ---- Runs ---- */
 
-/* `arguments` are as many as the plan's operators, in their order. */
+/* `arguments` match the plan's operators in number and order. */
 
-/* The extents of y: as many as x has. Pointers in tensors may be null. Where one of y is 0, runs write nothing. */
+/* Extents of y, with x's rank. Pointers in tensors may be null. If an extent of y is 0, runs write nothing. */
 fusekit_status fusekit_output_shape(fusekit_plan plan, fusekit_arguments const* arguments, int32_t count,
                                     fusekit_tensor const* x, int64_t extents[5]);
 
-/* The bytes of workspace that a run on tensors of these layouts borrows. Pointers in tensors may be null. */
+/* Workspace bytes of a run on tensors of these layouts. Pointers in tensors may be null. */
 fusekit_status fusekit_workspace_bytes(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                        int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, size_t* bytes);
 
-/* Binds the arguments and runs from x into y; allocates nothing, and on a GPU returns at once. With `workspace` null
- * the device's own is borrowed, which streams of the application share only in turns; else it is aligned to 64 bytes,
- * and on a GPU zero before its first run. */
+/* Binds the arguments and runs from x into y; allocates nothing, and is asynchronous on a GPU. With `workspace` null
+ * uses the device's own, on which runs of several streams must be ordered; otherwise `workspace` must be aligned to 64
+ * bytes, and on a GPU zero before its first run. */
 fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* stream,
                                fusekit_arguments const* arguments, int32_t count, fusekit_tensor const* x,
                                fusekit_tensor const* y, void* workspace, size_t workspace_bytes);
 
-/* A run on tensors of these layouts, to be run many times, by many threads. Pointers of x and y are not looked at: they
- * will be multiples of `alignment` bytes, or 0 for 16. */
+/* Prepares a run on tensors of these layouts, to be run many times, from many threads. Ignores the pointers of x and y:
+ * the addresses will be multiples of `alignment` bytes; 0 means 16. */
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run);
