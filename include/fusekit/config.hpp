@@ -140,8 +140,8 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
-/// If has_float8: conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2). Decodes one code; encodes two floats,
-/// the first in the lower byte.
+/// If has_float8: conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2). Decodes one code; encodes two
+/// floats, the first in the lower byte.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 inline constexpr bool has_float8 = true;
 template <int Mantissa>
