@@ -28,7 +28,7 @@ set(table
   # hip_parts: the layers of kernels, one at a time. hip_waves: values that lanes exchange. hip: what does not depend on
   # the width of waves. hip_cpu, hip_waves_cpu and hip_gpu: on the emulator only, or on a GPU only.
   "backend/hip/(allocations|runtime/errors)                                                      hip_cpu"
-  "backend/hip/large                                                                             hip_gpu"
+  "backend/hip/large/.*                                                                          hip_gpu"
   "backend/hip/threads                                                                           hip_threads"
   "backend/hip/grammar                                                                           hip_grammar"
   "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
