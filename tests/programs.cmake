@@ -12,7 +12,7 @@ set(table
   "backend/host/(property|tile_totals|vector)|ops/batch_norm/training                            vectors"
   "backend/host/reduction                                                                        long_sums"
   "support/forms_(bfloat16|float|half)                                                           vectors"
-  "support/(forms_double|forms_int8)|math|backend/host/.*                                        arithmetic"
+  "support/forms_.*|math|backend/host/.*                                                         arithmetic"
   "support/layer_plans|ops/(conv/(transposed|weight_gradient)|gemm|gemm/batched)                 rest"
   "support/.*                                                                                    support"
   "ops/.*                                                                                        arithmetic"
