@@ -15,34 +15,34 @@ namespace hip_on_cpu::amd {
 
 namespace {
 
-/// Where a lane's elements are.
+/// Location of an element: lane and index within the lane.
 struct Lane {
     unsigned lane, element;
 };
 
 /// One instruction: D of size x size, depth k.
 struct Instruction {
-    char const* architectures;  ///< that have it, with spaces around each
+    char const* architectures;  ///< architectures that have it, each between spaces
     Factor factor;
     unsigned size, depth, lanes;
-    bool copied;  ///< factors are held by lanes 0 to 15 and again by 16 to 31
+    bool copied;  ///< lanes 16 to 31 replicate the factors of lanes 0 to 15
     Lane (*sum)(unsigned row, unsigned column);
-    bool sparse = false;  ///< lanes hold two factors of a for four indices k, and indices of two bits each
+    bool sparse = false;  ///< lanes hold two factors of a per four indices k, with 2-bit indices
 
     unsigned groups() const { return copied ? 1 : lanes / size; }
     unsigned factors() const { return depth / groups(); }
 };
 
-/// Rows in blocks of 8, of which lanes 0 to 31 have the first four.
+/// Row blocks of 8: the first four rows in lanes 0 to 31.
 Lane mfma_sum(unsigned row, unsigned column) { return {column + 32 * (row / 4 % 2), row % 4 + 4 * (row / 8)}; }
-/// The first four rows in lanes 0 to 15, and so on.
+/// Rows 0 to 3 in lanes 0 to 15, and so on.
 Lane mfma16_sum(unsigned row, unsigned column) { return {column + 16 * (row / 4), row % 4}; }
 /// Even rows in lanes 0 to 15.
 Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2), row / 2}; }
-/// The first 8 rows in lanes 0 to 15.
+/// Rows 0 to 7 in lanes 0 to 15.
 Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8), row % 8}; }
 
-/// True if the device's MFMA takes subnormal factors of this type, and subnormal sums of their products, as zero.
+/// True if the device's MFMA flushes subnormal factors of this type, and subnormal accumulators, to zero.
 bool flushes(Factor factor) {
     static bool const is_gfx90a = std::strcmp(architecture(), "gfx90a") == 0;
     return is_gfx90a && (factor == Factor::half || factor == Factor::bfloat16);
@@ -59,7 +59,7 @@ struct Operands {
     std::uint32_t indices = 0;
 };
 
-/// A factor matrix, row by row, from what the lanes hold of it.
+/// Assembles a factor matrix, row-major, from the lanes' registers.
 std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
     unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
     std::vector<double> factors;
@@ -74,8 +74,8 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
     return factors;
 }
 
-/// A row's two factors of each four indices k, and these two indices. Factors of b at other indices are not multiplied:
-/// they may be no numbers.
+/// Two factors of a per four indices k, row by row, with these indices. Factors of b at other indices are not
+/// multiplied: they may be NaN.
 struct SparseFactors {
     std::vector<double> a;
     std::vector<unsigned> k;
@@ -107,7 +107,7 @@ void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
     }
 }
 
-/// The wave's product, by its first lane; the others wait for their sums where theirs lie.
+/// Computes the wave's product in the first lane, which writes each lane's accumulators.
 template <class Sum>
 void multiply_all(Instruction const& instruction, Exchange const& wave, Place const& place) {
     unsigned const depth = instruction.depth, products = instruction.sparse ? depth / 2 : depth;
@@ -131,12 +131,12 @@ void multiply_all(Instruction const& instruction, Exchange const& wave, Place co
             else exact = sum_of_products(exact, of_a, of_b, products);
             if constexpr (std::is_same_v<Sum, float>)
                 sum = flushes_sums ? flushed(static_cast<float>(exact)) : static_cast<float>(exact);
-            else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
+            else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
         }
     }
 }
 
-/// Ends the program where the device is of none of these architectures.
+/// Aborts if the device's architecture is not in the list.
 void check_architecture(char const* architectures, char const* what, Place const& place) {
     static std::string const own = std::string(" ") + architecture() + " ";
     if (!std::strstr(architectures, own.c_str()))
@@ -153,7 +153,7 @@ Sums const& multiply(Instruction const& instruction, A const& a, B const& b, Sum
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     if (std::popcount(wave.present) != static_cast<int>(instruction.lanes))
         fault("lanes of a matrix instruction have finished", place);
-    if (running->lane() == 0) {  // the first to go on
+    if (running->lane() == 0) {  // the first lane to resume
         if (instruction.copied) check_copies(wave, sizeof a, place);
         multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave, place);
     }

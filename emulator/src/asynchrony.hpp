@@ -13,30 +13,30 @@
 
 namespace hip_on_cpu {
 
-/// When begun work is done: at once, or when it is waited for.
+/// Completion time of asynchronous operations: at issue or at the wait.
 struct Moments {
-    bool loads_late, rest_late;  ///< the rest are products and stores
+    bool loads_late, rest_late;  ///< rest: products and stores
 
-    /// What the environment's HIP_ON_CPU_ASYNC asks for.
+    /// Selected by HIP_ON_CPU_ASYNC.
     static Moments const& chosen();
 };
 
-/// Ends the program over what the running thread does wrong.
+/// Aborts with an error of the running thread.
 [[noreturn]] void fault(char const* what, Place const& place);
 
-/// What a block's threads have begun and not waited for.
+/// Outstanding asynchronous operations of a block's threads.
 class Asynchrony {
 public:
     void reset(unsigned threads);
-    /// Called when all threads have finished: nobody may still be about to read the block's shared memory.
+    /// Called when all threads have finished: no outstanding operation may still read the block's shared memory.
     void check_finished() const;
 
-    /// A load that ends a phase of the barrier; finish_loads() does those that were kept.
+    /// Load that completes a phase of the barrier; finish_loads() performs deferred loads.
     void load(std::uint32_t barrier, std::function<void()> copy);
     void finish_loads(std::uint32_t barrier);
 
-    /// The running thread's copy to shared memory, of zeros where `is_read` is false; the group that its copies form;
-    /// and the wait for all of its groups but the last `pending`.
+    /// cp.async of the running thread, zero-filled if `is_read` is false; commit of its copies as a group; wait for all
+    /// groups but the last `pending`.
     struct Copy {
         void* to;
         void const* from;
@@ -50,16 +50,16 @@ public:
     void store(std::function<void()> copy);
     void finish_stores();
 
-    /// Arrivals at a named barrier; true where they were the last.
+    /// Arrivals at a named barrier.
     struct NamedBarrier {
         unsigned arrived = 0, threads = 0;
         std::uint64_t generation = 0;
-        bool said = false, any_said = false;  ///< by those who have arrived; by those of the phase before
+        bool said = false, any_said = false;  ///< OR over the current arrivals; over the previous phase
     };
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 
-    /// One product of a warpgroup: done when its 128 threads have all begun it. Factors of A are in the threads'
-    /// registers, four of each, where these are given.
+    /// One wgmma of a warpgroup: performed once all 128 threads have issued it. `registers`, if given: A in registers,
+    /// four per thread.
     void multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
                   Factor factor, sm90a::Majors majors, Place const& place);
     void commit_products();
@@ -77,25 +77,25 @@ private:
         bool of_registers;
         unsigned arrived = 0;
         void* sums[group] = {};
-        std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< of each thread
+        std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< per thread
     };
-    /// A thread's sums, as bits, while products of them are under way: its own variables are NaN.
+    /// Bits of a thread's accumulators while products are outstanding: the thread's variables are NaN meanwhile.
     struct Kept {
         std::vector<std::uint32_t> sums;
         unsigned products = 0;
     };
     struct Thread {
-        std::size_t begun = 0;  ///< products, and those before the end of each group that it has committed
+        std::size_t begun = 0;  ///< issued products, and their number at the end of each committed group
         std::vector<std::size_t> groups;
         std::map<void*, Kept> kept;
         std::vector<std::function<void()>> stores;
-        std::vector<Copy> copies;  ///< begun, and their numbers at the end of each group
+        std::vector<Copy> copies;  ///< outstanding, and their number at the end of each group
         std::vector<std::size_t> copy_groups;
     };
 
     std::vector<Thread> threads;
-    std::vector<std::vector<Product>> products;  // of each warpgroup, in order
-    std::vector<std::size_t> done;  // of each warpgroup
+    std::vector<std::vector<Product>> products;  // per warpgroup, in order
+    std::vector<std::size_t> done;  // per warpgroup
     std::multimap<std::uint32_t, std::function<void()>> loads;
     std::map<unsigned, NamedBarrier> named;
 

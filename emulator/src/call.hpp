@@ -7,21 +7,21 @@
 
 namespace hip_on_cpu {
 
-/// Begins every function of the runtime: counts the call, and returns an error that a test has asked for, or
-/// hipErrorNoDevice where there is none.
+/// Entry of every runtime function: counts the call, and returns an injected error, or hipErrorNoDevice without
+/// devices.
 hipError_t enter(char const* function);
 
-/// Ends every function of the runtime: keeps an error for hipGetLastError().
+/// Exit of every runtime function: stores an error for hipGetLastError().
 hipError_t leave(hipError_t error);
 
 int device_count();
-/// The calling thread's.
+/// Current device of the calling thread.
 int current_device();
 
-extern std::atomic<long> objects;  // those that exist
+extern std::atomic<long> objects;  // live objects
 
 }  // namespace hip_on_cpu
 
-/// In a function of the runtime: returns from it where there is something wrong with the call before it has begun.
+/// In a runtime function: returns early if enter() reports an error.
 #define HIP_ON_CPU_ENTER() \
     if (hipError_t const early = hip_on_cpu::enter(__func__); early != hipSuccess) return hip_on_cpu::leave(early)

@@ -10,25 +10,24 @@
 
 namespace hip_on_cpu {
 
-/// Blocks that run at once, each on a thread of the system, and where each one's shared memory lies.
+/// Co-resident blocks, each on its own OS thread, with the base address of each block's shared memory.
 class Cluster {
 public:
     explicit Cluster(unsigned count) : blocks(count), shared(count) {}
 
     unsigned size() const { return static_cast<unsigned>(shared.size()); }
 
-    /// Called by a block's thread before it runs the block: returns when all have called it.
+    /// Called by a block's thread before it runs the block: a barrier among the cluster's threads.
     void enter(unsigned rank, FiberBlock& block, std::byte* own) {
         blocks[rank] = &block, shared[rank] = own;
         wait(nullptr);
     }
-    /// Called after that: returns when all blocks have finished, because others may still read this one's memory.
+    /// Returns when all blocks have finished, because others may still read this block's memory.
     void leave();
-    /// Returns when all blocks have called it, or ends the program where one has finished.
+    /// Barrier among all blocks; aborts if one has finished.
     void wait(Place const* place);
 
-    /// Where block `rank` has what lies at `own` in block `from`: in what the launch asked for, or what a kernel
-    /// declares.
+    /// Address in block `rank` that corresponds to `own` in block `from`, in dynamic or static shared memory.
     void* shared_of(void* own, unsigned from, unsigned rank) const {
         auto* const place = static_cast<std::byte*>(own);
         std::byte* const asked = blocks[from]->shared_memory();
@@ -41,7 +40,7 @@ private:
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<Block*> blocks;
-    std::vector<std::byte*> shared;  // where each block's thread-local memory begins
+    std::vector<std::byte*> shared;  // base of each block's thread-local memory
     unsigned arrived = 0, finished = 0;
     unsigned long barriers = 0;
 };

@@ -3,8 +3,8 @@
 
 #if defined(__x86_64__)
 
-// Written out, because swapcontext() asks the system for its signal mask each time, which takes ten times as long. Of
-// the registers, a call keeps rbp, rbx and r12 to r15 (System V ABI, AMD64 supplement, 3.2.1).
+// Hand-written, because swapcontext() saves the signal mask with a system call, which takes ten times as long.
+// Callee-saved registers are rbp, rbx and r12 to r15 (System V ABI, AMD64 supplement, 3.2.1).
 extern "C" {
 void hip_on_cpu_swap(void** from, void* to);
 void hip_on_cpu_begin();
@@ -38,7 +38,7 @@ hip_on_cpu_begin:
 
 void hip_on_cpu::begin(Context& context, std::byte* memory, std::size_t bytes, void (*enter)(void*), void* argument) {
     void** const top = reinterpret_cast<void**>(memory + bytes);
-    void** const frame = top - 7;  // r15, r14, r13, r12, rbx, rbp, and where to return to
+    void** const frame = top - 7;  // r15, r14, r13, r12, rbx, rbp, and the return address
     for (void** word = frame; word != top; ++word) *word = nullptr;
     frame[0] = reinterpret_cast<void*>(enter);
     frame[1] = argument;
@@ -52,7 +52,7 @@ void hip_on_cpu::swap(Context& from, Context& to) { hip_on_cpu_swap(&from.stack,
 
 namespace {
 
-/// makecontext() passes on nothing wider than an int.
+/// makecontext() passes nothing wider than an int.
 void unpack(unsigned enter_high, unsigned enter_low, unsigned argument_high, unsigned argument_low) {
     auto const join = [](std::uintptr_t high, std::uintptr_t low) { return high << 32 | low; };
     reinterpret_cast<void (*)(void*)>(join(enter_high, enter_low))(

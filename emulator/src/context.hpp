@@ -10,7 +10,7 @@
 
 namespace hip_on_cpu {
 
-/// The point at which a function was left, so that it can be entered again.
+/// Saved execution state of a suspended function.
 struct Context {
 #if defined(__x86_64__)
     void* stack = nullptr;
@@ -22,7 +22,7 @@ struct Context {
 /// Makes `context` the start of enter(argument) on the stack of `bytes` at `memory`.
 void begin(Context& context, std::byte* memory, std::size_t bytes, void (*enter)(void*), void* argument);
 
-/// Leaves the calling function, to be entered again through `from`, and enters where `to` was left.
+/// Saves the calling function to `from` and resumes `to`.
 void swap(Context& from, Context& to);
 
 }  // namespace hip_on_cpu

@@ -35,7 +35,7 @@ Fiber::Fiber(void (*body)(void*), void* argument) : body(body), argument(argumen
 }
 
 Fiber::~Fiber() {
-    __asan_unpoison_memory_region(mapping, page + stack_bytes);  // for whoever is given these addresses next
+    __asan_unpoison_memory_region(mapping, page + stack_bytes);  // the next user of these addresses may write them
     munmap(mapping, page + stack_bytes);
 }
 

@@ -18,7 +18,7 @@ bool same(Place const& a, Place const& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-/// Whether the environment names one of NVIDIA's architectures.
+/// True if the name is one of NVIDIA's architectures.
 bool is_nvidia(char const* name) { return name && std::strncmp(name, "sm_", 3) == 0; }
 
 }  // namespace
@@ -78,7 +78,7 @@ void FiberBlock::run(std::function<void()> const& body) {
     running = nullptr;
 }
 
-/// As many ready threads and waves as `size` asks for.
+/// Resets threads and waves to the number that `size` requires.
 void FiberBlock::arrange() {
     std::size_t const count = size.count(), width = wave_width();
     if (threads.size() != count) {
@@ -141,7 +141,7 @@ void FiberBlock::wait_until(std::function<bool()> happened, char const* what, Pl
     wait(State::waiting, place);
 }
 
-/// Returns when every lane has finished or waits; whether one ran.
+/// Runs lanes until each has finished or waits; returns true if one ran.
 bool FiberBlock::run_until_waiting(Wave& wave) {
     bool moved = false;
     for (;;) {
@@ -169,7 +169,7 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
     }
 }
 
-/// Whether there was a barrier to pass; none means that all threads have finished.
+/// Releases a barrier; returns false if there is none because all threads have finished.
 bool FiberBlock::pass_barrier() {
     auto const waits = [](Thread const& thread) { return thread.state == State::at_barrier; };
     auto const one = std::find_if(threads.begin(), threads.end(), waits);
@@ -184,7 +184,7 @@ bool FiberBlock::pass_barrier() {
 
 void FiberBlock::diverged(char const* what, Thread const* first, Thread const* last) const {
     static std::mutex one_report;
-    one_report.lock();  // for good: the program ends
+    one_report.lock();  // never unlocked: the program aborts
     std::fprintf(stderr, "hip_on_cpu: divergent %s in block (%u, %u, %u)\n", what, index.x, index.y, index.z);
     auto const describe = [](Thread const& thread) {
         std::string const place = std::string(thread.place.file) + ":" + std::to_string(thread.place.line);

@@ -14,29 +14,28 @@ namespace hip_on_cpu {
 class Asynchrony;
 class Cluster;
 
-/// A block: a fiber for each of its threads, run by one thread of the system, wave by wave.
+/// Block with one fiber per thread, run by one OS thread, wave by wave.
 class FiberBlock : public Block {
 public:
-    Cluster* cluster = nullptr;  ///< that the block is one of
+    Cluster* cluster = nullptr;  ///< cluster of the block, or null
     unsigned cluster_rank = 0;
 
     FiberBlock();
     ~FiberBlock();
 
-    /// Runs body in every thread. Ends the program where threads of the block wait at different barriers, or lanes
-    /// of a wave at different shuffles, or where some have finished and others wait at a barrier, or where all wait for
-    /// what none of them does.
+    /// Runs body in every thread. Aborts if threads wait at different barriers, lanes of a wave at different shuffles,
+    /// some threads have finished while others wait at a barrier, or all wait for an event that none of them causes.
     void run(std::function<void()> const& body);
 
-    /// Within a thread: returns when happened() is true. It is asked again and again while other threads run; `what` is
-    /// named where they all wait.
+    /// Called by a thread: returns when happened() is true. Polls it while other threads run; a deadlock report names
+    /// `what`.
     void wait_until(std::function<bool()> happened, char const* what, Place const& place);
 
-    /// The number of the thread in the block.
+    /// Index of the thread in the block.
     unsigned thread_number() const { return static_cast<unsigned>(&active() - threads.data()); }
-    /// Makes the shared memory that the launch asked for NaN.
+    /// Fills dynamic shared memory with NaN.
     void poison_shared();
-    /// What the block's threads have begun and not waited for.
+    /// Outstanding asynchronous operations.
     Asynchrony& asynchrony() { return *begun; }
 
 private:
@@ -57,17 +56,17 @@ private:
     };
     struct Wave {
         Thread *first, *last;
-        Exchange exchange[2];  // in turn: a lane brings its next value before others have read this one's
+        Exchange exchange[2];  // double-buffered: a lane may write its next value before others have read this one
     };
 
     std::vector<Thread> threads;
-    std::vector<std::unique_ptr<Fiber>> idle;  // of blocks that had more threads
+    std::vector<std::unique_ptr<Fiber>> idle;  // of earlier, larger blocks
     std::vector<Wave> waves;
     std::function<void()> const* body = nullptr;
     std::vector<SharedLine> lines;
     std::unique_ptr<Asynchrony> begun;
 
-    Thread& active() const { return static_cast<Thread&>(*current); }  // that runs
+    Thread& active() const { return static_cast<Thread&>(*current); }  // the running thread
     void arrange();
     bool run_until_waiting(Wave& wave);
     bool pass_barrier();
@@ -76,7 +75,7 @@ private:
     static void work(void* self);
 };
 
-/// The block that this thread of the system runs, with what is not for kernels.
+/// Block that this OS thread runs, with members that are not for kernels.
 inline FiberBlock& running_block() { return static_cast<FiberBlock&>(*running); }
 
 }  // namespace hip_on_cpu

@@ -23,7 +23,7 @@ namespace hip_on_cpu {
 
 namespace {
 
-/// The calling thread's copy of all that the program declares thread_local; __shared__ memory is part of it.
+/// The calling thread's copy of the program's thread_local data, which includes __shared__ memory.
 struct ThreadLocals {
     std::byte* first = nullptr;
     std::size_t bytes = 0;
@@ -43,7 +43,7 @@ struct ThreadLocals {
     }
 };
 
-/// The bytes of a NaN, without end, in memory of a file: what copies of its pages are made from.
+/// A file of NaN bytes: the source of copy-on-write pages.
 int file_of_nan(std::size_t bytes) {
     static std::mutex mutex;
     static int file = -1;
@@ -58,9 +58,8 @@ int file_of_nan(std::size_t bytes) {
     return file;
 }
 
-/// Fills the calling thread's memory of a block with NaN, again and again. A program of many kernels has megabytes of
-/// it, of which a block touches little: its whole pages are private copies of a file's, and dropping these restores
-/// them.
+/// Refills a block's thread-local memory with NaN before each block. A program with many kernels has megabytes of it,
+/// of which a block touches little: whole pages are private mappings of a NaN file, and discarding them restores NaN.
 class Poison {
 public:
     Poison() {
@@ -87,7 +86,7 @@ private:
     static constexpr std::size_t page = 4096;
     ThreadLocals locals = ThreadLocals::own();
 
-    /// Whether the program's thread_local data are AddressSanitizer's too, as clang links it without -shared-libasan.
+    /// True if AddressSanitizer's thread_local data are in the program, as clang links it without -shared-libasan.
     /// Nothing is filled then.
     static bool sanitizer_is_in_the_program() {
         Dl_info its{}, own{};
@@ -98,8 +97,8 @@ private:
     std::size_t head = 0, paged = 0;
 };
 
-/// Thread-local memory lies in what threads have for a stack: every kernel's shared memory, megabytes in a program of
-/// many. Threads get as much more.
+/// Thread-local memory is allocated on thread stacks, and it includes every kernel's shared memory: enlarge the default
+/// stack by its size.
 [[gnu::constructor]] void grow_stacks() {
     pthread_attr_t attributes;
     std::size_t bytes = 0;
@@ -114,13 +113,13 @@ struct Job {
     dim3 grid, block;
     std::size_t shared_bytes;
     std::function<void()> const& body;
-    std::size_t first = 0, count = grid.count();  ///< of its blocks
-    Cluster* cluster = nullptr;  ///< that they all are, where they are one
+    std::size_t first = 0, count = grid.count();  ///< of the job's blocks
+    Cluster* cluster = nullptr;  ///< the cluster that the blocks form, or null
     std::size_t started = 0, finished = 0;
 };
 
-/// The threads that run blocks. They do nothing else, so that all of their thread-local memory may be poisoned, and
-/// they stay, with their fibers.
+/// Pool of threads that run blocks. They run nothing else, so that all of their thread-local memory may be poisoned,
+/// and they persist, with their fibers.
 class Workers {
 public:
     explicit Workers(std::size_t threads) { grow(threads); }
@@ -136,7 +135,7 @@ public:
     }
 
     void run(Job& job) { run(job, 0); }
-    /// Each block has a thread to itself, if all jobs of these threads are run in this way.
+    /// Runs one block per thread. Precondition: all jobs of this pool use run_at_once().
     void run_at_once(Job& job) { run(job, job.count); }
 
 private:
@@ -199,7 +198,7 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<voi
 
 namespace {
 
-/// The threads of blocks that run at once.
+/// Threads of run_at_once(), one per block.
 Workers& own_threads() {
     static Workers workers(0);
     return workers;

@@ -20,7 +20,7 @@ struct Allocation {
     int device;
 };
 
-/// By first address.
+/// Allocations by first address.
 struct Allocations {
     std::mutex mutex;
     std::map<std::uintptr_t, Allocation> all;
@@ -30,7 +30,7 @@ Allocations& allocations() {
     return a;
 }
 
-/// The allocation that the address lies in; null where it lies in none.
+/// Allocation that contains the address; null if none.
 Allocation const* find(Allocations const& allocations, void const* memory) {
     auto const address = reinterpret_cast<std::uintptr_t>(memory);
     auto const next = allocations.all.upper_bound(address);
@@ -39,10 +39,11 @@ Allocation const* find(Allocations const& allocations, void const* memory) {
     return address - first < allocation.bytes ? &allocation : nullptr;
 }
 
-/// More bytes than this are there when they are touched, and zero: few of them are, by tests of what is far apart.
+/// Larger allocations are zero and committed lazily: tests of far-apart addresses touch few of their pages.
 constexpr std::size_t large = std::size_t{1} << 32;
 
-/// Allocates exactly this size, so that a sanitizer sees the first byte beyond. Its bytes make any element a NaN.
+/// Allocates exactly `bytes`, so that a sanitizer detects the first byte beyond. Fills it with bytes that are NaN for
+/// every element type.
 hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     constexpr std::size_t alignment = 256, most = std::size_t{1} << 36;
     *memory = nullptr;
@@ -61,7 +62,7 @@ hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     return hipSuccess;
 }
 
-/// Frees it now, whoever still uses it.
+/// Frees immediately, without synchronization.
 hipError_t release_now(void* memory, hipMemoryType type) {
     std::size_t bytes = 0;
     {
@@ -77,14 +78,14 @@ hipError_t release_now(void* memory, hipMemoryType type) {
     return hipSuccess;
 }
 
-/// Waits for the device first, as HIP does.
+/// Synchronizes the device first, as HIP does.
 hipError_t release(void* memory, hipMemoryType type) {
     if (!memory) return hipSuccess;
     finish_all(current_device());
     return release_now(memory, type);
 }
 
-/// Whether the memory is where a copy of this kind has it.
+/// True if the memory is on the side that a copy of this kind requires.
 bool fits(void const* memory, bool on_device) {
     std::lock_guard const lock(allocations().mutex);
     Allocation const* const found = find(allocations(), memory);
@@ -106,7 +107,7 @@ hipError_t hipMalloc(void** memory, std::size_t bytes) {
 hipError_t hipFree(void* memory) {
     hipError_t const early = enter(__func__);
     if (hipError_t const error = refuse_in_capture(); error != hipSuccess) return leave(error);
-    hipError_t const error = release(memory, hipMemoryTypeDevice);  // of a broken device too
+    hipError_t const error = release(memory, hipMemoryTypeDevice);  // also after a device error
     return leave(early != hipSuccess ? early : error);
 }
 hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t) {

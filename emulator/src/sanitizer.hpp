@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Whether this is compiled with AddressSanitizer: g++ says so by a macro, clang by a feature.
+/// Defined if compiled with AddressSanitizer: g++ defines a macro, clang a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define HIP_ON_CPU_SANITIZE_ADDRESS 1
 #elif defined(__has_feature)

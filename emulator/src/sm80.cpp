@@ -17,24 +17,24 @@ struct Operands {
     void* sums;
 };
 
-/// The bits of one factor in what a lane holds.
+/// Bits of one factor in a lane's registers.
 std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bits) {
     unsigned const per_word = 32 / bits;
     return words[element / per_word] >> element % per_word * bits & static_cast<std::uint32_t>((1ull << bits) - 1);
 }
 
-/// The product of the warp that begins at a lane of a wave. For half and bfloat16 the manual has, with groupID = lane /
-/// 4 and t = lane % 4:
+/// mma.sync of the warp that begins at lane `first` of a wave. For half and bfloat16, with groupID = lane / 4 and t =
+/// lane % 4:
 ///   A  ai: row = groupID for 0 <= i < 2 || 4 <= i < 6, else groupID + 8; column = 2 t + (i & 1), + 8 for i >= 4
 ///   B  bi: row = 2 t + (i & 1), + 8 for i >= 2; column = groupID
 ///   C  ci: row = groupID for i < 2, else groupID + 8; column = 2 t + (i & 1)
-/// and of 8 bits, and alike of TF32, whose i counts single elements,
+/// For 8-bit factors, and likewise for TF32, whose i counts single elements:
 ///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
 ///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
 template <class Sum>
 void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
     unsigned const bits = 8 * bytes_of(factor), together = 32 / bits, depth = 8 * together;
-    double a[16][32], b[8][32];  // b column by column
+    double a[16][32], b[8][32];  // b is column-major
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
         unsigned const group = lane / 4, t = lane % 4;
@@ -59,7 +59,7 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
                 }
             double const exact = sum_of_products(sums[i], &a[row][0], &b[column][0], depth);
             if constexpr (std::is_same_v<Sum, float>) sums[i] = static_cast<float>(exact);
-            else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
+            else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
         }
     }
 }
@@ -71,7 +71,7 @@ void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::ui
     Operands own{a, b, sums};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     unsigned const first = running->lane() / warp * warp;
-    if (running->lane() != first) return;  // the first of a warp goes on before the others
+    if (running->lane() != first) return;  // the first lane of a warp resumes before the others
     for (unsigned lane = 0; lane < warp; ++lane)
         if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", place);
     multiply_all<Sum>(factor, wave, first);

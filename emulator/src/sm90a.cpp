@@ -14,14 +14,14 @@ namespace {
 
 constexpr unsigned box_limit = 256;
 
-/// Where an address has the rank of its block in a cluster, above its offset in the block's memory.
+/// Bit position of the block's rank in a shared address, above the offset in the block's memory.
 constexpr unsigned rank_bit = 24;
 constexpr std::uint32_t offset_of(std::uint32_t address) { return address & ((1u << rank_bit) - 1); }
 
-/// A place in the modes of a map; 0 in those that it does not have.
+/// Coordinates in the modes of a map; 0 for missing modes.
 using Coord = std::array<std::int64_t, 5>;
 
-/// The 64 bits of an mbarrier.
+/// Layout of the 64 bits of an mbarrier.
 struct Barrier {
     std::uint64_t phase : 1, expected : 20, pending : 20;
     std::int64_t bytes : 23;
@@ -53,7 +53,7 @@ std::uint32_t rows_of(TensorMap const& map) {
     return map.is_im2col ? map.box[1] : rows;
 }
 
-/// Where an element lies in memory; null where the tensor has none.
+/// Address of an element in global memory; null if out of bounds.
 std::byte* place_of(TensorMap const& map, Coord const& at) {
     auto* const memory = reinterpret_cast<std::byte*>(map.memory);
     std::int64_t offset = at[0] * map.element_bytes;
@@ -71,7 +71,7 @@ void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* 
     if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", place);
 }
 
-/// Copies one element of a box; what the tensor does not have is read as zero and not written.
+/// Copies one element of a box; out-of-bounds elements read as zero and are not written.
 void move(TensorMap const& map, std::byte* memory, std::uint32_t shared, bool to_memory) {
     void* const here = shared_pointer(swizzled(map, shared));
     if (!to_memory && memory) std::memcpy(here, memory, map.element_bytes);
@@ -94,8 +94,8 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, 
     }
 }
 
-/// Walks over pixels from (n, h, w) = at[3], at[2], at[1], columns first, row by row and image by image, within the
-/// corners; the tap is added to where it stands.
+/// Walks pixels from (n, h, w) = at[3], at[2], at[1], w fastest, within the bounding box's corners; adds the filter
+/// tap's offset to each.
 void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row) {
     auto w = first[1], h = first[2], n = first[3];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
@@ -290,7 +290,7 @@ void bulk_wait_group_read() { running_block().asynchrony().finish_stores(); }
 
 namespace {
 
-/// Calls f(matrix, i, element) for the lane's elements in shared memory, of which i counts those of one matrix.
+/// Calls f(matrix, i, element) for the lane's elements in shared memory; i counts within one matrix.
 template <class F>
 void for_each_of_matrices(std::uint32_t address, bool transposed, Place const& place, F f) {
     if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", place);

@@ -14,7 +14,7 @@
 using namespace hip_on_cpu;
 
 struct hipEvent {
-    hipStream_t stream = nullptr;  ///< that it was last recorded on
+    hipStream_t stream = nullptr;  ///< last recorded on it
     std::chrono::steady_clock::time_point time{};
     bool recorded = false;
 };
@@ -25,12 +25,12 @@ struct hipGraphExec {
 
 namespace {
 
-/// What the processors of a device hold: 4 of 2,048 threads.
+/// Capacity of a device: 4 multiprocessors of 2,048 threads.
 constexpr std::size_t threads_at_once = 4 * 2048;
 
 constexpr std::size_t plain_shared_bytes = 48 << 10, most_shared_bytes = 227 << 10;
 
-/// Kernels whose launches may ask for more shared memory.
+/// Kernels with a raised limit of dynamic shared memory.
 struct SharedBytes {
     std::mutex mutex;
     std::map<void const*, std::size_t> most;
@@ -40,10 +40,10 @@ SharedBytes& shared_bytes_of_kernels() {
     return s;
 }
 
-/// What the calling thread is capturing; one stream at a time is enough for tests.
+/// Stream that the calling thread is capturing; one at a time suffices for tests.
 thread_local hipStream_t capturing = nullptr;
 
-/// The non-blocking streams, which keep their work.
+/// Non-blocking streams, which defer their work.
 struct Streams {
     std::mutex mutex;
     std::set<hipStream_t> all;
@@ -59,7 +59,7 @@ void do_waiting(hipStream_t stream) {
     stream->waiting.clear();
 }
 
-/// A stream may be used where its device is the current one.
+/// A stream is usable if its device is current.
 bool usable(hipStream_t stream) { return !stream || stream->device == current_device(); }
 
 }  // namespace
@@ -172,7 +172,7 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
         std::lock_guard const lock(streams().mutex);
         streams().all.erase(stream);
     }
-    delete stream;  // of a broken device too
+    delete stream;  // also after a device error
     --objects;
     return leave(error);
 }

@@ -16,20 +16,20 @@ struct hipStream {
     int device;
     unsigned flags;
     hipGraph* capture = nullptr;
-    std::mutex mutex = {};  ///< guards what nobody has waited for yet
+    std::mutex mutex = {};  ///< guards deferred work
     std::vector<std::function<void()>> waiting = {};
 };
 
 namespace hip_on_cpu {
 
-/// Does the work now, or keeps it where the stream is being captured or does not block.
+/// Runs the work now, or defers it if the stream is captured or non-blocking.
 hipError_t submit(hipStream_t stream, std::function<void()> work);
 
-/// Does what the stream, if it still exists, or all streams of a device have kept.
+/// Runs the deferred work of the stream, if it still exists, or of all streams of a device.
 void finish(hipStream_t stream);
 void finish_all(int device);
 
-/// For calls that no capture may see, such as those that wait: what is wrong, and the capture is lost.
+/// For calls that are invalid during capture, such as synchronization: returns the error and invalidates the capture.
 hipError_t refuse_in_capture();
 
 }  // namespace hip_on_cpu

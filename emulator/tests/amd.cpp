@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AMD's matrix instructions, on the architecture that the environment says: each multiplies matrices of small integers
-// whose products are summed exactly.
+// AMD's matrix instructions, on the architecture of HIP_ON_CPU_ARCH: each multiplies matrices of small integers, whose
+// sums are exact.
 #include "hip_on_cpu/amd.hpp"
 
 #include <hip/hip_runtime.h>
@@ -16,7 +16,7 @@ namespace amd = hip_on_cpu::amd;
 
 namespace {
 
-/// Small integers, and their bits in each type.
+/// Small integers, and their encodings in each type.
 int number(int at) { return at * 7 % 15 - 7; }
 std::uint32_t half(int value) {
     if (value == 0) return 0;
@@ -32,8 +32,8 @@ std::uint32_t bfloat16(int value) {
 }
 std::uint32_t int8(int value) { return static_cast<std::uint8_t>(value); }
 std::uint32_t float32(int value) { return bfloat16(value) << 16; }
-std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }  // which are cut off
-/// The upper bits of a half, whose exponent has as many bits as e5m2's, or one more than e4m3's.
+std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }  // truncated bits
+/// Upper bits of a half, whose exponent has as many bits as e5m2's, or one more than e4m3's.
 std::uint32_t e5m2(int value) { return half(value) >> 8; }
 std::uint32_t e5m2_fnuz(int value) { return value == 0 ? 0 : e5m2(value) + 4; }
 std::uint32_t e4m3(int value) {
@@ -42,11 +42,11 @@ std::uint32_t e4m3(int value) {
 }
 std::uint32_t e4m3_fnuz(int value) { return value == 0 ? 0 : e4m3(value) + 8; }
 
-/// What differs between instructions: where a lane's factors and sums are. `group` is a lane's number among those of
-/// the same row.
+/// Register layout of an instruction: lanes and elements of factors and accumulators. `group`: index of a lane among
+/// those of the same row.
 struct Layout {
     unsigned size, depth, lanes, factors;
-    unsigned (*row)(unsigned group, unsigned element);  ///< of a sum
+    unsigned (*row)(unsigned group, unsigned element);  ///< of an accumulator
 };
 
 template <int Words, class Sums>
@@ -104,7 +104,7 @@ unsigned mfma16_row(unsigned group, unsigned e) { return 4 * group + e; }
 unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
 unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
 
-/// The two indices k that a row has in a group of four, as an instruction is given them: all six pairs occur.
+/// Pair of indices k of a row in a group of four, as encoded for the instruction: all six pairs occur.
 std::uint32_t pair(unsigned row, unsigned group) {
     constexpr std::uint32_t pairs[] = {1u << 2, 2u << 2, 3u << 2, 1 | 2u << 2, 1 | 3u << 2, 2 | 3u << 2};
     return pairs[(row + 5 * group) % 6];
@@ -118,7 +118,7 @@ struct SparseProblem {
     Sums* out;
 };
 
-/// As product(), with a[i][k] for the two indices k of a pair() and zeros for the others.
+/// As product(), with a[i][k] at the two indices k of pair(), and zeros elsewhere.
 template <class Sums>
 __global__ void sparse_product(SparseProblem<Sums> problem) {
     Layout const& at = problem.layout;
@@ -167,7 +167,7 @@ template <class F>
 __global__ void alone(F const* f) {
     (*f)();
 }
-/// Runs f in a kernel of one thread, or of so many.
+/// Runs f in a kernel of `threads` threads.
 template <class F>
 void launch_one(F const& f, unsigned threads = 1) {
     hipLaunchKernelGGL(HIP_KERNEL_NAME(alone<F>), dim3(1), dim3(threads), 0, nullptr, &f);
@@ -196,7 +196,7 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
 
 TEST_CASE("MFMA of half and bfloat16 flushes subnormals on gfx90a alone") {
     if (!is("gfx908") && !is("gfx90a") && !is("gfx942")) SKIP("no MFMA");
-    // The first of the sums of c and 8 products, or 4 on gfx908, of factors that are all a and all b.
+    // First accumulator of c plus 8 products (4 on gfx908), with all factors equal to a and b.
     struct Results {
         float factor, normal, sum, result;
     } halves{}, bfloats{};

@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned threads = 40;
 
-/// Each thread adds up what this thread of all the cluster's blocks wrote to `own` shared memory, in two rounds.
+/// Each thread sums, over all blocks of the cluster, the values of its counterparts in shared memory `own`, in two
+/// rounds.
 void add_up_in(float* own, float* out) {
     unsigned const thread = threadIdx.x, block = blockIdx.x;
     float total = 0;
@@ -31,13 +32,13 @@ __global__ void add_up(float* out) {
     __shared__ float own[threads];
     add_up_in(own, out);
 }
-/// The same in memory that the launch asks for.
+/// As add_up_in(), in dynamic shared memory.
 __global__ void add_up_asked(float* out) {
     HIP_DYNAMIC_SHARED(float, own)
     add_up_in(own + 8, out);
 }
 
-/// Reads after the others may have finished.
+/// Reads after the other blocks may have finished.
 void read_late_from(float* own, float* out) {
     if (threadIdx.x == 0) *own = 1;
     hip_on_cpu::cluster_barrier();
@@ -54,7 +55,7 @@ __global__ void read_late_asked(float* out) {
     read_late_from(own, out);
 }
 
-/// What an address of the block's memory is as a number, and whether that leads back.
+/// Converts an address of the block's memory to a number, and back.
 __global__ void name_block(float* out) {
     HIP_DYNAMIC_SHARED(float, own)
     std::uint32_t const address = hip_on_cpu::sm90a::shared_address(own + 3);

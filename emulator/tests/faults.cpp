@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program that ends by what its kernel does wrong: argv[1] says what.
+// A program whose kernel has the fault that argv[1] names.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

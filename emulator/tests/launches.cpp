@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ways to launch a kernel, and blocks that wait for each other.
+// Forms of kernel launches, and blocks that synchronize.
 #include <hip/hip_runtime.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -12,7 +12,7 @@ __global__ void add_place(T* out, T more) {
     out[blockIdx.x * blockDim.x + threadIdx.x] += static_cast<T>(Times) * static_cast<T>(blockIdx.x) + more;
 }
 
-/// Every block adds 1, waits until all blocks have, and writes the sum.
+/// Every block adds 1, spins until all blocks have, and writes the sum.
 __global__ void all_arrive(int* arrived, int* out) {
     if (threadIdx.x == 0) {
         atomicAdd(arrived, 1);
@@ -33,7 +33,7 @@ TEST_CASE("hipLaunchKernelGGL passes its arguments as the kernel's parameters") 
     CHECK(values == std::vector<double>{1.5, 1.5, 11.5, 11.5, 21.5, 21.5});
     hipLaunchKernelGGL(nothing, 0, 2, 0, nullptr);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
-    hipLaunchKernelGGL(nothing, 1, 2, 4, nullptr);  // shared memory of a size that the launch says
+    hipLaunchKernelGGL(nothing, 1, 2, 4, nullptr);  // dynamic shared memory
     CHECK(hipGetLastError() == hipSuccess);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime does what HIP's does, and kernels see what they would see on a GPU.
+// Runtime functions behave as HIP's, and kernels as on a GPU.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdlib>

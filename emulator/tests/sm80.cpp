@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mma.sync multiplies matrices of small integers, whose products are summed exactly; cp.async copies.
+// mma.sync multiplies matrices of small integers, whose sums are exact; cp.async copies.
 #include "hip_on_cpu/sm80.hpp"
 
 #include <hip/hip_runtime.h>
@@ -17,19 +17,18 @@ int number(int at) { return at * 7 % 15 - 7; }
 int a_at(int row, int k) { return number(31 * row + k); }
 int b_at(int k, int column) { return number(17 * column + 5 * k); }
 
-/// An integer of at most 8 bits, as its 32, 16 or 8 bits.
+/// An integer of at most 8 bits, encoded in 32, 16 or 8 bits.
 std::uint32_t bits_of(Factor factor, int value) {
     if (factor == Factor::int8) return static_cast<std::uint8_t>(value);
     auto const as_float = static_cast<float>(value);
     std::uint32_t bits;
     std::memcpy(&bits, &as_float, sizeof bits);
-    if (factor == Factor::tf32) return value == 0 ? 0 : bits | ((1u << 13) - 1);  // which are cut off
+    if (factor == Factor::tf32) return value == 0 ? 0 : bits | ((1u << 13) - 1);  // low bits, which TF32 truncates
     if (factor == Factor::bfloat16 || value == 0) return bits >> 16;
     return (bits >> 16 & 0x8000u) | ((bits >> 13 & 0x3ffffu) - (112u << 10));  // exponents are biased by 127 and by 15
 }
 
-/// The 8 x 8 matrices of which A has four and B has two, as PTX counts them: of each a lane holds 32 bits, those of row
-/// lane / 4.
+/// 8 x 8 submatrices, four of A and two of B, in PTX's order: each lane holds 32 bits of each, from row lane / 4.
 template <Factor factor, class Sum>
 __global__ void product(Sum* out) {
     auto const lane = static_cast<int>(threadIdx.x % 32);
@@ -78,7 +77,7 @@ TEST_CASE("emulator: mma.sync multiplies half, bfloat16, int8 and TF32") {
 
 namespace {
 
-/// Three copies in two groups, the second of zeros; what lies there after each wait.
+/// Three copies in two groups, the second zero-filled; records shared memory after each wait.
 __global__ void copy_in_groups(int const* from, int* out) {
     __shared__ int shared[3][4];
     for (auto& four : shared)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels for sm_90a ask for: bulk copies, barriers that count bytes, and products of warpgroups.
+// sm_90a instructions: bulk copies, mbarriers that count bytes, and wgmma.
 #include "hip_on_cpu/sm90a.hpp"
 
 #include <hip/hip_runtime.h>
@@ -19,7 +19,7 @@ using Half = std::uint16_t;
 
 constexpr int unswizzled = 0, swizzle_64 = 2, swizzle_128 = 3;
 
-/// A small integer as a half.
+/// Encodes a small integer as half.
 Half half(int value) {
     if (value == 0) return 0;
     unsigned const magnitude = static_cast<unsigned>(value < 0 ? -value : value);
@@ -37,10 +37,10 @@ struct Copy {
     ptx::TensorMap map, out;
     std::int32_t at[4], to[2];
     unsigned column, row, bytes;
-    Half* seen;  ///< shared memory, as it lay there
+    Half* seen;  ///< snapshot of shared memory
 };
 
-/// Loads a box, shows how it lies in shared memory, and stores it.
+/// Loads a box, records its layout in shared memory, and stores it.
 __global__ void copy_box(Copy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const tile = ptx::shared_address(memory), barrier = tile + copy.bytes;
@@ -64,18 +64,18 @@ __global__ void copy_box(Copy copy) {
 
 template <class Sum>
 struct Product {
-    Half const *a, *b;  ///< rows of 128 bytes, of which as many are multiplied as a line has
+    Half const *a, *b;  ///< rows of 128 bytes, of which one line is multiplied
     Sum* d;
     int n;
-    bool late;  ///< whether sums are read before they are there
-    bool registers = false;  ///< whether factors of a are there
-    ptx::Majors majors = {};  ///< how they lie in shared memory
-    ptx::Factor factor = ptx::Factor::half;  ///< of sums of float
-    unsigned line = 128;  ///< bytes, and of the swizzle
+    bool late;  ///< reads the accumulators before the wait
+    bool registers = false;  ///< A in registers
+    ptx::Majors majors = {};  ///< of the operands in shared memory
+    ptx::Factor factor = ptx::Factor::half;  ///< for float accumulators
+    unsigned line = 128;  ///< bytes per line: the swizzle
 };
 
-/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of the factor, or, where sums are integers, of
-/// bytes.
+/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two wgmma groups: of `factor`, or of int8 if accumulators are
+/// integers.
 template <class Sum>
 __global__ void multiply(Product<Sum> product) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
@@ -92,7 +92,7 @@ __global__ void multiply(Product<Sum> product) {
     for (unsigned row = thread; row < static_cast<unsigned>(product.n); row += 128)
         put(product.b, row, b, product.majors.b);
     __syncthreads();
-    // 16 indices k of a factor: 32 bytes of a line, or, MN-major, 16 lines.
+    // 16 indices k: 32 bytes of a line or, MN-major, 16 lines.
     auto const descriptor = [&](std::uint64_t first, unsigned k, ptx::Major major) {
         return (first + (major == ptx::Major::mn ? 2048 : 32) * k) >> 4 | std::uint64_t{block >> 4} << 16 |
                std::uint64_t{line / 2} << 32 | std::uint64_t{128 / line} << 62;
@@ -144,7 +144,7 @@ struct LinearCopy {
     Half *seen, *to;
 };
 
-/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive, and one of both back.
+/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive, and one copy of both back.
 __global__ void copy_linear(LinearCopy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
@@ -346,7 +346,7 @@ TEST_CASE("a warpgroup multiplies bytes in integers, modulo 2^32") {
 
 namespace {
 
-/// Half of the threads make what the other half waits for, and the other way round.
+/// Two halves of the block alternate as producer and consumer.
 __global__ void ping_pong(int* turns) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const barrier = ptx::shared_address(memory);
@@ -365,7 +365,7 @@ __global__ void ping_pong(int* turns) {
     }
 }
 
-/// Four matrices, the first rows of which are lane 0's, 8's, 16's and 24's. They are loaded again as they were stored.
+/// Four matrices with first rows at the addresses of lanes 0, 8, 16 and 24; stored, then loaded back.
 template <bool transposed>
 __global__ void store_matrices(Half* out) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)

@@ -11,9 +11,9 @@
 #include "hip_on_cpu/sm80.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 
-/// HIP's runtime on the CPU: the part of HIP that a library of kernels needs, for any C++20 compiler. Everything is
-/// done when the call that asks for it returns, but for the work of a non-blocking stream: it is done when somebody
-/// waits for it. The names and numbers are HIP's.
+/// The part of HIP's runtime API that a kernel library needs, on the CPU, for any C++20 compiler. Calls are
+/// synchronous, except on non-blocking streams: their work runs when a call synchronizes with it. Names and numbers are
+/// HIP's.
 
 #define HIP_ON_CPU 1
 
@@ -40,7 +40,7 @@ enum [[nodiscard]] hipError_t {
 
 char const* hipGetErrorName(hipError_t error);
 char const* hipGetErrorString(hipError_t error);
-/// The thread's last error; getting it forgets it.
+/// Returns and clears the thread's last error.
 hipError_t hipGetLastError();
 hipError_t hipPeekAtLastError();
 
@@ -125,7 +125,7 @@ hipError_t hipMalloc(T** memory, std::size_t bytes) {
     return hipMalloc(reinterpret_cast<void**>(memory), bytes);
 }
 hipError_t hipFree(void* memory);
-/// Memory that is there at once, and is freed when the stream comes to it.
+/// Allocates immediately; hipFreeAsync frees in stream order.
 hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream);
 hipError_t hipFreeAsync(void* memory, hipStream_t stream);
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned flags = 0);
@@ -173,21 +173,21 @@ inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void const
     return hipSuccess;
 }
 enum hipFuncAttribute { hipFuncAttributeMaxDynamicSharedMemorySize = 8 };
-/// A launch may ask for 48 KB of shared memory; for as much as this, at most 227 KB, where it says so.
+/// Raises the limit of a kernel's dynamic shared memory from the default of 48 KB, to at most 227 KB.
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value);
 
 namespace hip_on_cpu {
 
-/// Whether launches of the kernel may ask for so much shared memory.
+/// True if launches of the kernel may use this much dynamic shared memory.
 bool takes_shared_bytes(void const* kernel, std::size_t bytes);
 
-/// A kernel and its arguments: what every thread of a launch calls.
+/// A kernel and its arguments: called by every thread of a launch.
 struct Call {
     virtual ~Call() = default;
     virtual void run() const = 0;
 };
 
-/// The library deletes `call`. `at_once` is a cooperative launch.
+/// Takes ownership of `call`. `at_once`: a cooperative launch.
 hipError_t launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream, bool at_once);
 
 template <class... Parameters>
@@ -212,8 +212,7 @@ hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** a
     return launch(copy_call(kernel, arguments), grid, block, shared_bytes, stream, at_once);
 }
 
-/// A launch of clusters. Refused where the device's compute capability is lower, or where clusters do not fill the
-/// grid.
+/// Cluster launch. Refused if the device's compute capability is below 9.0, or if the clusters do not divide the grid.
 hipError_t launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
                            hipStream_t stream);
 
@@ -225,11 +224,11 @@ hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
 
 }  // namespace hip_on_cpu
 
-/// HIP's own form, which is refused: nothing can call what it does not know the type of.
+/// HIP's declaration, refused at run time: a void const* has no parameter types to call with.
 hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream);
 
-/// `arguments` points to one pointer for each parameter.
+/// `arguments` has one pointer per parameter.
 template <class... Parameters>
 hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                            std::size_t shared_bytes, hipStream_t stream) {
@@ -241,8 +240,8 @@ hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, 
     return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true);
 }
 
-/// The portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...). hipGetLastError() says what was
-/// wrong. A kernel of several template arguments is written HIP_KERNEL_NAME(kernel<A, B>).
+/// Portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...). hipGetLastError() returns the error.
+/// Write a kernel with several template arguments as HIP_KERNEL_NAME(kernel<A, B>).
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 template <class... Parameters, class... Arguments>
 void hipLaunchKernelGGL(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned shared_bytes, hipStream_t stream,

@@ -8,7 +8,7 @@
 
 namespace hip_on_cpu {
 
-/// A line of source. As std::source_location, which clang has from version 16 on.
+/// Source location. Replaces std::source_location, which clang supports from version 16 on.
 struct Place {
     char const* file = nullptr;
     unsigned line = 0;
@@ -20,19 +20,19 @@ struct Place {
 
 inline constexpr unsigned most_threads = 1024, widest_wave = 64;
 
-/// What each lane of a wave brought to a shuffle or a vote.
+/// Values of all lanes of a wave in a shuffle or a vote.
 struct Exchange {
     std::uint64_t value[widest_wave];
-    std::uint64_t present;  ///< one bit for each lane that has not finished
+    std::uint64_t present;  ///< bit mask of the lanes that have not finished
 
     bool has(unsigned lane) const { return present >> lane & 1; }
 };
 
-/// One block of a grid, as its threads know it.
+/// One block of a grid, as seen by its threads.
 class Block {
 public:
     dim3 index, size, grid;
-    std::size_t shared_bytes = 0;  ///< of the shared memory that the launch asked for
+    std::size_t shared_bytes = 0;  ///< of dynamic shared memory
 
     Block(Block const&) = delete;
     Block& operator=(Block const&) = delete;
@@ -40,12 +40,12 @@ public:
     dim3 thread() const { return current->index; }
     unsigned lane() const { return current->lane; }
 
-    /// Called within a thread: returns when every thread of the block has called it from the same place.
+    /// Called by a thread: returns when every thread of the block has called it from the same place.
     void barrier(Place const& place);
-    /// The same for the lanes of a wave that have not finished; returns what each of them brought.
+    /// Barrier among the unfinished lanes of a wave; returns each lane's value.
     Exchange const& exchange(std::uint64_t value, Place const& place);
 
-    /// The shared memory that the launch asked for, at a multiple of 1024 bytes.
+    /// Dynamic shared memory, aligned to 1024 bytes.
     std::byte* shared_memory() const { return shared; }
 
 protected:
@@ -53,22 +53,22 @@ protected:
         dim3 index;
         unsigned lane = 0;
     };
-    Position* current = nullptr;  // of the thread that runs
+    Position* current = nullptr;  // the running thread
     std::byte* shared = nullptr;
 
     Block() = default;
     ~Block() = default;
 };
 
-/// The block that this thread of the system runs.
+/// Block that this OS thread runs.
 extern constinit thread_local Block* running;
 
-/// What the environment's HIP_ON_CPU_ARCH says that the device is, such as "gfx90a"; with waves of 64 lanes "gfx90a"
-/// where it says nothing, and with waves of 32 none of AMD's, "".
+/// Device architecture from HIP_ON_CPU_ARCH, such as "gfx90a"; if unset, "gfx90a" with 64-lane waves, and "" (not AMD)
+/// with 32-lane waves.
 char const* architecture();
-/// Compute capability, times ten: what HIP_ON_CPU_ARCH says, as "sm_80", or 90. A device of AMD's says 10.
+/// Compute capability times ten: from HIP_ON_CPU_ARCH, as "sm_80", or 90. AMD devices report 10.
 int compute_capability();
-/// Lanes of a wave: what the environment's HIP_ON_CPU_WAVE says, which is 32 or 64, or those of HIP_ON_CPU_ARCH, or 32.
+/// Wave size: HIP_ON_CPU_WAVE, 32 or 64; else that of HIP_ON_CPU_ARCH; else 32.
 unsigned wave_width();
 
 }  // namespace hip_on_cpu

@@ -3,24 +3,25 @@
 
 #include "hip_on_cpu/block.hpp"
 
-/// What compute capability 9.0 adds beside sm_90a's instructions: clusters of neighbouring blocks, which run at once,
-/// wait for each other and read each other's shared memory. Source: NVIDIA, CUDA C++ Programming Guide, "Thread Block
-/// Clusters" and "Distributed Shared Memory".
+/// Thread block clusters of compute capability 9.0: the blocks of a cluster are co-resident, can synchronize, and can
+/// access each other's shared memory (DSMEM). Source: NVIDIA, CUDA C++ Programming Guide, "Thread Block Clusters" and
+/// "Distributed Shared Memory".
 namespace hip_on_cpu {
 
-/// Most blocks of a cluster that every device takes.
+/// Portable maximum cluster size, in blocks.
 inline constexpr unsigned most_cluster_blocks = 8;
 
-/// Whether the block is one of a cluster, its number there, and how many they are: 0 and 1 where it is none.
+/// True if the block is in a cluster, its rank, and the cluster's size: 0 and 1 without a cluster.
 bool in_cluster();
 unsigned cluster_rank();
 unsigned cluster_size();
 
-/// Called by all threads of all of a cluster's blocks. The program ends where a block has finished without it.
+/// barrier.cluster: called by all threads of all blocks of a cluster. The program aborts if a block has finished
+/// without it.
 void cluster_barrier(Place place = Place::current());
 
-/// Where what lies at `own` in this block's shared memory lies in another block's. Once a block has finished its
-/// shared memory is NaN.
+/// mapa: address in block `rank`'s shared memory that corresponds to `own` in this block's. The shared memory of a
+/// finished block is NaN.
 void* shared_of_block(void* own, unsigned rank);
 
 }  // namespace hip_on_cpu

@@ -5,25 +5,25 @@
 
 #include <string>
 
-/// What tests may ask for that no real runtime offers.
+/// Controls for tests, beyond HIP's API.
 ///
-/// Environment: HIP_ON_CPU_WAVE, the lanes of a wave, 32 (the default) or 64; HIP_ON_CPU_ARCH, the architecture
-/// that the devices say they are, as "gfx90a" or "sm_80"; HIP_ON_CPU_DEVICES, the number of devices, 2 by default.
+/// Environment: HIP_ON_CPU_WAVE, the wave size, 32 (default) or 64; HIP_ON_CPU_ARCH, the architecture that devices
+/// report, as "gfx90a" or "sm_80"; HIP_ON_CPU_DEVICES, the number of devices, default 2.
 namespace hip_on_cpu {
 
-/// The next call of the function named, e.g. "hipMalloc", does nothing but return the error.
+/// Makes the next call of the named function, e.g. "hipMalloc", return the error without effect.
 void fail_next(std::string const& function, hipError_t error);
 
-/// Every call returns the error, as after a kernel has read what it may not, until `hipSuccess` is set here.
+/// Makes every call return the error, as after an invalid access by a kernel, until hipSuccess is set.
 void fail_always(hipError_t error);
 
-/// How often the function named has been called, by any thread.
+/// Number of calls of the named function, by any thread.
 long calls(std::string const& function);
 
-/// Allocations, streams, events and graphs that exist.
+/// Number of live allocations, streams, events and graphs.
 long live_objects();
 
-/// The number of devices from now on.
+/// Sets the number of devices.
 void set_devices(int count);
 
 }  // namespace hip_on_cpu

@@ -8,7 +8,7 @@
 
 #include "hip_on_cpu/block.hpp"
 
-/// What HIP adds to C++ for the source of a kernel. The names are HIP's.
+/// HIP's extensions of C++ in device code. Names are HIP's.
 
 #define __global__
 #define __device__
@@ -23,7 +23,7 @@
 #define blockIdx (hip_on_cpu::running->index)
 #define blockDim (hip_on_cpu::running->size)
 #define gridDim (hip_on_cpu::running->grid)
-/// Declares `name`, an array of the shared memory that the launch asked for.
+/// Declares `name` as an array in dynamic shared memory.
 #define HIP_DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(hip_on_cpu::running->shared_memory());
 
 inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
@@ -31,7 +31,7 @@ inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
 inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     hip_on_cpu::running->barrier(place);
 }
-/// Other blocks get a turn, as a thread that waits for them calls this again and again.
+/// Yields to other blocks, because a thread that spins on their memory calls it repeatedly.
 inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     sched_yield();
@@ -40,7 +40,7 @@ inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits)
 
 namespace hip_on_cpu {
 
-/// What `value` is in lane `from` of the wave; all bits set where there is no such lane any more.
+/// Returns `value` of lane `from` of the wave; all bits set if that lane has finished.
 template <class T>
 T of_lane(T value, int from, Place const& place) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
@@ -54,8 +54,8 @@ T of_lane(T value, int from, Place const& place) {
     return value;
 }
 
-/// Whether `old` was at the address, and `value` is now; otherwise `old` is what was there. The compiler's own
-/// function: reading <atomic> takes as long as all else here.
+/// Compare-and-swap: returns true if `old` was replaced by `value`; otherwise `old` becomes the current value. A
+/// compiler builtin, because <atomic> takes as long to compile as the rest of this header.
 template <class T>
 bool exchanged(T* address, T& old, T value) {
     return __atomic_compare_exchange(address, &old, &value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -63,7 +63,7 @@ bool exchanged(T* address, T& old, T value) {
 
 }  // namespace hip_on_cpu
 
-/// A wave is cut into groups of `width` lanes, a power of two; shuffles stay within a group.
+/// Splits a wave into groups of `width` lanes, a power of two; shuffles stay within a group.
 template <class T>
 T __shfl(T value, int from, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     int const self = static_cast<int>(hip_on_cpu::running->lane());
@@ -85,7 +85,7 @@ T __shfl_down(T value, unsigned delta, int width = warpSize, hip_on_cpu::Place p
     return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, place);
 }
 
-/// One bit a lane.
+/// One bit per lane.
 inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, place);
     unsigned long long bits = 0;
@@ -94,7 +94,7 @@ inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_
     return bits;
 }
 
-/// For int and unsigned; returns what was there before.
+/// For int and unsigned; returns the previous value.
 template <class T>
 T atomicMax(T* address, T value) {
     T old;
@@ -104,7 +104,7 @@ T atomicMax(T* address, T value) {
     return old;
 }
 
-/// For float, int and unsigned; returns what was there before.
+/// For float, int and unsigned; returns the previous value.
 template <class T>
 T atomicAdd(T* address, T value) {
     T old;

@@ -111,7 +111,6 @@ FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, E
 /// S>: R divides P and S divides Q.
 ///
 /// Compilers quote the line of an unmet requirement: its comment gives the reason.
-/// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <class Of, auto... Window>
     requires(detail::is_window(Window...))  // a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
             &&
