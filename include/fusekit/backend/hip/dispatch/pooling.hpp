@@ -76,11 +76,11 @@ FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu co
                                                                           IndexLimits const& limits = {}) {
     auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
     if (!slabs) return slabs.error();
-    auto const [image, images, outputs] = *slabs;
+    std::int64_t const images = slabs->images, outputs = slabs->outputs;
     WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, outputs > 0 && channels_last(x.layout)}};
     if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
-    params.image = FastDivmod(static_cast<unsigned>(image));
-    auto const prepare = [&, images = images, outputs = outputs]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
+    params.image = FastDivmod(static_cast<unsigned>(slabs->image));
+    auto const prepare = [&]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
         using Mainloop = WindowPooling<Plan, T, U, lanes>;
         params.packets = static_cast<unsigned>(outputs / lanes);
         return detail::prepare_pool<Plan, Mainloop>(gpu, params, images, outputs, Mainloop::threads * lanes);
