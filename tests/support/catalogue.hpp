@@ -80,7 +80,7 @@ struct Line {
 
 /// The line of a mode by its number.
 template <int Number>
-inline constexpr Line<std::tuple_element_t<Number, Modes>> line{};
+inline constexpr Line<std::tuple_element_t<static_cast<std::size_t>(Number), Modes>> line{};
 
 /// Calls f(a line) for every activation.
 template <class F>
