@@ -5,7 +5,7 @@
 
 namespace fusekit::compat {
 
-/// An activation and its numbers. None until it is set.
+/// Activation mode and parameters. Unset until set.
 struct ActivationDescriptor {
     static constexpr ObjectKind kind = ObjectKind::activation;
     static constexpr char const* name = "an activation descriptor";
@@ -16,10 +16,10 @@ struct ActivationDescriptor {
     double alpha = 0, beta = 0, gamma = 0;
 };
 
-/// The descriptor of a handle, which has been set.
+/// Descriptor of a handle. Throws Failure if it is not set.
 ActivationDescriptor const& get_set(miopenActivationDescriptor_t handle, char const* argument);
 
-/// Failure where it is no mode of MIOpen's.
+/// Throws Failure if it is no mode of MIOpen's.
 void check(miopenActivationMode_t mode);
 
 }  // namespace fusekit::compat

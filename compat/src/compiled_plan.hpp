@@ -9,42 +9,42 @@
 
 namespace fusekit::compat {
 
-/// A plan of the library that is found for a sequence of operators: on tensors of these layouts, for one session.
+/// A plan of the library for a sequence of operators on tensors of these layouts, for one session.
 ///
-/// A run that is given what the last was given, but for the places of x and y, starts the launch that is prepared
-/// already: pointers to weights seldom change. Any other prepares its own.
+/// A run whose arguments equal the previous run's, except for the addresses of x and y, reuses the prepared launch:
+/// pointers to weights seldom change. Any other run prepares a new one.
 class CompiledPlan {
 public:
-    /// `x` and `y` are the input's and the output's layouts. Failure where the library has no such plan, or the plan
-    /// refuses these layouts.
+    /// `x` and `y` are the layouts of input and output. Throws Failure if the library has no such plan, or the plan
+    /// refuses the layouts.
     CompiledPlan(Session& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x,
                  TensorDescriptor const& y);
 
-    /// The bytes that runs borrow.
+    /// Workspace bytes of a run.
     std::size_t workspace_bytes() const { return bytes; }
 
-    /// Runs on the session's stream, into a tensor of y's extents and type and of any strides; allocates nothing where
-    /// the launch is prepared. Failure leaves the output as it was.
+    /// Runs on the session's stream, into a tensor of y's extents and type and of any strides; allocates nothing if the
+    /// launch is prepared. Throws Failure with the output unchanged.
     void run(Session& session, OperatorArguments const& arguments, void const* from, TensorDescriptor const& output,
              void* to, WorkspaceView lent);
 
 private:
     struct Operator {
         runtime::Kind kind;
-        OpValues values;  ///< what the launch is prepared for
+        OpValues values;  ///< arguments of the prepared launch
     };
 
     runtime::Handle<Device> plan;
     std::vector<Operator> operators;
-    std::vector<runtime::Arguments> tensors;  ///< of the operators: their layouts, without pointers
+    std::vector<runtime::Arguments> tensors;  ///< layouts of the operators' tensors, without pointers
     runtime::View x;
     std::size_t bytes = 0;
-    runtime::Run<Device> launch;  ///< null until one is prepared
-    TensorDescriptor y;  ///< that it is prepared for
-    int alignment = 0;  ///< of x and y, that it is prepared for
+    runtime::Run<Device> launch;  ///< null until prepared
+    TensorDescriptor y;  ///< layout of the prepared launch
+    int alignment = 0;  ///< of x and y in the prepared launch, in bytes
 
     void prepare(Session& session);
-    /// Failure where memory that a run is lent is one of its tensors, too.
+    /// Throws Failure if a run's workspace overlaps one of its tensors.
     void check_apart(WorkspaceView lent, void const* from, void const* to) const;
 };
 

@@ -101,7 +101,7 @@ ConvolutionDescriptor const& get_set(miopenConvolutionDescriptor_t handle, char 
 
 namespace {
 
-/// The attribute's place, or Failure.
+/// Reference to an attribute. Throws Failure for an unknown one.
 int& attribute(ConvolutionDescriptor& convolution, miopenConvolutionAttrib_t attr) {
     if (attr != MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL && attr != MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC)
         fail(miopenStatusInvalidValue, "attr: expected a miopenConvolutionAttrib_t, got " + Text::number(int{attr}));

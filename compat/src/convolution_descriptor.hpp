@@ -7,7 +7,7 @@
 
 namespace fusekit::compat {
 
-/// How a convolution's window moves, in one to three modes of space. None until it is set.
+/// Geometry of a convolution with one to three spatial modes. Unset until set.
 struct ConvolutionDescriptor {
     static constexpr ObjectKind kind = ObjectKind::convolution;
     static constexpr char const* name = "a convolution descriptor";
@@ -15,7 +15,7 @@ struct ConvolutionDescriptor {
     static constexpr int most_modes = 3;
 
     miopenConvolutionMode_t mode = miopenConvolution;
-    int space = 0;  ///< modes of space; 0 until it is set
+    int space = 0;  ///< number of spatial modes; 0 until set
     int pads[most_modes] = {}, strides[most_modes] = {}, dilations[most_modes] = {};
     int groups = 1;
     int attributes[2] = {};
@@ -23,16 +23,16 @@ struct ConvolutionDescriptor {
     /// Throws Failure.
     void set(miopenConvolutionMode_t mode, int space, int const* pads, int const* strides, int const* dilations);
 
-    /// N, K, then the extents of space that a window of the weights' makes of the input's; Failure where it does not
-    /// fit.
+    /// Output shape: N, K, then the spatial extents for the input and the weights' window. Throws Failure if the window
+    /// does not fit.
     TensorDescriptor output(TensorDescriptor const& input, TensorDescriptor const& weights) const;
 
-    /// As the library has it, of the weights' rows and columns. Failure where it has none: it is transposed, or of one
-    /// or three modes.
+    /// Geometry as fusekit's Filter, with the weights' rows and columns. Throws Failure for transposed convolutions and
+    /// for one or three spatial modes, which Filter<2> cannot express.
     Filter<2> filter(TensorDescriptor const& weights) const;
 };
 
-/// The descriptor of a handle, which has been set.
+/// Descriptor of a handle. Throws Failure if it is not set.
 ConvolutionDescriptor const& get_set(miopenConvolutionDescriptor_t handle, char const* argument);
 
 }  // namespace fusekit::compat

@@ -4,7 +4,7 @@
 namespace fusekit::compat {
 namespace {
 
-/// Refuses a tensor of another type or other extents than the plan's.
+/// Refuses a tensor whose type or extents differ from the plan's.
 void check_is(TensorDescriptor const& given, TensorDescriptor const& expected, char const* argument) {
     auto const words = [&](TensorDescriptor const& tensor) {
         return given.type == expected.type ? tensor.shape() : "elements of " + name_of(tensor.type);

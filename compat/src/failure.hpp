@@ -8,13 +8,13 @@
 
 namespace fusekit::compat {
 
-/// Why a call does not succeed: thrown inside the library, and returned as a status at its boundary.
+/// Error of a call: thrown inside the library, returned as a status at its boundary.
 struct Failure {
     miopenStatus_t status;
     Text sentence;
 };
 
-/// Keeps the sentence for fusekitMiopenLastError(): "call: sentence", as much as there is room for. Allocates nothing.
+/// Stores "call: sentence" for fusekitMiopenLastError(), truncated to the buffer. Allocates nothing.
 void remember(char const* call, char const* sentence) noexcept;
 
 /// Throws Failure.
@@ -24,13 +24,13 @@ inline void require(bool holds, miopenStatus_t status, char const* sentence) {
     if (!holds) fail(status, sentence);
 }
 
-/// The status of an error of the library's: whether memory was missing, a device's own call failed, or neither.
+/// Status of a library error: out of memory, a failed device call, or `of_neither`.
 miopenStatus_t status_of(Error const& error, miopenStatus_t of_neither = miopenStatusBadParm);
 
-/// The status of what is in flight; its sentence is remembered. To be called where an exception is caught.
+/// Status of the current exception; stores its message. Precondition: called in a catch block.
 miopenStatus_t status_of_exception(char const* call) noexcept;
 
-/// Runs the body of the call of that name. Nothing is thrown out of it.
+/// Runs the body of the named call. Never throws.
 template <class Body>
 miopenStatus_t guard(char const* call, Body const& body) noexcept {
     try {

@@ -9,34 +9,35 @@
 
 namespace fusekit::compat {
 
-/// Behind a miopenFusionOpDescriptor_t: an operator of a plan, which owns it. A bias with more than one
-/// value per channel is a Residual.
+/// Object of a miopenFusionOpDescriptor_t: an operator of a plan, owned by the plan. A bias with more than one value
+/// per channel is a Residual.
 struct FusionOp {
     static constexpr ObjectKind kind = ObjectKind::op;
     static constexpr char const* name = "an operator";
     using Handle = miopenFusionOpDescriptor_t;
 
     runtime::Descriptor descriptor;
-    TensorDescriptor parameters = {};  ///< of each tensor that it is given but x: weights, bias, batch norm's
-    bool keeps_running = false;        ///< whether a batch norm in training moves running statistics
-    bool empty_x = false;              ///< a batch norm's backward pass over no pixels
+    TensorDescriptor parameters = {};  ///< layout of each tensor except x: weights, bias, batch norm's
+    bool keeps_running = false;        ///< true if a batch norm in training updates running statistics
+    bool empty_x = false;              ///< a batch norm's backward pass over zero pixels
     std::uint64_t handle = 0;
 
-    /// The tensors that runs are given, their pointers null. `x` is the plan's input.
+    /// Tensors of a run, with null pointers. `x` is the plan's input.
     runtime::Arguments tensors(TensorDescriptor const& x) const;
 };
 
-/// As the runtime has it; the pointer is null.
+/// Run-time view of a tensor, with a null pointer.
 runtime::View view_of(TensorDescriptor const& tensor);
 
-/// The same at an address. Throws Failure for a misaligned one, and for null unless the tensor has no elements.
+/// Run-time view of a tensor at `data`. Throws Failure for a misaligned address, and for null unless the tensor is
+/// empty.
 runtime::View view_of(TensorDescriptor const& tensor, void const* data, char const* argument);
 void check_address(runtime::View const& view, char const* argument);
 
-/// Failure where memory that a caller lends is a tensor's too.
+/// Throws Failure if the caller's workspace overlaps a tensor.
 void check_apart(WorkspaceView workspace, runtime::View const& view, char const* argument);
 
-/// "a convolution", "a bias" and so on.
+/// Name of an operator kind: "a convolution", "a bias" and so on.
 char const* name_of(runtime::Kind kind);
 
 }  // namespace fusekit::compat

@@ -10,41 +10,41 @@
 
 namespace fusekit::compat {
 
-/// Behind a miopenFusionPlanDescriptor_t: operators in order, on an input, and what they were compiled to for each
-/// session. It owns the operators and keeps copies of all descriptors.
+/// Object of a miopenFusionPlanDescriptor_t: operators in order, on an input, and the compiled plan of each session.
+/// Owns the operators and copies all descriptors.
 class FusionPlan {
 public:
     static constexpr ObjectKind kind = ObjectKind::plan;
     static constexpr char const* name = "a fusion plan";
     using Handle = miopenFusionPlanDescriptor_t;
 
-    /// Failure where the library has no plan on such tensors.
+    /// Throws Failure if the library has no plan on such tensors.
     explicit FusionPlan(TensorDescriptor const& the_input);
     FusionPlan(FusionPlan const&) = delete;
     FusionPlan& operator=(FusionPlan const&) = delete;
     ~FusionPlan();
 
     TensorDescriptor const& input() const { return x; }
-    /// What the operators so far make of the input, in the input's layout.
+    /// Output of the operators added so far, in the input's layout.
     TensorDescriptor const& output() const { return y; }
 
     int size() const { return static_cast<int>(operators.size()); }
     FusionOp const& op(int index) const { return *operators[static_cast<std::size_t>(index)]; }
     bool has(runtime::Kind wanted) const;
-    /// Explains whether a plan of the library begins with the operators so far and `next`.
+    /// Explains whether the library has a plan that begins with the operators so far and `next`.
     runtime::Explanation explain(runtime::Descriptor const& next) const;
 
-    /// Adds an operator whose result is `output`, and forgets what was compiled. Failure, and nothing is added, where
-    /// no plan of the library begins so.
+    /// Adds an operator with result `output`, and discards compiled plans. Throws Failure and adds nothing if no plan
+    /// of the library begins with the sequence.
     FusionOp const& add(FusionOp op, TensorDescriptor const& output);
 
-    /// Makes a session able to run the plan.
+    /// Compiles the plan for a session.
     void compile(miopenHandle_t handle, Session& session);
 
-    /// What was compiled for a session; null where nothing was since the last operator was added.
+    /// Compiled plan of a session; null if an operator was added since.
     std::shared_ptr<CompiledPlan> compiled_for(miopenHandle_t handle) const;
 
-    /// The same without keeping it.
+    /// Compiles for a session without storing the result.
     std::shared_ptr<CompiledPlan> compile_once(Session& session) const;
 
 private:
@@ -55,7 +55,7 @@ private:
         miopenHandle_t handle;
         std::shared_ptr<CompiledPlan> plan;
     };
-    mutable std::mutex mutex;  ///< of `compiled`: sessions of several threads may share the plan
+    mutable std::mutex mutex;  ///< guards `compiled`: sessions of several threads may share the plan
     std::vector<Compiled> compiled;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using runtime::Role;
 
-/// The float that a scaling factor points to; 1 where it is null.
+/// Float behind a scaling factor's pointer; 1 if null.
 float factor(void const* pointer) {
     float value = 1;
     if (pointer) std::memcpy(&value, pointer, sizeof value);
@@ -33,13 +33,13 @@ public:
     std::vector<runtime::Arguments> arguments;
 };
 
-/// Refuses extents that are not the expected ones.
+/// Refuses unexpected extents.
 void check_shape(TensorDescriptor const& given, TensorDescriptor const& expected, char const* argument) {
     if (!given.has_shape_of(expected))
         fail(miopenStatusBadParm, Text(argument) + ": expected " + expected.shape() + ", got " + given.shape());
 }
 
-/// A tensor that is added to y: broadcast over modes of extent 1.
+/// Tensor that is added to y, broadcast over modes of extent 1.
 struct Term {
     TensorDescriptor layout;    ///< broadcast to y
     TensorDescriptor channels;  ///< broadcast to 1 x C x 1 x 1, if per_channel
@@ -64,13 +64,13 @@ struct Term {
         residual[Role::z] = view_of(layout, data, argument);
         residual.factor = double{factor};
     }
-    /// Adds a Bias. Needs per_channel and a factor of 1.
+    /// Adds a Bias. Precondition: per_channel and a factor of 1.
     void add_as_bias(Sequence& plan) const {
         plan.add(runtime::bias())[Role::bias] = view_of(channels, data, argument);
     }
 };
 
-/// Adds the terms. The library's plan has one Bias and one Residual; with a Scale, the Residual is not optional.
+/// Adds the terms. The library's plan has one Bias and one Residual; after a Scale, the Residual is required.
 void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, bool scaled) {
     if (!z && !(bias.per_channel && !scaled)) return bias.add_to(plan);
     bool const swapped = z && !bias.per_channel && z->per_channel && z->factor == 1;

@@ -8,9 +8,9 @@
 
 namespace fusekit::compat {
 
-/// What one operator was given last. Equal bytes are equal arguments: all of it is set.
+/// Most recent arguments of one operator. Fully initialised, so that equal arguments are equal bytes.
 struct OpValues {
-    std::uint64_t op;  ///< its handle
+    std::uint64_t op;  ///< handle of the operator
     void* tensors[runtime::roles];
     double alpha, beta, gamma, epsilon, momentum;
 
@@ -18,21 +18,21 @@ struct OpValues {
     void* operator[](runtime::Role role) const { return tensors[static_cast<int>(role)]; }
 };
 
-/// Behind a miopenOperatorArgs_t: values of operators, of one plan or of many.
+/// Object of a miopenOperatorArgs_t: arguments of operators, of one plan or several.
 class OperatorArguments {
 public:
     static constexpr ObjectKind kind = ObjectKind::arguments;
     static constexpr char const* name = "operator arguments";
     using Handle = miopenOperatorArgs_t;
 
-    /// The values of an operator; null where it was given none.
+    /// Arguments of an operator; null if it was given none.
     OpValues const* find(std::uint64_t op) const {
         for (OpValues const& each : all)
             if (each.op == op) return &each;
         return nullptr;
     }
 
-    /// In the place of what the operator was given before. Forgets operators that are gone.
+    /// Replaces the operator's arguments. Discards operators that were destroyed.
     void set(OpValues const& values);
 
 private:

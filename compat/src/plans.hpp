@@ -6,20 +6,20 @@
 
 #include "queue.hpp"
 
-/// The plans of fusekit's compiled library.
+/// Plans of fusekit's compiled library.
 namespace fusekit::compat {
 
-/// Why the library has no plan that begins with these operators, if it has none.
+/// Explains whether the library has a plan that begins with these operators.
 runtime::Explanation explain_beginning(runtime::Descriptors descriptors);
 
-/// The plan of these operators; Failure, miopenStatusUnsupportedOp, where there is none.
+/// Finds the plan of these operators. Throws Failure, miopenStatusUnsupportedOp, if there is none.
 runtime::Handle<Device> find_plan(runtime::Descriptors descriptors, runtime::Types types);
 
-/// Failure for what a plan, its preparation or its run refuses: `status`, unless memory is missing or the device's own
-/// call failed.
+/// Throws Failure if a plan, its preparation or its run refuses: `status`, unless memory is missing or a device call
+/// failed.
 void check(Refusal const& refusal, miopenStatus_t status = miopenStatusBadParm);
 
-/// What x and y are both aligned to, in bytes, and 16 at most, as no launch asks for more.
+/// Common alignment of x and y in bytes, at most 16, because no launch requires more.
 int alignment_of(void const* x, void const* y);
 
 }  // namespace fusekit::compat

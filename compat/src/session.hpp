@@ -8,7 +8,7 @@
 
 namespace fusekit::compat {
 
-/// Behind a miopenHandle_t: a device, a stream, and workspace for runs there.
+/// Object of a miopenHandle_t: a device, a stream, and workspace.
 class Session {
 public:
     static constexpr ObjectKind kind = ObjectKind::handle;
@@ -24,12 +24,12 @@ public:
 
     Queue queue;
 
-    /// What a run on the present stream that needs so many bytes is lent: the caller's memory, made ready; or, where
-    /// that is null or not aligned to 64 bytes, the session's own for that stream, which stays ready; or none, where
-    /// the device has its own. Failure where the caller's is too small.
+    /// Workspace of a run on the current stream that needs `needed` bytes: the caller's memory, zeroed; if that is null
+    /// or not aligned to 64 bytes, the session's own for that stream, which stays zeroed between runs; none if the
+    /// device has its own. Throws Failure if the caller's is too small.
     WorkspaceView workspace(std::size_t needed, WorkspaceView lent);
 
-    /// Enqueues work on the present stream. With `profiling`, also synchronizes and records its time.
+    /// Enqueues work on the current stream. With `profiling`, also synchronizes and records its time.
     template <class Work>
     void measure(Work const& work) {
         if (profiling) milliseconds = queue.time(work);
@@ -38,7 +38,7 @@ public:
     bool profiling = false;
     float milliseconds = 0;  ///< of the last work with `profiling`
 
-    /// What workspace is allocated with from now on; null pointers restore the device's own.
+    /// Sets the allocator of future workspace; null pointers restore the device's own.
     void set_allocator(miopenAllocatorFunction to_allocate, miopenDeallocatorFunction to_release, void* context);
 
 private:
@@ -53,7 +53,7 @@ private:
         Allocator allocator;
     };
     Allocator allocator;
-    std::vector<Kept> kept;  ///< one for each stream that has had a run that borrows
+    std::vector<Kept> kept;  ///< one per stream that has had a run with workspace
 
     WorkspaceView allocate(std::size_t bytes);
     void release(Kept const& each) noexcept;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 56;  // bytes and sums of offsets fit 63 bits
 
-/// Bytes of an element; Failure where it is no type of MIOpen's.
+/// Bytes of an element. Throws Failure if it is no type of MIOpen's.
 int bytes_of(miopenDataType_t type) {
     switch (type) {
         case miopenInt8: return 1;
@@ -187,14 +187,14 @@ Layout<4> image_layout(TensorDescriptor const& tensor, char const* argument) {
 
 namespace {
 
-/// A number for an int of the caller's, which may be null.
+/// Writes a number to the caller's int, which may be null.
 void give(int* to, std::int64_t value) {
     if (to && value > INT_MAX)
         fail(miopenStatusInvalidValue, "expected a number that fits int, got " + Text::number(value));
     if (to) *to = static_cast<int>(value);
 }
 
-/// A caller's extents or strides, copied and widened.
+/// Caller's extents or strides, copied and widened.
 struct Numbers {
     std::int64_t at[TensorDescriptor::most_modes] = {};
 
@@ -210,7 +210,7 @@ struct Numbers {
     }
 };
 
-/// The descriptor of a caller's extents and strides; packed where strides are null.
+/// Descriptor of a caller's extents and strides; packed if strides are null.
 template <class T>
 TensorDescriptor described(miopenDataType_t type, int rank, T const* extents, T const* strides) {
     Numbers const shape(extents, rank, "dimsA");
@@ -218,7 +218,7 @@ TensorDescriptor described(miopenDataType_t type, int rank, T const* extents, T 
     return TensorDescriptor::strided(type, rank, shape.at, Numbers(strides, rank, "stridesA").at);
 }
 
-/// The mode of stride 1 in a layout; throws Failure for layouts that strides cannot describe.
+/// Mode of stride 1 in a layout. Throws Failure for layouts that strides cannot describe.
 TensorDescriptor::Innermost innermost_of(miopenTensorLayout_t layout) {
     switch (layout) {
         case miopenTensorNCHW:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// MIOpen's fusion interface over fusekit: the names, values and signatures that MIOpen documents, for C and C++.
-// A program that uses no more of MIOpen than this is compiled with this header and linked with -lMIOpen, unchanged.
-// docs/migration.md says what is better, what is different, and which status a call returns when.
+// MIOpen's fusion interface over fusekit: the names, values and signatures that MIOpen documents, for C and C++. A
+// program that uses only this part of MIOpen compiles with this header and links with -lMIOpen, unchanged.
+// docs/migration.md lists improvements, differences, and the status of each call's errors.
 //
-// A call that returns anything but miopenStatusSuccess has changed nothing and written to no tensor, and has left a
-// sentence for fusekitMiopenLastError(). Calls with null, destroyed or foreign handles do so; only to destroy null
-// succeeds.
+// A call that does not return miopenStatusSuccess changes nothing, writes to no tensor, and stores a message for
+// fusekitMiopenLastError(). Null, destroyed or foreign handles are errors; only destroying null succeeds.
 #ifndef FUSEKIT_MIOPEN_H
 #define FUSEKIT_MIOPEN_H
 

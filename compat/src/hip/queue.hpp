@@ -14,7 +14,7 @@ namespace fusekit::compat {
 
 using Device = hip::Device;
 
-/// Where a handle's runs are put: a stream of the application's, on the GPU that is current when the handle is created.
+/// Target of a handle's runs: a stream of the application's, on the GPU that is current when the handle is created.
 class Queue {
 public:
     explicit Queue(miopenAcceleratorQueue_t the_stream) : gpu(current_device()), own(borrow(the_stream)) {}
@@ -22,13 +22,13 @@ public:
     void set_stream(miopenAcceleratorQueue_t the_stream) { own = borrow(the_stream); }
     miopenAcceleratorQueue_t native() const { return own.stream(); }
 
-    /// What launches are prepared for, and what they are put on.
+    /// Device that launches are prepared for, and stream that they are enqueued on.
     Device& device() const { return gpu; }
     runtime::Stream<Device>& stream() const { return own; }
 
     void* allocate(std::size_t bytes) const { return own.allocate(bytes); }
     void release(void* memory) const noexcept { own.release(memory); }
-    /// Makes workspace zero, after the stream's work and before its next.
+    /// Zeroes workspace, in stream order.
     void clear(void* memory, std::size_t bytes) const {
         using namespace hip;  // under nvcc HIP's names are the library's
         DeviceGuard const guard(own.index());
@@ -50,7 +50,7 @@ private:
         return {gpu, static_cast<hipStream_t>(stream)};
     }
 
-    /// Each GPU's device is made once, and lives as long as the process.
+    /// Devices are created once per GPU, and live until the process ends.
     static Device& current_device() {
         static std::mutex mutex;
         static auto& devices = *new std::vector<std::unique_ptr<Device>>;

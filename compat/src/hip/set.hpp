@@ -7,7 +7,7 @@
 
 namespace fusekit::compat {
 
-/// The plans that the compiled library has for GPUs.
+/// Plans of the compiled library for GPUs.
 using Plans = runtime::ready_made::GpuSet;
 
 }  // namespace fusekit::compat

@@ -3,12 +3,12 @@
 
 #include <fusekit/backend/hip/runtime/device.hpp>
 
-/// Times of a GPU's streams.
+/// Timing of GPU streams.
 namespace fusekit::compat::timing {
 
 using namespace hip;  // under nvcc HIP's names are the library's
 
-/// An event of a stream, whose device is current as long as the event exists.
+/// An event of a stream. The stream's device is current during the event's lifetime.
 class Event {
 public:
     explicit Event(hip::Stream const& the_stream) : stream(the_stream) {
@@ -34,8 +34,8 @@ private:
     hipEvent_t event = {};
 };
 
-/// True if the stream is being captured, or is the default stream while another one is: no event of it can be
-/// synchronized with.
+/// True if the stream is being captured, or is the default stream while another stream is captured: its events cannot
+/// be synchronized with.
 inline bool is_captured(hip::Stream const& stream) {
     hipStreamCaptureStatus status{};
     if (hipStreamIsCapturing(stream.stream(), &status) == hipSuccess) return status != hipStreamCaptureStatusNone;
@@ -43,8 +43,8 @@ inline bool is_captured(hip::Stream const& stream) {
     return true;
 }
 
-/// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work. Of
-/// work that is captured into a graph it returns 0, without synchronizing.
+/// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work.
+/// Returns 0, without synchronizing, for work that is captured into a graph.
 template <class Work>
 float milliseconds_of(hip::Stream const& stream, Work const& work) {
     hip::DeviceGuard const guard(stream.index());

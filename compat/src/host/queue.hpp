@@ -11,8 +11,8 @@ namespace fusekit::compat {
 
 using Device = host::Device;
 
-/// Where a handle's runs are put: the CPU's cores, which all handles share and use in turns. A stream is kept for who
-/// asks for it, and means nothing.
+/// Target of a handle's runs: the CPU, which all handles share; their runs are serialized. The stream is stored and
+/// otherwise unused.
 class Queue {
 public:
     explicit Queue(miopenAcceleratorQueue_t the_stream) : native_stream(the_stream) {}
@@ -20,19 +20,19 @@ public:
     void set_stream(miopenAcceleratorQueue_t the_stream) { native_stream = the_stream; }
     miopenAcceleratorQueue_t native() const { return native_stream; }
 
-    /// What launches are prepared for, and what they are put on.
+    /// Device that launches are prepared for and run on.
     Device& device() const {
-        static Device* const cores = new Device;  // its threads may be used by destructors of the program's own
+        static Device* const cores = new Device;  // destructors of static objects may still use its threads
         return *cores;
     }
     runtime::Stream<Device>& stream() const { return device(); }
 
     void* allocate(std::size_t bytes) const { return device().allocate(bytes); }
     void release(void* memory) const noexcept { device().release(memory); }
-    /// The CPU's runs take workspace as it is.
+    /// No-op: runs on the CPU need no zeroed workspace.
     void clear(void*, std::size_t) const {}
 
-    /// Runs work, and returns its milliseconds.
+    /// Runs work and returns its milliseconds.
     template <class Work>
     float time(Work const& work) const {
         using Clock = std::chrono::steady_clock;

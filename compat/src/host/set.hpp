@@ -7,7 +7,7 @@
 
 namespace fusekit::compat {
 
-/// The plans that the compiled library has for the CPU.
+/// Plans of the compiled library for the CPU.
 using Plans = runtime::ready_made::HostSet;
 
 }  // namespace fusekit::compat
