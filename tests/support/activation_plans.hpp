@@ -12,8 +12,8 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// One tensor with a NaN, both infinities and large values through Plan<Activation<Mode>>, which must give in every
-/// place what apply gives there on the host. Returns how many places differ.
+/// Runs a tensor with a NaN, both infinities and large values through Plan<Activation<Mode>> and compares with apply on
+/// the host. Returns the number of wrong elements.
 template <class Mode, class Device>
 int wrong_places_of_activation(Device& device, typename Mode::Args const& args = {}) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
@@ -35,7 +35,7 @@ int wrong_places_of_activation(Device& device, typename Mode::Args const& args =
     return wrong + !std::isnan(out[3]);
 }
 
-/// Counts the wrong places of every mode.
+/// Counts the wrong elements of every mode.
 template <class Device>
 int wrong_places_of_activations(Device& device) {
     int wrong = 0;
@@ -44,7 +44,7 @@ int wrong_places_of_activations(Device& device) {
     return wrong;
 }
 
-/// The elementary functions that no activation has, as a mode.
+/// Elementary functions that no activation uses, as a mode.
 struct Elementary {
     struct Args {
         int which = 0;
@@ -62,7 +62,7 @@ struct Elementary {
     }
 };
 
-/// Places where a function differs from what it is on the host.
+/// Counts elements where a function differs from the host's.
 template <class Device>
 int wrong_places_of_functions(Device& device) {
     int wrong = 0;

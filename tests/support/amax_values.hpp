@@ -12,11 +12,11 @@
 #include "support/oracle.hpp"
 #include "support/placed.hpp"
 
-/// The largest magnitude of what passes, and y as without it.
+/// Amax: the largest magnitude of the values that pass it, and y unchanged by it.
 namespace test {
 
-/// Convolutions of integers whose largest magnitude is that of a negative number; `before` is what amax holds before.
-/// T are the elements of x, Y of y.
+/// Convolutions of integers whose largest magnitude is that of a negative number; `before`: initial value of amax. T
+/// and Y: element types of x and y.
 template <class T, class Y, class Device>
 void check_amax(Device& device, std::string const& layout, oracle::Shape const& shape, std::int64_t k, float before) {
     CAPTURE(layout, shape.c, k, before);
@@ -45,7 +45,7 @@ void check_amax(Device& device, std::string const& layout, oracle::Shape const& 
     CHECK(scaled.fetch().get(0) == largest_scaled);
 }
 
-/// NaN in one place makes the maximum NaN, whatever stood there before.
+/// A single NaN makes the maximum NaN, for any initial value.
 template <class Device>
 void check_amax_of_nan(Device& device) {
     for (double const value : {-7.0, std::nan("")}) {

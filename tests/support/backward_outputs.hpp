@@ -17,9 +17,9 @@ struct GradientLayouts {
     char const *x, *dy, *z, *dz;
 };
 
-/// Gradients of plans that write beside y, and of Residual's z, which is written beside dx; all in integers. The plans
-/// are First, what writes, Residual, Relu and Scale, where First is Bias, or batch norm in training whose scale and
-/// shift are `scale`, and which has saved a mean of `bias` and an inverse deviation of 1.
+/// Gradients of plans that store beside y, and of Residual's z, which is stored beside dx; all in integers. The plans
+/// are First, the storing operators, Residual, Relu and Scale. First is Bias, or batch norm in training with scale and
+/// shift `scale`, saved mean `bias` and saved inverse deviation 1.
 template <class First, class T, class V, int Rank, class Device>
 class GradientsBesideOutputs {
     static constexpr bool trains = fk::ReductionOp<First>;
@@ -34,7 +34,7 @@ class GradientsBesideOutputs {
     std::vector<double> const bias, scale;
     Placed<Device, 1> placed_bias, placed_scale, ones;
 
-    /// Poisoned.
+    /// Poisoned outputs.
     struct Results {
         Placed<Device, Rank> dx, dz;
         Placed<Device, 1> one, two;  ///< gradients of First's parameters
@@ -59,8 +59,8 @@ public:
           placed_scale(device, fk::DataType::float32, fk::channels(shape.c), scale),
           ones(device, fk::DataType::float32, fk::channels(shape.c), integers(shape.c, 1, 1, 8)) {}
 
-    /// dz is what it should be; dx and the gradients of First's parameters are the same bits whether or not dz is asked
-    /// for and whether or not the forward run writes beside y, of which nothing is written again.
+    /// Checks dz; checks that dx and the gradients of First's parameters are bitwise identical with and without dz, and
+    /// with and without stores in the forward plan, which are not repeated.
     void check() {
         INFO(fk::type_name<First>() << ' ' << layouts.x << ' ' << layouts.dy << ' ' << layouts.z << ' ' << layouts.dz
                                     << ' ' << shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' '
@@ -125,7 +125,7 @@ private:
         else return typename Op::Gradients{to.one.template view<float>(), to.two.template view<float>()};
     }
 
-    /// At the Relu's input u: all of it where u > 0, times the factor; elsewhere nothing.
+    /// Gradient at the Relu's input u: dy times the factor where u > 0, 0 elsewhere.
     oracle::Tensor what_is_left_of_dy() {
         oracle::Tensor const input(shape, x.values);
         auto const after_first = input.each([&](Bounded v, std::size_t i) {
@@ -144,7 +144,7 @@ private:
     }
 };
 
-/// In every layout and type.
+/// Checks every layout and type.
 template <class Device>
 void check_gradients_beside_outputs(Device& device) {
     using Train = fk::BatchNormTraining<fk::Spatial>;

@@ -26,7 +26,7 @@ std::vector<double> doubles(auto const& tensor) {
     return {values.begin(), values.end()};
 }
 
-/// Numbers that are floats, so that double has the same.
+/// Floats, as doubles: both types hold them exactly.
 inline std::vector<double> uniform(std::int64_t size, std::uint64_t seed, double low = -1, double high = 1) {
     std::vector<double> values(static_cast<std::size_t>(size));
     for (double& value : values) {
@@ -37,11 +37,11 @@ inline std::vector<double> uniform(std::int64_t size, std::uint64_t seed, double
 }
 
 struct Difference {
-    double elements = 0, parameters = 0;  ///< of dx and Residual's dz; of sums
+    double elements = 0, parameters = 0;  ///< error of dx and Residual's dz; of sums
 };
 
-/// A plan of batch norm between two operators of each form: what its gradients in float differ by from those in double
-/// on the host, which finite differences have confirmed (tests/plan/backward.cpp).
+/// Batch norm between two operators of each form: the difference between its gradients in float and those in double on
+/// the host, which finite differences confirm (tests/plan/backward.cpp).
 template <class Norm, class T, class Device>
 Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) {
     using B = std::conditional_t<Norm::per_place, fk::Scale, fk::Bias>;
@@ -106,8 +106,8 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
 
 }  // namespace detail
 
-/// dx and dz are of the size of 2 or less, and rounded some 30 times on the way: 1e-5. A sum of m terms of that size is
-/// off by 1e-5 m at most.
+/// Tolerance: dx and dz have magnitudes of at most 2 and some 30 roundings: 1e-5. A sum of m such terms has an error of
+/// at most 1e-5 m.
 void check_gradients_of_pointwise_plans(auto& device) {
     for (fk::Layout<4> const& layout : {fk::nchw(3, 5, 7, 9), fk::nchw(2, 3, 32, 32), fk::nhwc(3, 7, 9, 5),
                                         fk::nhwc(2, 17, 16, 24), fk::nchw(2, 3, 1, 1)}) {

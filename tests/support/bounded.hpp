@@ -5,15 +5,16 @@
 
 namespace test {
 
-/// A number as float arithmetic would have it: the exact value, and a bound on how far a float may be from it.
+/// A number with a bound on the error that float arithmetic makes: the exact value and the maximum distance of a float
+/// result.
 ///
-/// Running error analysis (Higham 2002, section 3.3): each operation carries the errors of its operands on and
-/// adds half an ulp, and adds nothing where its result is a float. An error of 0 means that every float
-/// evaluation, contracted to fma or not, gives exactly `value`.
+/// Running error analysis (Higham 2002, section 3.3): each operation propagates the errors of its operands and adds
+/// half an ulp, or nothing if its result is a float. An error of 0 means that every float evaluation, contracted to FMA
+/// or not, gives exactly `value`.
 struct Bounded {
     double value = 0, error = 0;
 
-    static constexpr double unit = 0x1.001p-24;    // half an ulp of float, with room for second order terms
+    static constexpr double unit = 0x1.001p-24;  // half an ulp of float, with room for second order terms
     static constexpr double smallest = 0x1p-149;
 
     static Bounded rounded(double value, double error) {
@@ -28,12 +29,12 @@ inline Bounded operator*(Bounded a, Bounded b) {
     return Bounded::rounded(a.value * b.value,
                             std::fabs(a.value) * b.error + std::fabs(b.value) * a.error + a.error * b.error);
 }
-/// For b.error much smaller than b.value.
+/// Precondition: b.error is much smaller than b.value.
 inline Bounded operator/(Bounded a, Bounded b) {
     double const quotient = a.value / b.value;
     return Bounded::rounded(quotient, (a.error + std::fabs(quotient) * b.error) / (std::fabs(b.value) - b.error));
 }
-/// The square root to 1 ulp, as the library claims; exact for exact squares.
+/// Square root to 1 ulp, as the library claims; exact for exact squares.
 inline Bounded sqrt(Bounded a) {
     double const root = std::sqrt(a.value);
     if (a.error == 0 && root * root == a.value) return {root, 0};

@@ -8,7 +8,7 @@ namespace test {
 
 namespace {
 
-/// "n2c3..." as names and numbers, in the order in which a case writes them.
+/// Sizes of a case, "n2c3...", as names and values, in printing order.
 struct Sizes {
     char const* name;
     std::int64_t& value;
@@ -35,7 +35,7 @@ auto sizes(Case& c) {
     return all;
 }
 
-/// What follows for volumes.
+/// Sizes that volumes add.
 auto slices(Case& c) {
     struct {
         Sizes list[6];
@@ -65,7 +65,7 @@ fk::DataType type_of(std::string const& word) {
     throw std::invalid_argument("no element type: " + word);
 }
 
-/// "a>b" as a and b; "a" as a twice.
+/// Splits "a>b" into a and b; "a" gives a twice.
 void split(std::string const& word, char at, std::string& first, std::string& second) {
     std::size_t const found = word.find(at);
     first = word.substr(0, found);

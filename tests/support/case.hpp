@@ -13,26 +13,26 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// A window as the library has it.
+/// Converts a window to the library's filter.
 fk::Filter<2> filter_of(oracle::Window const& window);
 
 /// One test in one line, e.g. "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nhwc krsc half CBNA relu t2 #17":
 ///
-/// sizes, padding (pt, l, b, r), stride u v, dilation d e, groups g; layout of x (and of y, after a '>', where it
-/// is another); layout of the weights; element type (and that of bias and residual, after a '/', where it is
-/// another); operators: C Conv, B Bias, N BatchNormInference<Spatial>, M BatchNormInference<PerActivation>,
-/// T and U BatchNormTraining of the same two, A Activation, R Residual, S Scale, Q Requantize; the activation's mode,
-/// where there is one; t threads; the fill: # and a seed for integers, ~ and a seed for reals.
+/// sizes, padding (pt, l, b, r), stride u v, dilation d e, groups g; layout of x (and of y, after a '>', if different);
+/// layout of the weights; element type (and that of bias and residual, after a '/', if different); operators: C Conv, B
+/// Bias, N BatchNormInference<Spatial>, M BatchNormInference<PerActivation>, T and U BatchNormTraining of the same two,
+/// A Activation, R Residual, S Scale, Q Requantize; the activation's mode, if there is one; t threads; the fill: # and
+/// a seed for integers, ~ and a seed for reals.
 ///
 /// Operators before the C are a prologue.
 ///
-/// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
-/// elements after it; then "*b": neighbours of the fastest mode are b elements apart; then "-hw": rows and columns run
-/// backwards; then "!s": modes of one element, whose stride leads nowhere, have stride s.
+/// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": a unused elements after every
+/// extent; then "*b": the fastest mode has stride b; then "-hw": rows and columns have negative strides; then "!s":
+/// modes of one element have stride s.
 ///
-/// Layouts of 3 or 5 letters, "ncw" and "kcs" or "ncdhw" and "kctrs", are those of signals and volumes. For volumes
-/// there follow after the groups D, the slices; T of the filter, padding F in front and B behind, stride U and
-/// dilation E of them; and "+a" leaves rows as they are, as slices follow one another.
+/// Layouts of 3 or 5 letters, "ncw" and "kcs" or "ncdhw" and "kctrs", are those of signals and volumes. For volumes,
+/// the sizes after the groups are D, the slices; T of the filter, padding F in front and B behind, stride U and
+/// dilation E; and "+a" does not apply to rows, because slices must be contiguous.
 struct Case {
     oracle::Shape x{1, 1, 1, 1};
     std::int64_t k = 1;
@@ -44,7 +44,7 @@ struct Case {
     bool real = false;
     std::uint64_t seed = 1;
 
-    /// Throws std::invalid_argument where the text is not a case.
+    /// Throws std::invalid_argument if the text is not a case.
     static Case parse(std::string const& text);
     std::string print() const;
 
@@ -56,7 +56,7 @@ struct Case {
     double multiplications() const { return static_cast<double>(y().size()) * static_cast<double>(gemm_k()); }
 };
 
-/// The layout that a word such as "nhwc+1*2" names, for a shape in canonical order.
+/// Layout that a word such as "nhwc+1*2" names, for a shape in canonical mode order.
 template <int Rank = 4>
 fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape);
 

@@ -8,7 +8,7 @@
 #include "fusekit/ops/activation.hpp"
 #include "support/activation_facts.hpp"
 
-/// The library's activations, FUSEKIT_ACTIVATIONS, as all tests of them read them: in the order of their numbers. The
+/// Activations of the library, FUSEKIT_ACTIVATIONS, in the order of their numbers, for all tests of activations. The
 /// oracle has a formula and Facts for each (support/oracle_modes.cpp).
 namespace test::catalogue {
 
@@ -16,7 +16,7 @@ namespace fk = fusekit;
 
 namespace detail {
 
-/// A type's name in lower case: that of the oracle's formula, and of cases.
+/// Name of a type in lower case, as the oracle's formula and cases have it.
 struct LowerCase {
     char text[16] = {};
 
@@ -65,7 +65,7 @@ struct Line {
 
     static constexpr char const* name = detail::About<Mode>::name.text;
     static constexpr char const* type = detail::About<Mode>::type;
-    static constexpr bool is_miopens = detail::About<Mode>::number < 11;  ///< one of MIOpen's modes, or one of ours
+    static constexpr bool is_miopens = detail::About<Mode>::number < 11;  ///< one of MIOpen's modes
 
     static Facts const& facts() { return facts_of(name); }
     static constexpr Args args(Arguments const& given) {
@@ -78,7 +78,7 @@ struct Line {
     }
 };
 
-/// The line of a mode by its number.
+/// Line of a mode by its number.
 template <int Number>
 inline constexpr Line<std::tuple_element_t<static_cast<std::size_t>(Number), Modes>> line{};
 

@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// Runs a case, and sees that it proves something.
+/// Runs a case and checks that its expected values are informative.
 void check_case(Case const& about, auto run, auto& device) {
     INFO(about.print());
     Problem const problem(about);

@@ -16,13 +16,13 @@
 
 namespace test {
 
-/// Mean and variance of each channel. Sums of count numbers are within count half ulps of the sum of their magnitudes
-/// in any order (Higham 2002, section 3.1), of deviations from any shift among the values too; what is done with
-/// totals adds a few, 10 at most. Means of parts are that far from what they should be too, and deviations from them.
+/// Mean and variance of each channel. Sums of count numbers have an error of at most count half ulps of the sum of
+/// magnitudes in any order (Higham 2002, section 3.1), also sums of deviations from a shift among the values; merging
+/// and finishing add at most 10. Partial means, and deviations from them, have that error too.
 struct ChannelMoments {
     oracle::Tensor mean, variance;
 
-    /// `exact` says that every float on the way is exact.
+    /// `exact`: every intermediate float is exact.
     explicit ChannelMoments(oracle::Tensor const& x, bool exact = false)
         : mean({1, x.shape.c, 1, 1}), variance({1, x.shape.c, 1, 1}) {
         double const count = static_cast<double>(x.shape.size() / x.shape.c);
@@ -45,19 +45,19 @@ struct ChannelMoments {
     }
 };
 
-/// What is added to Bias' numbers, and whether the statistics are exact.
+/// Offset that is added to Bias' values; exactness of the statistics.
 struct Expected {
     std::int64_t offset = 0;
     bool exact = false;
 };
 
-/// The statistics of one run, a number a channel.
+/// Statistics of one run, one number per channel.
 struct CollectedChannels {
     Memory<1> mean, variance, inverse, running_mean, running_variance;
 };
 
 /// Runs a plan that ends with Bias, Store, ChannelStatistics and Relu, after `first...`, the arguments of a Conv or
-/// none, twice: the same bits must come out. `sums` is what Bias is applied to.
+/// none, twice: results must be bitwise identical. `sums` is the input of Bias.
 template <class Plan, class T, int Rank, class Device>
 void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> const, Rank> const& x,
                     oracle::Tensor const& sums, Expected const& about, auto const&... first) {
@@ -70,7 +70,7 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> 
     std::int64_t const room = sizeof...(first) ? fk::ChannelStatistics::scratch(y.fetch().layout.shape) : 1;
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
         scratch(device, fk::DataType::float32, fk::channels(room), 64);
-    bool const runs = shape.size() > shape.c && !requires { Device::may_replay; };  // a replay moves them again
+    bool const runs = shape.size() > shape.c && !requires { Device::may_replay; };  // a replay updates them again
     auto const start = integers(shape.c, 1, 5, 6);
     auto const run = [&] {
         auto const channels = [&](auto const& content) {
@@ -128,14 +128,14 @@ void check_statistics(Device& device, char const* x_layout, char const* y_layout
     check_observed<Plan, T>(device, y_layout, x.view(), oracle::Tensor(shape, x.values), {});
 }
 
-/// A convolution whose results are collected: of integers between -2 and 2, with weights between -most and most.
+/// A convolution whose results are totalled: integers between -2 and 2, weights between -most and most.
 struct CollectedConv {
     oracle::Shape x;
     std::int64_t k;
     oracle::Window window{};
     std::int64_t most = 1;
     Expected expected{};
-    bool one_colour = false;  ///< all pixels of an image are alike
+    bool one_colour = false;  ///< all pixels of an image are equal
 };
 
 /// Conv, Bias, Store, ChannelStatistics and Relu.
@@ -161,8 +161,8 @@ void check_conv_statistics(Device& device, char const* x_layout, char const* y_l
     check_observed<Plan, T>(device, y_layout, x.view(), sums, about.expected, conv());
 }
 
-/// ChannelStatistics of what a Conv makes: tiles that are not full, several of pixels and of channels, groups,
-/// depthwise, channels whose mean is far from 0 or whose values are all the same, signals and volumes.
+/// ChannelStatistics after a Conv: partial tiles, several tiles of pixels and of channels, groups, depthwise, channels
+/// with a mean far from 0 or with equal values, signals and volumes.
 template <class Device>
 void check_conv_channel_statistics(Device& device) {
     using Conv = fk::Conv<fk::dynamic>;
@@ -195,8 +195,8 @@ void check_conv_channel_statistics(Device& device) {
             device, layout, layout, {{2, 3, 5, 7, 6}, 13, {.r = 3, .s = 1, .top = 1, .bottom = 1, .t = 2}});
 }
 
-/// Checks two images of one colour each, with a power of two of pixels: half a tile or whole ones. Every float on the
-/// way to mean and variance is exact.
+/// Checks two images with constant channels and a power-of-two number of pixels: half a tile or whole tiles. Every
+/// intermediate float of mean and variance is exact.
 template <class Device>
 void check_exact_statistics(Device& device, char const* layout) {
     using Conv = fk::Conv<fk::dynamic>;
@@ -224,7 +224,7 @@ void check_channel_statistics(Device& device) {
     check_statistics<fk::half, 5>(device, "ncdhw", "ndhwc", {2, 5, 3, 4, 2});
 }
 
-/// Statistics feed the next plan's batch norm as they are.
+/// The next plan's batch norm reads the statistics without conversion.
 template <class Device>
 void check_statistics_feed_batch_norm(Device& device) {
     auto const x = fk::random<float>(device, fk::nchw(3, 5, 6, 7));

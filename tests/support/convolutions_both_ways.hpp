@@ -5,7 +5,7 @@
 
 namespace test {
 
-/// A convolution of integers from x to k channels, in each of the layouts.
+/// Checks a convolution of integers from x to k channels, in each of the layouts.
 template <class Layouts, class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
 void check_conv(Device& device, oracle::Shape const& x, std::int64_t k) {
     constexpr int rank = Geometry.rank + 2;
@@ -27,7 +27,7 @@ void check_conv(Device& device, oracle::Shape const& x, std::int64_t k) {
     }
 }
 
-/// And its transpose.
+/// Checks a convolution and its transpose.
 template <class Layouts, class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
 void check_both_ways(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_transposed<T, Geometry, false, Layouts>(device, x, k);

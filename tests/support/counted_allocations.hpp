@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <new>
 
-/// Counts what a program allocates. One file of the program includes this; the program is linked with
-/// --wrap=malloc,--wrap=aligned_alloc, which puts these in the place of the C library's functions.
+/// Counts a program's allocations. Include in one file of the program, and link with
+/// --wrap=malloc,--wrap=aligned_alloc, which redirects the C library's functions here.
 namespace test {
 
-/// How often the program has asked for memory.
+/// Number of allocations so far.
 inline std::atomic<long> allocations = 0;
 
 }  // namespace test

@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// The host with this many threads: one device, which all cases of the program share.
+/// Host device with this many threads, shared by all cases of the program.
 inline fusekit::host::Device& device_of(int threads) {
     static std::map<int, std::unique_ptr<fusekit::host::Device>> devices;
     auto& device = devices[threads];

@@ -9,7 +9,7 @@ namespace test {
 template <int Rank>
 std::string difference(oracle::Tensor const& expected, Memory<Rank> const& y) {
     Format const format = format_of(y.type);
-    // Bounded has float arithmetic's errors; of double's, in the library and in the oracle, they are 2^29 times one
+    // Bounded assumes float arithmetic. In double, the library and the oracle each have 2^-29 times its error.
     double const error_share = y.type == fk::DataType::float64 ? 2 * 0x1p-29 : 1;
     std::ostringstream text;
     std::size_t i = 0, wrong = 0;

@@ -8,9 +8,9 @@
 
 namespace test {
 
-/// How the output in `y` differs from the expected numbers: those known without error must be the nearest value
-/// of the type, bit for bit (either zero for zero); the others lie within their bound and half a spacing. Also
-/// whether bytes that are no elements were written.
+/// Describes how `y` differs from the expected numbers; empty if it does not. Numbers without error must be the nearest
+/// value of the type, bit for bit (either zero for zero); others must be within their bound plus half a spacing. Also
+/// reports writes outside the elements.
 template <int Rank>
 std::string difference(oracle::Tensor const& expected, Memory<Rank> const& y);
 

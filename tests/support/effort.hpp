@@ -3,9 +3,9 @@
 
 namespace test {
 
-/// A sanitizer makes each step ten times as slow, and an emulated GPU a thousand times. Neither learns from values what
-/// the same loops do not show on fewer: of those that a test tries, programs with a sanitizer try one in `one_in`, and
-/// programs on an emulated GPU take the large tensors an `emulated_part` as long.
+/// Reduces work under sanitizers (ten times slower) and on an emulated GPU (a thousand times slower), where more values
+/// of the same loops reveal nothing new: with a sanitizer, tests try one in `one_in` values; on an emulated GPU, large
+/// tensors are divided by `emulated_part`.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr int one_in = 8;
 #elif defined(__has_feature)

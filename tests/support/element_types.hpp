@@ -8,10 +8,10 @@
 
 namespace test {
 
-/// In place of an element type T where tests take one: x is of elements X, y of Y and weights of W.
+/// Given for an element type T: x of elements X, y of Y and weights of W.
 template <class X, class Y, class W = X>
 struct Types {};
-/// Likewise: floats, multiplied as Products<Factor> are.
+/// Given for an element type T: floats, multiplied as with Products<Factor>.
 template <class Factor>
 struct FloatsAs {};
 
@@ -34,7 +34,7 @@ struct TypesOf<FloatsAs<Factor>> : TypesOf<float> {};
 
 }  // namespace detail
 
-/// The elements of x and of z; of y; and of the weights.
+/// Element types of x and z; of y; of the weights.
 template <class T>
 using XOf = typename detail::TypesOf<T>::X;
 template <class T>
@@ -44,8 +44,7 @@ using WOf = typename detail::TypesOf<T>::W;
 
 namespace detail {
 
-/// The option of a head: none, Weights, or Products. In place of double, of which no weights are under another type,
-/// float.
+/// Option of a head: none, Weights, or Products. double has no mixed weights: its option is float's.
 template <class T>
 struct OptionOf {
     using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, double>, float, WOf<T>>>;
@@ -60,7 +59,7 @@ using Option = typename OptionOf<T>::Type;
 
 }  // namespace detail
 
-/// Conv<Geometry>, Gemm and BatchedGemm with what T asks for.
+/// Conv<Geometry>, Gemm and BatchedGemm with T's option.
 template <class T, auto Geometry>
 using ConvOf = fusekit::Conv<Geometry, detail::Option<T>>;
 template <class T>
@@ -70,7 +69,7 @@ template <class T>
 using BatchedGemmOf = std::conditional_t<std::is_void_v<detail::Option<T>>, fusekit::BatchedGemm,
                                          fusekit::BatchedGemmWith<detail::Option<T>>>;
 
-/// "half", "half into float", or "half with int8 into float".
+/// Names T: "half", "half into float", or "half with int8 into float".
 template <class T>
 std::string name_of_types() {
     std::string const x = fusekit::name(fusekit::data_type<XOf<T>>), y = fusekit::name(fusekit::data_type<YOf<T>>),

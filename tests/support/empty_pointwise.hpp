@@ -3,7 +3,7 @@
 
 #include "support/empty_tensors.hpp"
 
-/// Plans without a Conv or Gemm on tensors of which one extent is 0.
+/// Plans without a Conv or Gemm on tensors with one extent of 0.
 namespace test {
 
 /// Tensors of one shape, for all plans.
@@ -40,7 +40,7 @@ struct EmptyImages {
 
 inline constexpr auto of_nothing = [](auto const&) { return 0.0; };
 
-/// Calls check(images) for images of which an extent is 0.
+/// Calls check(images) for images with one extent of 0.
 template <class Device, class F>
 void each_empty_image(Device& device, F const& check) {
     each_zero({2, 3, 4, 6}, [&](auto const& e, bool channels_last) {
@@ -57,12 +57,12 @@ void check_empty_pointwise(Device& device) {
             device,
             Layer::bind(of.of_channels(), {.z = of.z.view()}, {.amax = of.amax.view()}, {.values = of.dz.view()}), of.x,
             of.y, of_nothing);
-        CHECK(of.amax.holds([](auto const&) { return channel_value(0); }));  // as it was
+        CHECK(of.amax.holds([](auto const&) { return channel_value(0); }));  // unchanged
         CHECK(of.dz.untouched());
     });
 }
 
-/// Windows without values are refused; without windows there is nothing to refuse.
+/// Windows without values are refused; a pool without windows is accepted.
 template <class Device>
 void check_empty_pools(Device& device) {
     each_empty_image(device, [&](auto& of) {
@@ -83,7 +83,7 @@ void check_empty_pools(Device& device) {
     });
 }
 
-/// Batch statistics: refused where a mean has no values, and nothing where there are no means.
+/// Batch statistics are refused if a mean has no values, and accepted if there are no means.
 template <class Device>
 void check_empty_statistics(Device& device) {
     each_empty_image(device, [&](auto& of) {
@@ -111,7 +111,7 @@ void check_empty_statistics(Device& device) {
     });
 }
 
-/// Gradients of parameters over no images are 0.
+/// Parameter gradients over zero images are 0.
 template <class Device>
 void check_empty_gradients(Device& device) {
     each_empty_image(device, [&](auto& of) {

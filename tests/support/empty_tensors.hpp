@@ -9,16 +9,16 @@
 #include "support/placed.hpp"
 #include "support/refusal.hpp"
 
-/// Plans of every kind on tensors of which one extent is 0. Expected values are sums of nothing, so no oracle is asked.
+/// Plans of every kind on tensors with one extent of 0. Expected values are empty sums, so no oracle is needed.
 namespace test {
 
 using Relu = fk::Activation<fk::Relu>;
 
-/// Numbers that differ from channel to channel: what a bias adds to a sum of nothing.
+/// Value per channel: the bias that is added to an empty sum.
 constexpr double channel_value(std::int64_t k) { return static_cast<double>(k % 5 + 1); }
 
-/// A tensor of a device: channel_value of mode `mode` in every element; poison, with margins, where it is written.
-/// Where it has no elements its view is a null pointer.
+/// A tensor of a device: channel_value of mode `mode` in every element; poisoned, with margins, if written. An empty
+/// tensor's view has a null pointer.
 template <class Device, int Rank>
 class Part {
 public:
@@ -32,9 +32,9 @@ public:
         return {layout.size() == 0 ? nullptr : memory.template view<T>().data, layout};
     }
     void reset() { memory.reset(); }
-    /// True if nothing has been written, not even beside the elements.
+    /// True if nothing has been written, including margins.
     bool untouched() { return memory.fetch().untouched(true); }
-    /// True if every element is value(index), and nothing beside the elements has been written.
+    /// True if every element is value(index), and nothing outside the elements has been written.
     template <class Value>
     bool holds(Value const& value) {
         Memory<Rank> const& all = memory.fetch();
@@ -72,8 +72,8 @@ fk::Layout<Rank> laid_out(fk::Index<Rank> const& shape, bool channels_last) {
     else return channels_last ? fk::packed<5>(shape, {{0, 2, 3, 4, 1}}) : fk::packed<5>(shape, {{0, 1, 2, 3, 4}});
 }
 
-/// Runs a layer in every way: into y, into a new tensor, prepared for layouts and run twice, and the questions that
-/// nothing runs for. y's channel k holds value(index) then, everywhere.
+/// Runs a layer in every way: into y, into a new tensor, prepared for layouts and run twice; and checks the queries
+/// that run nothing. Then element `index` of y must be value(index).
 template <class T, int Rank, class Device, class Layer, class Value>
 void check_run(Device& device, Layer const& layer, Part<Device, Rank>& x, Part<Device, Rank>& y, Value const& value) {
     auto const from = x.template view<T const>();
@@ -88,11 +88,11 @@ void check_run(Device& device, Layer const& layer, Part<Device, Rank>& x, Part<D
     run(device, from.data, to.data);
     CHECK(y.holds(value));
     auto const made = layer(device, from);
-    if (!(made.layout().shape == to.layout.shape)) CHECK(made.size() == 0);  // a transposed convolution has several
+    if (!(made.layout().shape == to.layout.shape)) CHECK(made.size() == 0);  // not unique if transposed
     static_cast<void>(fk::describe(layer, from).flops());
 }
 
-/// Calls check(extents, channels_last) with each extent set to 0 in turn, and names it where the check fails.
+/// Calls check(extents, channels_last) with each extent set to 0, one at a time; failures name it.
 template <std::size_t Count, class F>
 void each_zero(std::int64_t const (&extents)[Count], F const& check) {
     for (std::size_t zero = 0; zero < Count; ++zero)
@@ -104,8 +104,8 @@ void each_zero(std::int64_t const (&extents)[Count], F const& check) {
         }
 }
 
-/// A convolution of any rank, Bias and Relu: of images of which an extent is 0, and of filters of none. Where y has
-/// elements it is the bias.
+/// A convolution of any rank, Bias and Relu, with each extent of images and filters set to 0. A non-empty y equals the
+/// bias.
 template <class T, auto Geometry, class Device>
 void check_empty_conv(Device& device) {
     constexpr int rank = Geometry.rank + 2;
@@ -166,7 +166,7 @@ void check_around_empty_conv(Device& device) {
     });
 }
 
-/// A transposed convolution, also of a y that has elements where x has none.
+/// A transposed convolution; also a non-empty y from an empty x.
 template <class Device>
 void check_empty_transposed(Device& device) {
     using Layer = fk::Plan<fk::TransposedConv<fk::filter(3, 3).stride(2)>, fk::Bias>;
@@ -177,7 +177,7 @@ void check_empty_transposed(Device& device) {
         auto const layer = Layer::bind({w.view()}, {bias.view()});
         fk::Index<4> shape = layer.output_shape(x.view().layout.shape);
         for (bool const of_least : {true, false}) {
-            if (!of_least)  // the filter makes 0 of 2
+            if (!of_least)  // the filter maps 2 to 0
                 for (int mode : {2, 3}) shape[mode] = shape[mode] == 0 ? 2 : shape[mode];
             Part<Device, 4> y(device, fk::DataType::float32, laid_out(shape, channels_last));
             check_run<float>(device, layer, x, y, [](auto const& at) { return channel_value(at[1]); });
@@ -205,7 +205,7 @@ void check_empty_gemm(Device& device) {
     });
 }
 
-/// Gradients by weights, which Scale and Residual follow, and by a bias.
+/// Gradients of weights, followed by Scale and Residual, and of a bias.
 template <auto Geometry, class Device>
 void check_empty_weight_gradient(Device& device) {
     constexpr int rank = Geometry.rank + 2;

@@ -16,8 +16,8 @@
 
 namespace test {
 
-/// Memory that one tensor's elements lie in more than 2^32 elements apart, and others beside it. Little of it is
-/// touched.
+/// Memory for one tensor with elements more than 2^32 elements apart, and for others beside it. Only touched pages are
+/// committed.
 template <class Device>
 class FarMemory {
     static constexpr std::int64_t far_bytes = ((std::int64_t{1} << 32) + (1 << 20)) * 4, near_bytes = 1 << 20;
@@ -43,7 +43,7 @@ public:
         else device.release(memory);
     }
 
-    /// Elements with these values, in canonical order; with one alone, all of that.
+    /// Stores these values, in canonical order; a single value fills all elements.
     template <class T, int Rank>
     fk::TensorView<T, Rank> place(fk::Layout<Rank> const& layout, std::vector<double> const& values) {
         std::int64_t low = 0, high = 0;
@@ -63,10 +63,10 @@ public:
         });
         return view;
     }
-    /// Everything that was placed is forgotten.
+    /// Frees everything that was placed.
     void clear() { used = 0; }
 
-    /// How many elements are not these.
+    /// Counts elements that differ from `expected`.
     template <class T>
     int wrong(fk::TensorView<T> const& view, std::vector<double> const& expected) {
         std::size_t i = 0;
@@ -96,8 +96,8 @@ private:
     }
 };
 
-/// A run whose operand `operand` has stride `stride` in `mode`, and where `second` is one, `second_stride` there. A
-/// GEMM of 32-bit steps refuses it where `refused` says so, and names the operand.
+/// A run whose operand `operand` has stride `stride` in `mode`, and, if there is a `second` mode, `second_stride`
+/// there. With `refused`, a GEMM with 32-bit offsets refuses it and names the operand.
 struct FarOperand {
     char operand;  // x, w, b, z, v (values that are stored) or y
     int mode;
@@ -115,7 +115,7 @@ inline std::vector<double> values_of(oracle::Tensor const& tensor) {
     return values;
 }
 
-/// Runs Conv, Bias, Residual and Store over it. `gemm` says that the device steps in 32 bits.
+/// Runs Conv, Bias, Residual and Store on it. `gemm`: the device uses 32-bit offsets.
 template <class T, class Device>
 void check_far_conv(FarMemory<Device>& memory, auto& device, char const* word, FarOperand const& far, bool gemm) {
     INFO(word << ": " << far.operand << " mode " << far.mode << " stride " << far.stride << ", "
@@ -160,7 +160,7 @@ void check_far_conv(FarMemory<Device>& memory, auto& device, char const* word, F
     }
 }
 
-/// Each operand of a convolution far away in each of its modes, either way, and at the edge of 32 bits.
+/// Each operand of a convolution with a far stride in each of its modes, of either sign, and at the 32-bit limit.
 template <class T, class Device>
 void check_far_convs(FarMemory<Device>& memory, auto& device, bool gemm) {
     constexpr std::int64_t far = (std::int64_t{1} << 32) + 5, edge = std::int64_t{1} << 31;
@@ -222,7 +222,7 @@ void check_far_convs(FarMemory<Device>& memory, auto& device, bool gemm) {
         for (FarOperand const& one : all) check_far_conv<T>(memory, device, word, one, gemm);
 }
 
-/// Checks plans without a Conv: every view of a pointwise plan, of one that reduces, and of a pool.
+/// Plans without a Conv: every view of a pointwise plan, of one that reduces, and of a pool.
 template <class T, class Device>
 void check_far_images(FarMemory<Device>& memory, auto& device) {
     constexpr std::int64_t far = (std::int64_t{1} << 32) + 5;
@@ -233,7 +233,7 @@ void check_far_images(FarMemory<Device>& memory, auto& device) {
                mean = integers(8, -9, 9, 3);
     oracle::Statistics const statistics{mean, std::vector<double>(8, 0.75), std::vector<double>(8, 2),
                                         std::vector<double>(8, 1), 0.25};
-    std::vector<double> batch;  // 0, 1, 2 and 3 of each channel's, twice: variance 1.25
+    std::vector<double> batch;  // 0, 1, 2 and 3 twice per channel: variance 1.25
     for (int i = 0; i < 16; ++i) batch.push_back(i % 4);
     oracle::Tensor const x(shape, numbers);
     auto const mapped = values_of(oracle::residual(oracle::batch_norm_per_activation(x, statistics), z, 1));

@@ -18,7 +18,7 @@ inline std::vector<double> integers(std::int64_t size, std::int64_t low, std::in
     return values;
 }
 
-/// A tensor of T of which a case knows the numbers too, in the layout that a word names.
+/// A tensor of T with its values, in the layout that a word names.
 template <class T, class Device, int Rank>
 struct Filled {
     std::vector<double> values;

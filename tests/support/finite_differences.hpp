@@ -10,10 +10,10 @@ struct Estimate {
     Real value, error;
 };
 
-/// The derivative of f at x by central differences over h, h / 2, h / 4 and h / 8, extrapolated to a step of 0
-/// (Richardson 1911), and how far it is from the same begun at h / 2. Where f's Taylor coefficients at x are c_n and u
-/// is half an ulp of 1, it is off by about h^8 / 4^6 c_9, and by 16 u |f| / h for rounding: for h = 2^-10 and f of the
-/// size of 1, by 1e-27 and 2e-12 in double. The error is large where f has a kink within h of x, or its slope has.
+/// Derivative of f at x by central differences with steps h, h / 2, h / 4 and h / 8, extrapolated to step 0 (Richardson
+/// 1911), and its distance from the extrapolation that begins at h / 2. With Taylor coefficients c_n of f at x, and u
+/// half an ulp of 1, the error is about h^8 / 4^6 c_9 plus 16 u |f| / h from rounding: for h = 2^-10 and |f| near 1,
+/// 1e-27 and 2e-12 in double. The error is large if f or its slope has a kink within h of x.
 template <class Real, class F>
 Estimate<Real> derivative(F const& f, Real x, Real h) {
     constexpr int steps = 5;

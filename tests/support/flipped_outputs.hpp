@@ -10,7 +10,7 @@
 
 namespace test {
 
-/// The elements in canonical order.
+/// Elements in canonical order.
 template <int Rank>
 std::vector<double> values_of(Memory<Rank> const& memory) {
     std::vector<double> values;
@@ -18,7 +18,7 @@ std::vector<double> values_of(Memory<Rank> const& memory) {
     return values;
 }
 
-/// A layer writes the same values, and nothing between them, into outputs whose modes run backwards.
+/// A layer writes the same values, and nothing between them, to outputs with negative strides.
 template <class T, int Rank, class Device>
 void check_flipped_output(Device& device, std::string const& order, oracle::Shape y, auto const& layer) {
     Placed<Device, Rank> forwards(device, fk::data_type<T>, layout_of<Rank>(order, y), 64);
@@ -32,7 +32,7 @@ void check_flipped_output(Device& device, std::string const& order, oracle::Shap
     }
 }
 
-/// Plans of every kind of head. Fills are integers, so that any order of a sum gives the same bits.
+/// Plans with every kind of head. Fills are integers: sums are bitwise identical in any order.
 template <class T, class Device>
 void check_flipped_outputs(Device& device) {
     using Relu = fk::Activation<fk::Relu>;

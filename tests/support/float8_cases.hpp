@@ -8,8 +8,8 @@
 #include "support/letters.hpp"
 #include "support/run_case.hpp"
 
-/// Plans on 8-bit floats, which every device converts: in both layouts, with y and weights of other types, in tiles, in
-/// thin groups and without a Conv; results that saturate.
+/// Plans on 8-bit floats, which every device converts: both layouts, y and weights of other types, tiles, thin groups,
+/// without a Conv; results that saturate.
 namespace test {
 
 template <class Device>

@@ -12,7 +12,7 @@
 
 namespace test {
 
-/// y[m,n] = sum of x[m,k] weights[n,k] as a plan of Gemm computes it, of floats.
+/// y[m,n] = sum of x[m,k] weights[n,k], computed by a plan with a float Gemm.
 template <class Gemm, class Device>
 std::vector<double> float_products(Device& device, std::vector<double> const& x, std::vector<double> const& weights,
                                    std::int64_t k) {
@@ -36,7 +36,7 @@ inline std::vector<double> floats_from(double low, std::int64_t size, std::uint6
     return values;
 }
 
-/// The largest error of y, in units of `sum of |x w|`, beside sums in double.
+/// Largest error of y against sums in double, in units of sum |x w|.
 inline double largest_error(std::vector<double> const& y, std::vector<double> const& x,
                             std::vector<double> const& weights, std::size_t k) {
     std::size_t const n = weights.size() / k;
@@ -48,14 +48,14 @@ inline double largest_error(std::vector<double> const& y, std::vector<double> co
             sum += product, size += std::fabs(product);
         }
         double const error = std::fabs(y[i] - sum) / size;
-        if (!(error <= largest)) largest = error;  // NaN, too
+        if (!(error <= largest)) largest = error;  // also if NaN
     }
     return largest;
 }
 
-/// Checks products of floats by the bound that tensor/products.hpp has for `Factor`, or, where that is void, by the one
-/// of a chain of float additions; of numbers of either sign, and of one. The device either cuts factors to tf32, or
-/// multiplies all their bits.
+/// Checks float products against the bound of tensor/products.hpp for `Factor`, or, if void, the bound of a chain of
+/// float additions, with factors of both signs and of one sign. `cuts`: the device rounds factors to TF32; otherwise it
+/// multiplies all bits.
 template <class Factor, class Device>
 void check_float_products(Device& device, bool cuts) {
     using Gemm = GemmOf<std::conditional_t<std::is_void_v<Factor>, float, FloatsAs<Factor>>>;
@@ -68,7 +68,7 @@ void check_float_products(Device& device, bool cuts) {
         double const error = largest_error(float_products<Gemm>(device, x, weights, k), x, weights, k);
         CHECK(error <= bound);
     }
-    // One bit more than tf32 has, and a sum that float has exactly.
+    // One bit more than TF32 has, with an exact float sum.
     std::vector<double> const x(32, 1 + 0x1p-12), ones(32, 1.0);
     CHECK(float_products<Gemm>(device, x, ones, 32)[0] == (cuts ? 32 : 32 + 0x1p-7));
     CHECK(float_products<Gemm>(device, ones, x, 32)[0] == (cuts ? 32 : 32 + 0x1p-7));

@@ -8,7 +8,7 @@
 
 #include "fusekit/config.hpp"
 
-/// What tests of functions of floats take for arguments.
+/// Arguments for tests of float functions.
 namespace test {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -22,8 +22,7 @@ struct VectorOf {
 using Vector = VectorOf<fusekit::config::vector_bytes>::Type;
 inline constexpr int lanes = sizeof(Vector) / sizeof(float);
 
-/// Calls f(Vector) with every `stride`th of all floats, with those from -12 to 12 that are `step` apart, and with the
-/// values that are special.
+/// Calls f(Vector) with every `stride`th float, with floats from -12 to 12 in steps of `step`, and with special values.
 template <class F>
 void sweep_floats(std::uint64_t stride, float step, F const& f) {
     Vector x{};

@@ -7,14 +7,14 @@
 
 #include "fusekit/tensor/dtype.hpp"
 
-/// Binary floating-point formats by their definition (IEEE 754-2019, section 3.4), for tests: conversion through
-/// double arithmetic, without the bit tricks of the library. And 8-bit integers, which have no exponent and saturate,
-/// and 8-bit floats (OFP8), which saturate too: OCP's, and AMD's "FNUZ", whose bias is one more and whose only NaN is
-/// in the place of negative zero.
+/// Floating-point formats by their definition (IEEE 754-2019, section 3.4), for tests: converts by arithmetic in
+/// double, without the library's bit manipulation. Also int8, without exponent and saturating, and 8-bit floats (OFP8),
+/// saturating: OCP's, and AMD's FNUZ formats, whose bias is larger by one and whose only NaN has the code of negative
+/// zero.
 namespace test {
 
 struct Format {
-    /// What has no number: IEEE's infinities and NaN, one NaN in place of the largest, or of negative zero.
+    /// Codes without a number: IEEE's infinities and NaN; one NaN instead of the largest code, or of negative zero.
     enum class Special { ieee, largest, negative_zero };
 
     int exponent_bits, fraction_bits;
@@ -27,7 +27,7 @@ struct Format {
 
     int bias() const { return (1 << (exponent_bits - 1)) - (has_unsigned_zero() ? 0 : 1); }
 
-    /// Distance between neighbours at the magnitude of `value`.
+    /// Distance between adjacent values at the magnitude of `value`.
     double spacing(double value) const {
         if (is_integer()) return 1;
         int exponent = 0;
@@ -42,8 +42,8 @@ struct Format {
         return std::ldexp(2.0 - std::ldexp(special == Special::largest ? 2.0 : 1.0, -fraction_bits), exponent);
     }
 
-    /// The nearest value of the format, ties to even; infinity, or, where it saturates, the largest, from half a
-    /// spacing above the largest.
+    /// Nearest value of the format, ties to even; from half a spacing above the largest value on, infinity, or the
+    /// largest if the format saturates.
     double round(double value) const {
         if (is_integer()) return std::isnan(value) ? 0 : saturated(std::nearbyint(value));
         if (is_float8()) value = saturated(value);
@@ -52,13 +52,13 @@ struct Format {
         return std::fabs(rounded) > largest() ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
     }
 
-    /// The nearest number in the range of a format that saturates.
+    /// Clamps to the range of a saturating format.
     double saturated(double value) const {
         if (is_float8()) return std::fabs(value) > largest() ? std::copysign(largest(), value) : value;
         return is_integer() ? std::fmax(-128, std::fmin(value, 127)) : value;
     }
 
-    /// The bits of a value that the format holds; any NaN gives a quiet one.
+    /// Bits of a representable value; NaN gives a quiet NaN.
     std::uint64_t encode(double value) const {
         if (is_integer()) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & 0xff;
         if (has_unsigned_zero() && std::isnan(value)) return 0x80;

@@ -8,8 +8,8 @@
 
 namespace test {
 
-/// Every plan that a case can name, for one kind of device and one element type; each is a translation unit of its own,
-/// which includes support/make_forms.hpp.
+/// Every plan that a case can name, for one kind of device and one element type. Each combination is a translation unit
+/// that includes support/make_forms.hpp.
 template <class Device, class T>
 std::vector<Form<Device>> const& forms();
 
@@ -27,7 +27,7 @@ std::vector<FormName> names() {
     return all;
 }
 
-/// Runs a case's plan; what is wrong, or nothing.
+/// Runs a case's plan; returns the difference, or empty.
 template <class Device>
 std::string run_form(Problem const& problem, oracle::Tensor const& expected, Device& device) {
     Case const& about = problem.about;

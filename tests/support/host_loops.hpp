@@ -10,7 +10,7 @@
 
 namespace test {
 
-/// Runs one of the host backend's loops with as much scratch as it asks for, every byte of it a NaN before.
+/// Runs one of the host backend's loops with exactly the scratch that it requests, filled with NaN.
 void run_loop(auto loop, int threads) {
     fk::host::Device device(threads);
     fk::Workspace scratch(device, static_cast<std::size_t>(fk::host::scratch_size(loop.scratch_floats())) * 4);
@@ -30,7 +30,7 @@ struct LoopCase {
     char const *x_layout, *w_layout, *y_layout;
 };
 
-/// How y differs from the convolution and a bias, where make(problem, args, y) is the loop that writes it.
+/// Difference between y and convolution + bias, where make(problem, args, y) makes the loop that writes y.
 template <class Make>
 std::string difference_of_loop(LoopCase const& about, int threads, Make const& make) {
     using Device = fk::host::Device;
@@ -51,7 +51,7 @@ std::string difference_of_loop(LoopCase const& about, int threads, Make const& m
     return difference(expected, y.fetch());
 }
 
-/// Tiles that are full, one short and one over, of single pixels and of windows in padding.
+/// Full tiles, and one short and one over, with 1x1 filters and with padded windows.
 void check_tiles(char const* y_layout, std::vector<std::int64_t> const& channels,
                  std::vector<std::int64_t> const& pixels, auto const& make) {
     oracle::Window const padded{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};

@@ -9,7 +9,7 @@
 
 namespace test {
 
-/// How many elements of two tensors of one layout differ in their bits.
+/// Number of elements of two tensors of one layout that differ in their bits.
 template <int Rank>
 int differences(Memory<Rank> const& a, Memory<Rank> const& b) {
     int count = 0;
@@ -17,7 +17,7 @@ int differences(Memory<Rank> const& a, Memory<Rank> const& b) {
     return count;
 }
 
-/// A layer gives the same bits where y is x.
+/// A layer gives bitwise identical results with y = x.
 template <class T, int Rank, class Device>
 void check_x_is_y(Device& device, std::string const& layout, oracle::Shape shape, auto const& layer) {
     INFO(layout << ' ' << shape.n << 'x' << shape.c << 'x' << shape.h << 'x' << shape.w);
@@ -30,7 +30,7 @@ void check_x_is_y(Device& device, std::string const& layout, oracle::Shape shape
     CHECK(own.fetch().untouched());
 }
 
-/// y = layer(x) + beta y gives the bits of y = layer(x) + beta z. `make(z)` binds the layer.
+/// y = layer(x) + beta y is bitwise identical to y = layer(x) + beta z. `make(z)` binds the layer.
 template <class T, int Rank, class Device, class Make>
 void check_z_is_y(Device& device, fk::TensorView<T const, Rank> const& x, std::string const& layout,
                   oracle::Shape shape, Make const& make) {
@@ -67,7 +67,7 @@ void check_in_place_of(Device& device) {
             check_x_is_y<T, 4>(
                 device, layout, shape,
                 fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>::bind({scale.view(), shift.view()}, {}));
-            // x, z and y are one
+            // x, z and y are one tensor
             Placed<Device, 4> all(device, fk::data_type<T>, layout_of<4>(layout, shape),
                                   integers(shape.size(), -5, 5, 7)),
                 twice(device, fk::data_type<T>, layout_of<4>(layout, shape), 64);
@@ -118,7 +118,7 @@ void check_beta_of(Device& device) {
         }
 }
 
-/// Plans that run in place, and those that add to what y holds.
+/// Plans that run in place, and plans that accumulate into y.
 template <class Device>
 void check_in_place(Device& device) {
     check_in_place_of<float>(device);

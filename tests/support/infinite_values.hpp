@@ -14,9 +14,9 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// Convolutions of integers, of which a few are infinite or NaN, in x and in the weights, there where windows begin and
-/// end, so that padding meets them: every output is what the oracle's sum is, NaN and infinity included. Where floats
-/// may be split, those that are infinite there need only be no number here.
+/// Convolutions of integers with a few infinities and NaN in x and in the weights, at window edges, where they meet
+/// padding: every output equals the oracle's sum, NaN and infinity included. `may_split`: the device may split floats,
+/// so an infinite result may be NaN.
 template <class T, class Option = void, class Device>
 void check_infinite_values(Device& device, bool may_split = false) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -42,7 +42,7 @@ void check_infinite_values(Device& device, bool may_split = false) {
                 std::size_t const filter = weights.size() / static_cast<std::size_t>(k);
                 for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i * 5 % 7) - 3;
                 weights[filter] = inf, weights[3 * filter - 1] = -inf, weights[3 * filter + 2] = nan;
-                weights[4 * filter + 4] = inf;  // in the middle, which meets no padding
+                weights[4 * filter + 4] = inf;  // the centre tap, which never meets padding
 
                 auto const layout = last ? fk::nhwc(2, 5, 19, c) : fk::nchw(2, c, 5, 19);
                 fk::Tensor<T, Device> x(device, layout), w(device, fk::kcrs(k, c / groups, 3, 3));

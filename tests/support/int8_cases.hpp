@@ -9,8 +9,8 @@
 
 namespace test {
 
-/// Plans on int8 of every form, of random shapes, geometries and layouts, and of signals and volumes. device(threads)
-/// is what a case runs on.
+/// int8 plans of every form, with random shapes, geometries and layouts, also signals and volumes. device(threads)
+/// returns the device of a case.
 inline void check_int8(auto device, int cases_a_form, double multiplications) {
     using Device = std::remove_reference_t<decltype(device(1))>;
     Random random(20261121);
@@ -47,7 +47,7 @@ inline void check_int8(auto device, int cases_a_form, double multiplications) {
                run_conv<Device, fk::int8, fk::filter(3).pad(2, 1).groups(12), fk::Requantize>, device(1));
 }
 
-/// Sums beyond 2^24, that floats would round on the way: less what they are, they leave 5.
+/// Sums beyond 2^24, which float accumulation would round: minus their exact value, they leave 5.
 inline void check_large_sums(auto& device) {
     constexpr int c = 512, h = 5, w = 6, k = 3;
     using Device = std::remove_reference_t<decltype(device)>;

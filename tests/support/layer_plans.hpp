@@ -3,7 +3,7 @@
 
 #include <fusekit/layer.hpp>
 
-// Layers whose plans only layer_plans.cpp knows.
+// Layers whose plans are defined in layer_plans.cpp.
 
 using HostLayer = fusekit::Layer<float, fusekit::host::Device>;
 

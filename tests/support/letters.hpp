@@ -9,8 +9,8 @@
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
 
-/// The operators that tests name by letters, as Case::form does. C is a Conv, whose geometry each test has of its own;
-/// T and U are TrainN and TrainM, because T is an element type.
+/// Operators by the letters of Case::form. C is a Conv, which each test defines with its geometry; T and U are TrainN
+/// and TrainM, because T is an element type.
 namespace test::letters {
 
 using G = fusekit::Gemm;

@@ -10,13 +10,13 @@
 
 namespace test {
 
-/// The numbers of a channel's values that are 0.1 and 0.3: sums are known, and float rounds most partial sums to the
-/// same side.
+/// Numbers of a channel's values that are 0.1 and 0.3: the sums are known, and float rounds most partial sums in the
+/// same direction.
 struct Split {
     double small = 0, large = 0;
 
     double count() const { return small + large; }
-    /// The sum of f(value).
+    /// Sum of f(value).
     double sum(auto const& f) const { return small * f(double{0.1f}) + large * f(double{0.3f}); }
     double mean() const {
         return sum([](double value) { return value; }) / count();
@@ -26,8 +26,8 @@ struct Split {
     }
 };
 
-/// Such values, in memory that is NaN between them: by chance, or small in an image's first pixels, so many, and large
-/// in all others.
+/// Such values, with NaN in the memory between them: in random order, or 0.1 in an image's first pixels and 0.3 in all
+/// others.
 struct LongChannels {
     fusekit::Layout<4> layout;
     std::vector<float> memory = std::vector<float>(static_cast<std::size_t>(layout.span()), NAN);
@@ -49,9 +49,8 @@ struct LongChannels {
     fusekit::TensorView<float const> view() const { return {memory.data(), layout}; }
 };
 
-/// How far a sum of `count` values may be off, as a share of their magnitudes: half an ulp for each addition or merge
-/// that a value takes part in, `in_a_row` one after another and then the log of how many such sums there are; and 8
-/// more for products, quotients and the distances that moments are summed from.
+/// Relative error bound of a sum of `count` values: half an ulp per addition or merge of a value, `in_a_row` sequential
+/// ones plus log2 of the number of such sums; and 8 for products, quotients and the deviations that moments sum.
 inline double rounded_share(double count, double in_a_row, double half_ulp = 0x1p-24) {
     return (in_a_row + std::log2(count) + 8) * half_ulp;
 }
@@ -61,14 +60,14 @@ inline void check_near(double value, double expected, double within) {
     CHECK(std::fabs(value - expected) <= within);
 }
 
-/// A mean, and a variance: the squares of distances below 0.2 average 0.04 at most, and the share is of their sum, and
-/// of what the parts' means add to it.
+/// Checks mean and variance: squared deviations, below 0.2^2, average at most 0.04; the relative error is that of their
+/// sum, plus the contribution of the partial means.
 inline void check_statistics(double mean, double variance, Split const& expected, double share) {
     check_near(mean, expected.mean(), share * expected.mean());
     check_near(variance, expected.variance(), 3 * share * 0.04);
 }
 
-/// The gradients of batch norm's scale and shift where dy = x, of the saved mean and the inverse of the deviation.
+/// Checks the gradients of batch norm's scale and shift for dy = x, the saved mean and the inverse deviation.
 inline void check_gradients(double scale, double shift, double mean, double inverse, Split const& of, double share) {
     auto const along = [&](double value) { return value * (value - mean) * inverse; };
     check_near(shift, of.count() * of.mean(), share * of.count() * of.mean());

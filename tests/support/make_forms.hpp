@@ -10,7 +10,7 @@ namespace detail {
 
 using namespace letters;
 
-/// Adds the forms with a prologue. int8 has none.
+/// Adds the forms with a prologue, except for int8.
 template <class Device, class T>
 std::vector<Form<Device>> with_prologues(std::vector<Form<Device>> forms) {
     if constexpr (!std::is_same_v<T, fk::int8>) {
@@ -21,7 +21,7 @@ std::vector<Form<Device>> with_prologues(std::vector<Form<Device>> forms) {
     return forms;
 }
 
-/// The forms of plans on int8.
+/// Forms of plans on int8.
 template <class Device, class T>
 std::vector<Form<Device>> const& quantized_forms() {
     static std::vector<Form<Device>> const all = {

@@ -12,12 +12,12 @@
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
 
-/// Plans with a Gemm. The oracle sees B x M x K as B M images of one pixel and K channels, which are the same numbers
-/// in the same order.
+/// Plans with a Gemm. The oracle sees B x M x K as B M images of one pixel and K channels: the same numbers in the same
+/// order.
 namespace test {
 
-/// The layout of matrices that a word names: modes, slowest first, of B x M x K or M x K, whose last is always k; then
-/// as in Case: "+a" is a gap after each extent, "*b" the fastest stride, "-mk" modes that run backwards.
+/// Layout of matrices from a word: modes, slowest first, of B x M x K or M x K, whose last is always k; then as in
+/// Case: "+a" is a gap after each extent, "*b" the fastest stride, "-mk" modes with negative strides.
 template <int Rank>
 fk::Layout<Rank> matrix_layout(std::string const& word, fk::Index<Rank> const& shape) {
     std::string const modes = Rank == 2 ? "mk" : "bmk";
@@ -36,7 +36,7 @@ fk::Layout<Rank> matrix_layout(std::string const& word, fk::Index<Rank> const& s
     return layout;
 }
 
-/// A product: of B x M x K, or, where b is 0, of M x K; and how its tensors lie.
+/// A matrix product, of B x M x K or, if b is 0, of M x K, and the layouts of its tensors.
 struct Product {
     std::int64_t b, m, n, k;
     char const *x, *weights, *y, *z;
@@ -53,8 +53,8 @@ struct Product {
     }
 };
 
-/// x and the weights of a product in a device's memory, of integers whose sums are exact, and the sums. A BatchedGemm
-/// has weights for each matrix.
+/// x and weights of a product in device memory, integers with exact sums, and the sums. A BatchedGemm has weights per
+/// matrix.
 template <class T, int Rank, class Device, class TheGemm = GemmOf<T>>
 struct Factors {
     using Gemm = TheGemm;
@@ -84,7 +84,7 @@ struct Factors {
         return matrix_layout<Rank>(word, Product::shape<Rank>(of.b, of.m, of.n));
     }
 
-    /// What the epilogue gets of these elements.
+    /// Input of the epilogue for these elements of x.
     oracle::Tensor sums(oracle::Tensor const& elements) const {
         if constexpr (!batched) return oracle::conv(elements, weights, of.n, {});
         oracle::Tensor all({of.rows(), of.n, 1, 1});
@@ -110,7 +110,7 @@ struct Factors {
         bound(device, input(), y.template view<YOf<T>>());
         CHECK(difference(expected, y.fetch()) == "");
 
-        if constexpr (requires { device.own_workspace_bytes(); }) {  // and is not of one schedule
+        if constexpr (requires { device.own_workspace_bytes(); }) {  // not for a device with a fixed schedule
             Placed<Device, Rank> again(device, fk::data_type<YOf<T>>, layout(of.y), 64);
             bound.prepare(device, input(), again.template view<YOf<T>>())(device, input(),
                                                                           again.template view<YOf<T>>());
@@ -119,7 +119,7 @@ struct Factors {
     }
 };
 
-/// The product alone; with all kinds of operators after it; with operators before it.
+/// Checks the product alone; followed by operators of all kinds; with a prologue.
 template <class T, int Rank, class Device, class Gemm = GemmOf<T>>
 void check_product(Device& device, Product const& product) {
     Factors<T, Rank, Device, Gemm> factors(device, product);
@@ -147,7 +147,7 @@ void check_product(Device& device, Product const& product) {
     }
 }
 
-/// Whether a plan with a Gemm has the bits that it has with a Conv of 1 x 1 over the same memory.
+/// True if a plan with a Gemm is bitwise identical to one with a 1x1 Conv on the same memory.
 template <class T, class Device>
 bool same_bits_as_conv(Device& device, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, bool rows) {
     auto const of = [&](std::int64_t columns) {
@@ -223,8 +223,8 @@ void check_random_products(Device& device, int count, std::uint64_t seed) {
     }
 }
 
-/// Batches of products by weights of their own: of odd sizes, in every layout; where packets of pixels or channels lie
-/// together and where matrices end in the middle of one; and in two modes of a batch, of which the weights share one.
+/// Batched products with weights per matrix: odd sizes, every layout; contiguous vectors of pixels or channels, and
+/// matrices that end within one; two batch modes, along one of which the weights are broadcast.
 template <class T, class Device>
 void check_batched_products(Device& device) {
     using Gemm = BatchedGemmOf<T>;
@@ -256,7 +256,7 @@ void check_batched_products(Device& device) {
     CHECK(difference(expected, y.fetch()) == "");
 }
 
-/// Odd sizes, matrices of one row or column, strides of every kind; and random ones of these.
+/// Odd sizes, matrices of one row or column, strides of every kind; and random ones.
 template <class T, class Device>
 void check_products(Device& device, int random = 12) {
     for (Product const& product : {Product{0, 1, 1, 1, "mk", "mk", "mk", "mk"},

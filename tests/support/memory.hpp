@@ -14,11 +14,11 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// A tensor in raw memory of any type and strides. Every byte is a NaN until it is set, those between, before and
-/// after the elements too.
+/// A tensor in raw memory of any type and strides. Every byte, also between, before and after the elements, is poisoned
+/// with NaN until set.
 ///
-/// Inputs end with their last element, so that a sanitizer sees the first byte read beyond it; outputs have
-/// `margin` elements on either side that untouched() looks at.
+/// Inputs end with their last element, so that a sanitizer detects reads beyond it; outputs have `margin` elements on
+/// either side that untouched() checks.
 template <int Rank>
 class Memory {
 public:
@@ -30,7 +30,7 @@ public:
         reset();
     }
 
-    /// Elements in canonical order, rounded to the type.
+    /// Stores elements in canonical order, rounded to the type.
     Memory(fk::DataType type, fk::Layout<Rank> const& layout, std::vector<double> const& values, int misalign = 0)
         : Memory(type, layout, 0, misalign) {
         std::size_t i = 0;
@@ -50,11 +50,11 @@ public:
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison(i);
     }
 
-    /// All bytes, those that are no element's too.
+    /// All bytes, including those outside elements.
     std::vector<unsigned char>& raw() { return bytes; }
     std::vector<unsigned char> const& raw() const { return bytes; }
 
-    /// The elements, in these bytes or in a copy of them that begins at `copy`.
+    /// View of the elements, in these bytes or in a copy that begins at `copy`.
     template <class T>
     fk::TensorView<T, Rank> view(void* copy = nullptr) {
         auto* const from = copy ? static_cast<unsigned char*>(copy) : bytes.data();
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    /// Whether no byte but those of the elements has been written; with `all`, none at all.
+    /// True if nothing outside the elements has been written; with `all`, nothing at all.
     bool untouched(bool all = false) const {
         std::vector<unsigned char> own(bytes.size());
         if (!all)
@@ -107,7 +107,7 @@ public:
 
 private:
     int margin, misalign;
-    std::int64_t below = 0;  // elements that lie before the one at index 0, where strides are negative
+    std::int64_t below = 0;  // elements below index 0, with negative strides
     std::vector<unsigned char> bytes;
 
     std::size_t width() const { return static_cast<std::size_t>(fk::size_of(type)); }
@@ -115,11 +115,11 @@ private:
     unsigned char* start() { return bytes.data() + first(); }
     unsigned char const* start() const { return bytes.data() + first(); }
 
-    /// 0x7ffd, a NaN of half and of bfloat16; twice it is one of float, four times one of double.
+    /// 0x7ffd: NaN in half and bfloat16; repeated twice NaN in float, four times in double.
     static unsigned char poison(std::size_t i) { return i % 2 ? 0x7f : 0xfd; }
 };
 
-// In a unit of their own, which sanitized builds optimise.
+// Instantiated in one unit, which sanitized builds optimise.
 extern template class Memory<1>;
 extern template class Memory<2>;
 extern template class Memory<3>;

@@ -12,13 +12,13 @@
 #include "support/random_case.hpp"
 #include "support/training_cases.hpp"
 
-/// y of other elements than x, after every kind of head.
+/// y with another element type than x, after every kind of head.
 namespace test {
 
 namespace detail {
 
-/// Plans that take different ways through a backend: tiles, thin groups, a prologue; and states of no channel, of
-/// channels and of places.
+/// Plans on different paths of a backend: tiles, thin groups, a prologue; without state, with per-channel and with
+/// per-pixel state.
 template <class Device, class T>
 std::vector<Form<Device>> mixed_convs() {
     using namespace letters;
@@ -35,7 +35,7 @@ std::vector<Form<Device>> mixed_pointwise() {
             {"RM", "", run_pointwise<Device, T, R, M>}};
 }
 
-/// Random cases of every form; device(threads) is what one runs on.
+/// Random cases of every form; device(threads) returns the device of a case.
 template <class T, class Device>
 void check_mixed_forms(std::vector<Form<Device>> const& all, auto device, int cases_a_form, double multiplications) {
     Random random(20261122);
@@ -44,7 +44,7 @@ void check_mixed_forms(std::vector<Form<Device>> const& all, auto device, int ca
         for (int number = 0; number < cases_a_form; ++number) {
             Case about = random_case(random, {{form.letters, form.mode}}, multiplications);
             about.type = fk::data_type<XOf<T>>;
-            if constexpr (!std::is_same_v<WOf<T>, XOf<T>>) about.real = false;  // integers, which all types hold
+            if constexpr (!std::is_same_v<WOf<T>, XOf<T>>) about.real = false;  // integers, which all types represent
             about.parameters = random.pick({fk::DataType::float32, fk::DataType::float16, about.type});
             Problem const problem(about);
             oracle::Tensor const expected = problem.expected();
@@ -58,8 +58,8 @@ void check_mixed_forms(std::vector<Form<Device>> const& all, auto device, int ca
 
 }  // namespace detail
 
-/// Pointwise plans of every pair of float, half, bfloat16 and int8 in which the two differ; convolutions of four pairs,
-/// in which each type is once x's and once y's. The grammar's plans have the others.
+/// Pointwise plans of every pair of different types among float, half, bfloat16 and int8; convolutions of four pairs,
+/// in which each type is x's once and y's once. The grammar tests the other plans.
 inline void check_mixed_types(auto device, int cases_a_form, double multiplications) {
     using Device = std::remove_reference_t<decltype(device(1))>;
     using All = std::tuple<float, fk::half, fk::bfloat16, fk::int8>;
@@ -75,7 +75,7 @@ inline void check_mixed_types(auto device, int cases_a_form, double multiplicati
     }(std::make_integer_sequence<int, 16>{});
 }
 
-/// Gemm, and what reduces, pools and totals.
+/// Gemm, reductions, pools and statistics.
 template <class Device>
 void check_mixed_heads(Device& device) {
     using Wider = Types<fk::half, float>;
@@ -125,7 +125,7 @@ void check_mixed_heads(Device& device) {
     }
 }
 
-/// Weights of other elements than x, of every path: tiles, thin groups, a prologue, products, statistics and pools.
+/// Weights of another type than x on every path: tiles, thin groups, a prologue, products, statistics and pools.
 template <class T>
 void check_mixed_weights_of(auto device, int cases_a_form, double multiplications) {
     using Device = std::remove_reference_t<decltype(device(1))>;
@@ -147,8 +147,7 @@ void check_mixed_weights_of_products(Device& device) {
     }
 }
 
-/// All numbers of int8 as weights, and a scale a channel after them: sums are exact, and so is what powers of two
-/// scale.
+/// All int8 values as weights, followed by a per-channel scale: sums are exact, and so is scaling by powers of two.
 template <class X, class Device>
 void check_scaled_int8_weights(Device& device) {
     oracle::Shape const shape{2, 6, 7, 9}, filter{19, 6, 3, 3};

@@ -5,7 +5,7 @@
 
 namespace test {
 
-/// The oracle's activation of a name, with a mode's arguments.
+/// The oracle's activation by name, with a mode's arguments.
 template <class Mode>
 oracle::Mode oracle_of(char const* name, typename Mode::Args const& args) {
     oracle::Mode mode{name};

@@ -12,8 +12,8 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// Batch norm at inference with a variance to a channel that is below zero, as where mean and variance are exchanged,
-/// ordinary, subnormal, infinite, and NaN: NaN comes of the first and the last, and else what the equation says.
+/// Batch norm at inference with, per channel, a variance that is negative (as if mean and variance were swapped),
+/// ordinary, subnormal, infinite, and NaN: the first and the last give NaN, the others the equation's value.
 template <class T, class Mode, class Device>
 void check_odd_variances(Device& device) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

@@ -9,7 +9,7 @@ struct Place {
     std::int64_t slice, row, column;
 };
 
-/// Where tap (t, r, s) of the window of y's place (o, p, q) lies in x, or beside it.
+/// Coordinates in x, or out of bounds, of tap (t, r, s) of the window of y's pixel (o, p, q).
 Place seen(Window const& f, Place const& from, Place const& tap) {
     return {from.slice * f.slice_stride + tap.slice * f.slice_dilation - f.front,
             from.row * f.u + tap.row * f.d - f.top, from.column * f.v + tap.column * f.e - f.left};
@@ -18,7 +18,7 @@ bool has(Shape const& x, Place const& at) {
     return at.slice >= 0 && at.slice < x.d && at.row >= 0 && at.row < x.h && at.column >= 0 && at.column < x.w;
 }
 
-/// Where each tap of a pixel's window lies in a channel of x, or -1 beside it.
+/// Offset in a channel of x of each tap of a pixel's window; -1 if out of bounds.
 std::vector<std::int64_t> taps_of(Window const& f, Shape const& x, Shape const& y, std::int64_t pixel) {
     Place const from{pixel / y.w / y.h, pixel / y.w % y.h, pixel % y.w};
     std::vector<std::int64_t> taps;
@@ -31,7 +31,7 @@ std::vector<std::int64_t> taps_of(Window const& f, Shape const& x, Shape const& 
     return taps;
 }
 
-/// The same of every pixel of y.
+/// taps_of() for every pixel of y.
 std::vector<std::vector<std::int64_t>> windows_of(Window const& f, Shape const& x, Shape const& y) {
     std::vector<std::vector<std::int64_t>> taps;
     for (std::int64_t pixel = 0; pixel < y.d * y.h * y.w; ++pixel) taps.push_back(taps_of(f, x, y, pixel));

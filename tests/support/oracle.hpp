@@ -10,8 +10,8 @@
 #include "support/format.hpp"
 #include "support/oracle_modes.hpp"
 
-/// What every operator computes, one after the other, in double, from its definition. Shares no code with the
-/// library: tensors are dense std::vectors in N, C, D, H, W order, whatever the layout under test.
+/// Definitions of all operators, evaluated one after another in double. Shares no code with the library: tensors are
+/// dense std::vectors in N, C, D, H, W order, for every layout under test.
 namespace test::oracle {
 
 struct Shape {
@@ -26,7 +26,7 @@ struct Window {
     std::int64_t u = 1, v = 1;                              // stride
     std::int64_t d = 1, e = 1;                              // dilation
     std::int64_t groups = 1;
-    std::int64_t t = 1, front = 0, back = 0, slice_stride = 1, slice_dilation = 1;  // the same of slices
+    std::int64_t t = 1, front = 0, back = 0, slice_stride = 1, slice_dilation = 1;  // as above, of slices
 
     std::int64_t output_depth(std::int64_t d) const {
         return count(d + front + back, (t - 1) * slice_dilation + 1, slice_stride);
@@ -35,7 +35,7 @@ struct Window {
     std::int64_t output_width(std::int64_t w) const { return count(w + left + right, (s - 1) * e + 1, v); }
 
 private:
-    /// How many windows of `reach` fit into `extent`, one every `step`.
+    /// Number of windows of `reach` that fit in `extent`, one every `step`.
     static std::int64_t count(std::int64_t extent, std::int64_t reach, std::int64_t step) {
         std::int64_t windows = 0;
         for (std::int64_t first = 0; first + reach <= extent; first += step) ++windows;
@@ -52,7 +52,7 @@ struct Tensor {
         for (std::size_t i = 0; i < at.size(); ++i) at[i].value = values[i];
     }
 
-    /// The element's channel, and its place in one image.
+    /// Channel of element i, and its index within one image.
     std::size_t channel(std::size_t i) const { return i / (shape.d * shape.h * shape.w) % shape.c; }
     std::size_t place(std::size_t i) const { return i % (shape.c * shape.d * shape.h * shape.w); }
 
@@ -65,16 +65,17 @@ struct Tensor {
     }
 };
 
-/// The largest power of two, 2^-12 at least, that all exact values are multiples of; 0 where there is none.
+/// Largest power of two, at least 2^-12, that divides all exact values; 0 if none.
 double unit_of(Tensor const& x);
 
 /// Products of integers, and of multiples of 2^-n and integers, are summed without error in any order while the sum of
-/// magnitudes is at most 2^24 units; any other sum of m products is within m half ulps of the sum of magnitudes (Higham
-/// 2002, section 3.1), and carries the errors of x. Padding is zeros, which are multiplied and summed as all else.
+/// magnitudes is at most 2^24 units. Any other sum of m products has an error of at most m half ulps of the sum of
+/// magnitudes (Higham 2002, section 3.1), plus the errors of x. Padding is zeros, multiplied and summed like other
+/// values.
 Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f);
 
-/// The transpose of conv, from its y's extents, those of u, to its x's: every element of u is added to all elements
-/// that its window covers, times their taps. u and weights are integers, sums of which are exact below 2^24.
+/// Transpose of conv, from the shape of its y (u's) to that of its x: every element of u is scattered to all elements
+/// that its window covers, times the taps. u and weights are integers: sums are exact below 2^24.
 Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f);
 
 /// dw[k,c,t,r,s], as K "images" of C / groups channels: the sum of dy[n,k,o,p,q] x[n,c,d,h,w] over all pixels.
@@ -93,10 +94,10 @@ Tensor batch_norm_per_activation(Tensor const& x, Statistics const& s);
 
 Tensor residual(Tensor const& x, std::vector<double> const& z, double alpha2);
 
-/// Sums that are exact integers, as the floats nearest to them.
+/// Rounds exact integer sums to the nearest float.
 Tensor exact_sums(Tensor const& x);
 
-/// As elements of a format: an exact value is rounded once, any other may be rounded to a neighbour.
+/// Rounds to elements of a format: exact values once; others may round to an adjacent value.
 Tensor elements(Tensor const& x, Format const& format);
 
 Tensor requantize(Tensor const& x, std::vector<double> const& factors, double zero_point);
@@ -105,11 +106,12 @@ Tensor scale(Tensor const& x, double factor);
 
 Tensor activation(Tensor const& x, Mode const& mode);
 
-/// One of the elements of every window that lie in the image: the largest, or the mean, whose sum is exact where it is
-/// of integers below 2^24 together, and within their number of half ulps of the sum of magnitudes elsewhere.
+/// Reduces the elements of every window that are inside the image: the maximum, or the mean. The mean's sum is exact
+/// for integers with a sum below 2^24; otherwise its error is at most as many half ulps of the sum of magnitudes as
+/// there are elements.
 Tensor pool(Tensor const& x, bool largest, Window const& f);
 
-/// The same of windows side by side of rows x columns.
+/// Pool over adjacent windows of rows x columns.
 Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns);
 
 }  // namespace test::oracle

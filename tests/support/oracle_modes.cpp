@@ -29,8 +29,8 @@ Real gelutanh_rate(Real x) {
 
 using catalogue::Facts;
 
-/// A mode's name, kind and arguments of cases; value(x, mode) and slope(x, mode) as its equation says them; and what
-/// tests allow of the library's.
+/// Name, kind and case arguments of a mode; its definition, value(x, mode) and slope(x, mode); and the error bounds
+/// that tests apply to the library's.
 template <class Value, class Slope>
 struct Formula {
     char const* name;
@@ -55,7 +55,7 @@ using Given = Mode const&;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double tail = 2e-5;  // what normal_cdf, and the exp of a rounded polynomial, lose
 
-// Products are written so that no factor cancels. Facts are values, slopes, doubles, limits, differences.
+// Formulas are written without cancellation. Facts are values, slopes, doubles, limits, differences.
 // clang-format off
 inline constexpr auto formulas = std::tuple(
     formula("passthru", exact, {}, [](auto x, Given) { return x; }, [](auto, Given) { return 1; },
@@ -158,7 +158,7 @@ template <std::floating_point Real>
 Real Mode::operator()(Real x) const {
     Real y = x;
     modes::with_formula(name, [&](auto const& formula) {
-        bool const lowest = std::isinf(x) && x < 0;  // where x times the gate would be infinity * 0
+        bool const lowest = std::isinf(x) && x < 0;  // x times the gate would be infinity * 0
         if (!std::isnan(x)) y = formula.kind.gated && lowest ? 0 : static_cast<Real>(formula.value(x, *this));
     });
     return y;

@@ -8,30 +8,30 @@
 
 namespace test::oracle {
 
-/// How much of an exact input float arithmetic leaves.
+/// Error class of a mode in float arithmetic.
 struct ModeKind {
-    bool exact = false;  ///< no more than one product rounds
-    bool gated = false;  ///< x times a gate, which is 0 or 1 from |x| = 800 on
-    double tail = 0;     ///< the share of the result that the gate loses, for x < -1
+    bool exact = false;  ///< at most one product rounds
+    bool gated = false;  ///< x times a gate, which is 0 or 1 for |x| >= 800
+    double tail = 0;     ///< relative error of the gate, for x < -1
 };
 
-/// An activation by name, with the arguments that its mode uses. Real is double, or long double where double is tested.
+/// An activation by name, with the arguments of its mode. Real is double, or long double for tests of double.
 struct Mode {
     std::string name;
     double alpha = 0, beta = 0, gamma = 0;
 
     template <std::floating_point Real>
     Real operator()(Real x) const;
-    /// The derivative; at kinks it is what ops/activation says.
+    /// Derivative; at kinks as documented in ops/activation.
     template <std::floating_point Real>
     Real slope(Real x) const;
 
     ModeKind kind() const;
-    /// This mode with the arguments that cases run with: floats, and powers of two where they are factors.
+    /// This mode with the arguments of cases: floats, and powers of two for factors.
     Mode with_arguments() const;
 
-    /// Over the interval of x, twice for curvature, and 8 ulps for the function itself; where a gate loses a share of
-    /// its lower tail, that, and below x = -8.4, where it grows, less than 1e-22.
+    /// Value over the interval of x, doubled for curvature, with 8 ulps for the function. For a gate, adds its relative
+    /// error in the lower tail and, below x = -8.4, where that grows, 1e-22.
     Bounded operator()(Bounded x) const;
 };
 

@@ -3,20 +3,20 @@
 
 #include "support/oracle.hpp"
 
-/// Batch norm in training, and its gradients, from their definitions, in double.
+/// Batch norm in training and its gradients, by definition, in double.
 namespace test::oracle {
 
-/// How far a float sum may be from the exact one, as a share of its terms' magnitudes: 168 half ulps, where a term is
-/// rounded once in each addition on its way to the total (Higham 2002, section 4.2).
+/// Relative error of a float sum, as a share of its terms' magnitudes: 168 half ulps, with one rounding per addition on
+/// a term's path to the total (Higham 2002, section 4.2).
 inline constexpr double sum_share = 1e-5;
 
-/// A sum in any order. Multiples of 2^-8 whose magnitudes come to 2^16 at most are added without error.
+/// Sum in any order. Multiples of 2^-8 whose magnitudes total at most 2^16 are added without error.
 Bounded sum(std::vector<Bounded> const& terms);
 
-/// For every mean the elements that it is of: a channel's, or those of one place in all images.
+/// Elements of each mean: those of a channel, or those of one pixel in all images.
 std::vector<std::vector<std::size_t>> sharing(Tensor const& x, bool per_place);
 
-/// A tensor of what belongs to each mean.
+/// Tensor with one element per mean.
 Tensor shared(Shape const& x, bool per_place);
 
 struct BatchStatistics {
@@ -24,12 +24,11 @@ struct BatchStatistics {
     double count;
 };
 
-/// The statistics of an input without errors. They are `exact` where the test has chosen numbers whose partial means
-/// are all floats.
+/// Statistics of an input without errors. `exact`: the test has chosen numbers whose partial means are all floats.
 ///
-/// Otherwise a mean carries the errors of a sum of the values' distances from one of them, and 32 half ulps of its own
-/// from being put together out of others. The squares of those distances average 2 (variance + farthest^2) at most; and
-/// between parts whose means are off by e, the variance is off by 2 e deviation + e^2.
+/// Otherwise a mean has the error of a sum of the values' deviations from one of them, and 32 half ulps from merging.
+/// The squares of these deviations average at most 2 (variance + farthest^2); between parts whose means have error e,
+/// the variance has error 2 e deviation + e^2.
 BatchStatistics batch_statistics(Tensor const& x, bool per_place, bool exact);
 
 Bounded inverse_deviation(Bounded variance, double epsilon);
@@ -38,13 +37,13 @@ Tensor inverse_deviations(BatchStatistics const& batch, double epsilon);
 /// y = scale (x - mean) / sqrt(variance + epsilon) + shift
 Tensor batch_norm_training(Tensor const& x, Statistics const& s, bool per_place, bool exact);
 
-/// What a statistic that runs becomes.
+/// Updated running statistic.
 Bounded moved(double running, Bounded to, double momentum);
 
-/// An activation's derivative, over the interval of x.
+/// Derivative of an activation, over the interval of x.
 Bounded slope(Mode const& mode, Bounded x);
 
-/// What batch statistics' numbers were, in floats.
+/// Saved batch statistics, as floats.
 struct Saved {
     std::vector<double> mean, inverse_deviation;
 };
@@ -53,7 +52,7 @@ struct TrainingGradients {
     Tensor dx, scale, shift;
 };
 
-/// From dy, the gradient of what follows `mode`, back to x and the parameters:
+/// Gradients of x and the parameters, from dy, the gradient after `mode`:
 ///   g = dy mode'(y), dshift = sum of g, dscale = sum of g (x - mean) inverse_deviation,
 ///   dx = scale inverse_deviation (g - (dshift + (x - mean) inverse_deviation dscale) / count).
 /// Source: Ioffe and Szegedy 2015, section 3.

@@ -9,12 +9,12 @@
 
 namespace test {
 
-/// Memory where a device reads and writes it: on the host, the very bytes; on a GPU, a copy of all of them, so that
-/// poison and margins are there too.
+/// Memory that a device can access: on the host, the bytes themselves; on a GPU, a copy of all bytes, including poison
+/// and margins.
 template <class Device, int Rank>
 class Placed {
 public:
-    /// Made of what Memory is made of.
+    /// Constructed from Memory's arguments.
     template <class... Arguments>
     explicit Placed(Device& device, Arguments&&... arguments)
         : device(device), memory(std::forward<Arguments>(arguments)...) {
@@ -31,7 +31,7 @@ public:
             if (copy) device.release(copy);
     }
 
-    /// Poisons it again.
+    /// Poisons the memory again.
     void reset() {
         memory.reset();
         if constexpr (copied)
@@ -44,7 +44,7 @@ public:
     }
     fk::AnyView<Rank> any() { return memory.any(copy); }
 
-    /// What the device has made of it, after all that it has been given to do.
+    /// Copies the contents back from the device, after all its work.
     Memory<Rank> const& fetch() {
         if constexpr (copied)
             if (copy) device.copy_out(memory.raw().data(), copy, memory.raw().size());

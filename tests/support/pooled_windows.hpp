@@ -18,7 +18,7 @@ struct PooledLayouts {
 };
 
 /// Runs a plan that ends with Bias, Residual, Store, Relu and a pool, after `first...`, the arguments of a Conv or
-/// none. `sums` is what Bias is applied to.
+/// none. `sums` is the input of Bias.
 template <class Pool, class Plan, class T, class Device, int Rank>
 void check_pooled(Device& device, PooledLayouts const& layouts, fk::TensorView<XOf<T> const, Rank> const& x,
                   oracle::Tensor const& sums, auto const&... first) {
@@ -60,12 +60,12 @@ void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Sha
                                 oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), conv);
 }
 
-/// The windows of a filter, which may overlap, leave elements out and hold padding.
+/// Windows of a filter, which may overlap, leave gaps and cover padding.
 inline oracle::Window window_of(fk::Filter<2> const& f) {
     return {f.size.h, f.size.w, f.pad_before.h, f.pad_before.w, f.pad_after.h, f.pad_after.w, f.strides.h, f.strides.w};
 }
 
-/// Runs a plan that ends with Bias, Residual, Relu and a pool of windows of a filter.
+/// Runs a plan that ends with Bias, Residual, Relu and a pool with a filter's windows.
 template <class Pool, class T, class Device>
 void check_pooled_filter(Device& device, PooledLayouts const& layouts, oracle::Shape shape) {
     using Plan = fk::Plan<fk::Bias, fk::Residual, fk::Activation<fk::Relu>, Pool>;
@@ -83,8 +83,8 @@ void check_pooled_filter(Device& device, PooledLayouts const& layouts, oracle::S
     CHECK(difference(expected, y.fetch()) == "");
 }
 
-/// Windows that overlap; those of uneven padding and strides; those with gaps; and those of many elements. Channels
-/// that are whole packets, and others; images of one window.
+/// Windows that overlap; uneven padding and strides; gaps; many elements. Channel counts that are multiples of a
+/// vector, and others; images of one window.
 template <class Device>
 void check_pooled_filters(Device& device) {
     for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"},
@@ -101,7 +101,7 @@ void check_pooled_filters(Device& device) {
         }
 }
 
-/// Pools of plans with a Conv: tiles that are not full, groups, strides, thin groups.
+/// Pools of plans with a Conv: partial tiles, groups, strides, thin groups.
 template <class Device>
 void check_pooled_convs(Device& device) {
     using Max = fk::Pool<fk::Max, 2, 2>;

@@ -13,16 +13,16 @@ namespace test {
 
 namespace {
 
-/// Fills whose every intermediate result is a float: small integers, statistics whose root is a power of two,
-/// factors that are powers of two. Most values are positive, so that a rectifier leaves most outputs standing.
+/// Fills for which every intermediate result is a float: small integers, variances with a power-of-two root,
+/// power-of-two factors. Most values are positive, so that a Relu keeps most outputs nonzero.
 class Fill {
 public:
     explicit Fill(Case const& about) : about(about), random(about.seed) {}
 
     std::vector<double> input(std::int64_t size) { return numbers(size, about.type, -1, largest(), 1); }
 
-    /// Integers of which every mean has as many of each of four neighbours: its variance is 1.25, and with 2.75 more a
-    /// square. Partial means are floats where all counts are powers of 2.
+    /// Integers such that each of four consecutive values is equally frequent in every mean: the variance is 1.25, and
+    /// a square with 2.75 added. Partial means are floats if all counts are powers of 2.
     std::vector<double> batch() {
         oracle::Tensor const places(about.x);
         std::vector<double> values(static_cast<std::size_t>(about.x.size()));
@@ -35,8 +35,8 @@ public:
     }
     std::vector<double> gradient(std::int64_t size) { return numbers(size, about.type, -3, 4, 1); }
 
-    /// With an even seed, so many weights are zero that an output takes few bits, in most cases those of the type
-    /// itself. With an odd one none is zero, and the exact sum is rounded once.
+    /// Even seed: enough weights are zero that an output needs few bits, in most cases no more than its type has. Odd
+    /// seed: no weight is zero, and the exact sum is rounded once.
     std::vector<double> weights(std::int64_t size) {
         double const room = about.type == fk::DataType::bfloat16  ? 0x1p8
                             : about.type == fk::DataType::float16 ? 0x1p11
@@ -45,7 +45,7 @@ public:
         return numbers(size, about.type, -1, largest(), about.seed % 2 || dense < room ? 1 : room / dense);
     }
 
-    /// The step of an operator that is applied to values of this shape.
+    /// Step of an operator that is applied to values of this shape.
     Step step(char letter, oracle::Shape const& shape) {
         Step step{letter, {}};
         std::int64_t const places = shape.size() / shape.n;
@@ -75,19 +75,19 @@ private:
 
     double real(double low, double high) { return static_cast<float>(low + (high - low) * random.uniform()); }
 
-    /// Beside double, a multiple of 2^-9: finite differences move it without rounding, though it is a float.
+    /// For double, a multiple of 2^-9: a float that finite differences shift without rounding.
     double parameter(double low, double high) {
         double const value = real(low, high);
         return about.type == fk::DataType::float64 ? std::nearbyint(value * 0x1p9) * 0x1p-9 : value;
     }
 
-    /// The largest input or weight: its square times GemmK is within the type's range.
+    /// Largest input or weight: its square times GemmK is within the type's range.
     std::int64_t largest() const {
         return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1;
     }
     double mean() const { return (static_cast<double>(largest()) + 1) / 2; }
 
-    /// Integers without zeros, at random set to zero but for a share `density`; or reals in [-1, 1).
+    /// Nonzero integers, of which a random share 1 - `density` is set to zero; or reals in [-1, 1).
     std::vector<double> numbers(std::int64_t size, fk::DataType type, std::int64_t low, std::int64_t high,
                                 double density) {
         std::vector<double> values(static_cast<std::size_t>(size));
@@ -103,8 +103,8 @@ private:
         return values;
     }
 
-    /// Such that most outputs are in the range of int8, and some are not; powers of two, so that products are exact and
-    /// many of them halfway between two integers.
+    /// Scales that keep most outputs, but not all, in int8's range; powers of two, so that products are exact and many
+    /// are halfway between two integers.
     std::vector<double> scales(std::int64_t size) {
         double const usual = about.has_conv() ? 74.0 * 74.0 * std::sqrt(static_cast<double>(about.gemm_k())) : 74.0;
         std::vector<double> values;

@@ -9,7 +9,7 @@
 
 namespace test {
 
-/// The run-time arguments of one operator beside the Conv, whichever it is.
+/// Run-time arguments of one operator other than the Conv.
 struct Step {
     char letter;                     // of Case::form
     std::vector<double> values{};    // bias, z in canonical order, or Requantize's scale
@@ -22,8 +22,8 @@ struct Step {
 struct Problem {
     Case about;
     std::vector<double> x, weights;  // in canonical order
-    std::vector<double> dy;          // of a form that begins with T or U
-    std::vector<Step> steps;         // what stands before the Conv and after it, in order
+    std::vector<double> dy;          // for forms that begin with T or U
+    std::vector<Step> steps;         // operators before and after the Conv, in order
 
     explicit Problem(Case const& about);
 
@@ -35,8 +35,8 @@ private:
     oracle::Tensor applied(Step const& step, oracle::Tensor y) const;
 };
 
-/// What is wrong with the test itself: an expectation that is mostly zeros or mostly one value proves little.
-/// Empty where it is fit for use.
+/// Reason why the expected values prove little, such as mostly zeros or mostly one value; empty if they are
+/// informative.
 std::string unfit(oracle::Tensor const& expected);
 
 }  // namespace test

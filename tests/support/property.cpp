@@ -16,7 +16,7 @@ std::int64_t number_from(char const* variable, std::int64_t otherwise) {
     return text ? std::atoll(text) : otherwise;
 }
 
-/// Images of fewer elements than a thread or a vector takes at once; what is fewer than that, and not aligned.
+/// Images with fewer elements than a thread or a vector processes; partial vectors, and unaligned ones.
 char const* const tiny_cases[] = {
     "n4c1h2w1k1 nhwc>nchw kcrs float S #8",      "n4c1h2w1k1 nchw!8 kcrs float S #8",
     "n4c3h1w1k3 nchw kcrs float S #13",          "n4c3h1w1k3 nchw kcrs float S #8",
@@ -50,7 +50,7 @@ void check(Property const& property) {
         INFO("FUSEKIT_SEED=" << seed << " FUSEKIT_CASE='" << about.print() << "'");
         Problem const problem(about);
         oracle::Tensor const expected = problem.expected();
-        if (unfit(expected) != "") {  // chance, for outputs of few elements
+        if (unfit(expected) != "") {  // by chance, for outputs of few elements
             ++unfit_ones;
             continue;
         }

@@ -10,19 +10,19 @@
 
 namespace test {
 
-/// A property test: what is run, and how much of it.
+/// Configuration of a property test.
 struct Property {
     std::vector<FormName> forms;
-    std::function<std::string(Problem const&, oracle::Tensor const&)> run;  // what is wrong with a case, or nothing
+    std::function<std::string(Problem const&, oracle::Tensor const&)> run;  // returns the difference, or empty
     int cases;
-    double multiplications;  // of a case, at most
+    double multiplications;  // maximum per case
 };
 
-/// Runs cases that once went wrong, then random ones, the same in every run, within a test case of Catch2. Environment:
-/// FUSEKIT_CASE, one case to run instead; FUSEKIT_SEED and FUSEKIT_CASES, seed and number of the random ones.
+/// Runs regression cases, then random ones, identical in every run, within a Catch2 test case. Environment:
+/// FUSEKIT_CASE, one case to run instead; FUSEKIT_SEED and FUSEKIT_CASES, seed and number of random cases.
 void check(Property const& property);
 
-/// Runs one case, within a test case of Catch2.
+/// Runs one case, within a Catch2 test case.
 void check_one(Property const& property, Case const& about);
 
 }  // namespace test

@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// Numbers that are the same on every platform: xorshift64* (Vigna 2016), with any seed.
+/// Random numbers, identical on every platform: xorshift64* (Vigna 2016), with any seed.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state((seed + 0x9e3779b97f4a7c15u) * 0xd1342543de82ef95u | 1u) {
@@ -17,7 +17,7 @@ public:
         state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
         return state * 0x2545f4914f6cdd1du;
     }
-    /// An integer from low to high, both included.
+    /// An integer from low to high, inclusive.
     std::int64_t range(std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>((next() >> 16) % static_cast<std::uint64_t>(high - low + 1));
     }

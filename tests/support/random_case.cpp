@@ -17,7 +17,7 @@ std::string random_layout(Random& random, std::initializer_list<char const*> com
     }
     if (random.chance(0.2)) word += "+" + std::to_string(random.range(1, 3));
     if (random.chance(0.1)) word += "*" + std::to_string(random.range(2, 3));
-    if (random.chance(0.15)) {  // some modes run backwards
+    if (random.chance(0.15)) {  // some modes have negative strides
         word += '-';
         for (char const* mode = rare; *mode; ++mode)
             if (mode == rare + 1 || random.chance(0.5)) word += *mode;
@@ -25,12 +25,12 @@ std::string random_layout(Random& random, std::initializer_list<char const*> com
     return word;
 }
 
-/// The stride of a mode of one element: to neighbours, backwards, or out of 32 bits.
+/// Stride of a mode of one element: ordinary, negative, or beyond 32 bits.
 std::string random_idle_stride(Random& random) {
     return random.chance(0.7) ? "" : "!" + std::to_string(random.pick<std::int64_t>({1, 8, -3, -(INT64_C(1) << 33)}));
 }
 
-/// Small numbers most of the time, those around a vector's or a block's length at others.
+/// Mostly small numbers, otherwise ones near a vector's or a block's length.
 std::int64_t random_extent(Random& random, std::int64_t largest) {
     std::int64_t const around = random.pick({4, 8, 16, 32, 48, 64, 128, 256, 512}) + random.range(-1, 1);
     std::int64_t const extent = random.chance(0.6) ? random.range(1, 12) : around;
@@ -51,7 +51,7 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
         c.form = form.letters, c.mode = form.mode;
         c.x = {random.range(1, 3), random_extent(random, 600), random_extent(random, 64), random_extent(random, 64)};
         c.k = random.chance(0.1) ? 1 : random_extent(random, 260);
-        bool const tiny = random.chance(form.letters[0] == 'C' ? 0.1 : 0.4);  // fewer pixels than a pack, or a few
+        bool const tiny = random.chance(form.letters[0] == 'C' ? 0.1 : 0.4);  // fewer pixels than a vector, or a few
         if (tiny) c.x = {random.range(1, 9), random.range(1, 9), random.range(1, 3), random.range(1, 3)};
         oracle::Window& f = c.window;
         if (c.has_conv()) {
@@ -67,7 +67,7 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
             f.top = f.bottom = pad(f.r, f.d), f.left = f.right = pad(f.s, f.e);
             if (random.chance(0.4)) f.top = pad(f.r, f.d), f.right = pad(f.s, f.e);
             if (random.chance(0.2)) f.top = f.left = f.bottom = f.right = 0;
-            if (random.chance(0.3)) {  // groups, down to one channel in each
+            if (random.chance(0.3)) {  // groups, down to one channel per group
                 f.groups = random.chance(0.5) ? std::min<std::int64_t>(c.x.c, 70) : random.range(1, 6);
                 std::int64_t const in = f.groups == c.x.c ? 1 : random.range(1, 9), out = random.range(1, 9);
                 c.x.c = f.groups * in, c.k = f.groups * out;

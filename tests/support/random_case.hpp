@@ -9,13 +9,13 @@
 
 namespace test {
 
-/// The letters and the activation's mode of a plan that cases can name.
+/// Letters and activation mode of a plan that cases can name.
 struct FormName {
     std::string letters, mode;
 };
 
-/// A case of one of the forms, of any type, shape, geometry and layout; of some `multiplications` at most, which all
-/// but a few cases stay far below.
+/// A random case of one of the forms, with any type, shape, geometry and layout, and at most about `multiplications`;
+/// most cases have far fewer.
 Case random_case(Random& random, std::vector<FormName> const& forms, double multiplications);
 
 }  // namespace test

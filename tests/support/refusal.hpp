@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// What the call is refused with; "accepted" where it is not.
+/// Message of the call's Error; "accepted" if it throws none.
 std::string refusal(auto const& call) {
     try {
         call();

@@ -14,7 +14,7 @@
 
 namespace test {
 
-/// Runs a plan on the numbers of a problem. Returns what differs from `expected`; empty where nothing does.
+/// Runs a plan on the numbers of a problem. Returns the difference from `expected`; empty if none.
 template <class Device>
 using Run = std::string (*)(Problem const& problem, oracle::Tensor const& expected, Device& device);
 
@@ -25,7 +25,7 @@ struct Form {
     Run<Device> run;
 };
 
-/// The layout of parameters of every place, K x P x Q, in the order that the output has.
+/// Layout of per-pixel parameters, K x P x Q, in the memory order of the output.
 template <int Space>
 fk::Layout<Space + 1> map_layout(Case const& about) {
     oracle::Shape const y = about.y();
@@ -36,7 +36,7 @@ fk::Layout<Space + 1> map_layout(Case const& about) {
     else return last ? fk::dhwc(y.d, y.h, y.w, y.c) : fk::cdhw(y.c, y.d, y.h, y.w);
 }
 
-/// The operators' arguments, in memory of their own: x, weights and every parameter of a problem.
+/// Arguments of the operators, in separate memory: x, weights and every parameter of a problem.
 template <class T, class Device, int Space, class W = T>
 class Arguments {
     static constexpr int rank = Space + 2;
@@ -51,7 +51,7 @@ public:
 
     fk::TensorView<T const, rank> input() { return x.template view<T const>(); }
 
-    /// The arguments of the operator at `position` of those beside the Conv.
+    /// Arguments of the operator at `position`, not counting the Conv.
     template <class Op>
     typename Op::Args of(int position) {
         return make(static_cast<Op*>(nullptr), problem.steps[static_cast<std::size_t>(position)]);
@@ -68,7 +68,7 @@ private:
     Device& device;
     int misalign;
     Placed<Device, rank> x, weights;
-    std::list<Placed<Device, 1>> vectors;  // lists, because views into them must stay
+    std::list<Placed<Device, 1>> vectors;  // lists, because views into them must remain valid
     std::list<Placed<Device, rank - 1>> maps;
     std::list<Placed<Device, rank>> tensors;
 
@@ -133,7 +133,7 @@ private:
     }
 };
 
-/// Into y of elements Y.
+/// Runs into a y with elements of type Y.
 template <class Y, class T, class BoundPlan, class Device, int Space, class W>
 std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space, W>& arguments, Problem const& problem,
                       oracle::Tensor const& expected, Device& device) {
@@ -146,7 +146,7 @@ std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space, W>& ar
 
 namespace detail {
 
-/// Plan<Ops...>::bind with `first...`, the arguments of a Conv or none, and then those of the epilogue.
+/// Plan<Ops...>::bind with `first...`, the arguments of a Conv or none, and then the epilogue's.
 template <class Plan, class... Epilogue, class T, class Device, int Space, class W>
 auto bind(Arguments<T, Device, Space, W>& arguments, auto const&... first) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -165,7 +165,7 @@ std::string run_conv(Problem const& problem, oracle::Tensor const& expected, Dev
     return run_bound<YOf<T>>(bound, arguments, problem, expected, device);
 }
 
-/// Runs Plan<Before..., Conv<Geometry>, After...>, where Before is the prologue's operators.
+/// Runs Plan<Before..., Conv<Geometry>, After...>; Before is the prologue.
 template <class... Before>
 struct WithPrologue {
     template <class Device, class T, auto Geometry, class... After>

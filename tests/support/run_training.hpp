@@ -6,23 +6,23 @@
 
 namespace test {
 
-/// What a problem's batch norm has beside its input: numbers that it writes or reads, one for each mean.
+/// A statistic of a problem's batch norm, an input or output with one number per mean.
 template <class Norm, class Device, int Space>
 class Statistic {
     static constexpr int rank = Norm::per_place ? Space + 1 : 1;
 
 public:
-    /// An output.
+    /// Output.
     Statistic(Problem const& problem, Device& device)
         : placed(device, fk::DataType::float32, layout(problem), 16, static_cast<int>(problem.about.seed % 2)) {}
-    /// An input, or what is moved.
+    /// Input, or running statistic.
     Statistic(Problem const& problem, Device& device, std::vector<double> const& values)
         : placed(device, fk::DataType::float32, layout(problem), values) {}
 
     fk::OptionalView<float, Norm::rank> view() {
         return fk::detail::collapse<Norm::rank>(placed.template view<float>());
     }
-    /// What is wrong with it, behind its name.
+    /// Difference from `expected`, preceded by its name; empty if none.
     std::string compare(char const* name, oracle::Tensor const& expected) {
         std::string const text = difference(expected, placed.fetch());
         return text.empty() ? "" : std::string(name) + ": " + text;
@@ -39,7 +39,7 @@ private:
 
 inline constexpr float training_momentum = 0.25f;
 
-/// Runs Plan<Norm, Rest...> in training on the numbers of a problem, with all that it can save: what is wrong.
+/// Runs Plan<Norm, Rest...> in training on the numbers of a problem, with all optional outputs; returns the difference.
 template <class Device, class T, int Space, class Norm, class... Rest>
 std::string run_training(Problem const& problem, oracle::Tensor const& expected, Device& device) {
     oracle::Statistics const& s = problem.steps[0].statistics;
@@ -70,7 +70,7 @@ std::string run_training(Problem const& problem, oracle::Tensor const& expected,
     return wrong;
 }
 
-/// Runs Backward<Plan<Norm, Activation>> from the numbers of a problem, its dy, and the statistics that its x has.
+/// Runs Backward<Plan<Norm, Activation>> on the numbers of a problem, its dy, and x's statistics.
 template <class Device, class T, int Space, class Norm, class... Rest>
 std::string run_training_backward(Problem const& problem, Device& device) {
     static_assert(sizeof...(Rest) <= 1, "the oracle has batch norm and one activation");

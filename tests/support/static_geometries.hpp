@@ -9,7 +9,7 @@
 
 namespace test {
 
-/// The window of a filter, and layouts of what it is applied to and of the weights.
+/// Oracle window of a filter, and layouts of x and of the weights.
 template <int Space>
 struct GeometryOf;
 template <>
@@ -43,7 +43,7 @@ struct GeometryOf<3> {
     }
 };
 
-/// Geometry as a template argument: a case whose window is the plan's, in several layouts, on device(seed).
+/// Checks a geometry as a template argument, in several layouts, on device(seed).
 template <class T, auto Geometry>
 void check_geometry(oracle::Shape x, std::int64_t k, auto& device) {
     using Of = GeometryOf<Geometry.rank>;
@@ -65,7 +65,7 @@ void check_geometry(oracle::Shape x, std::int64_t k, auto& device) {
     }
 }
 
-/// Convolutions whose geometry is known at compile time. `device(seed)` is what a case runs on.
+/// Convolutions with compile-time geometry. `device(seed)` returns the device of a case.
 inline void check_geometries(auto device) {
     check_geometry<float, fk::filter(1, 1)>({2, 19, 5, 7}, 33, device);
     check_geometry<float, fk::filter(3, 3).pad(1)>({1, 16, 9, 9}, 24, device);
@@ -82,7 +82,7 @@ inline void check_geometries(auto device) {
     check_geometry<fk::bfloat16, fk::filter(3, 3).pad(1).stride(2)>({1, 33, 9, 8}, 11, device);
 }
 
-/// Checks the geometries of signals and of volumes.
+/// Compile-time geometries of signals and volumes.
 inline void check_geometries_of_signals(auto device) {
     check_geometry<float, fk::filter(1)>({2, 19, 1, 35}, 33, device);
     check_geometry<float, fk::filter(3).pad(1)>({1, 16, 1, 81}, 24, device);
@@ -109,7 +109,7 @@ inline void check_geometries_of_volumes(auto device) {
     check_geometry<fk::bfloat16, fk::filter(3, 3, 3).pad(1).stride(1, 2, 2)>({1, 11, 5, 4, 6}, 11, device);
 }
 
-/// Every operator that reads a parameter of its own at every place, behind convolutions and without one.
+/// Every operator with per-pixel parameters, after convolutions and without one.
 inline void check_places_of_signals_and_volumes(auto& device) {
     using Device = std::remove_reference_t<decltype(device)>;
     using R = fk::Residual;

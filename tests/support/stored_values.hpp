@@ -11,13 +11,13 @@
 
 namespace test {
 
-/// Layouts of x, of y, and of what is stored beside it.
+/// Layouts of x, of y, and of the tensors stored beside it.
 struct StoredLayouts {
     char const *x, *y, *values, *mask;
 };
 
 /// Runs a plan that ends with Bias, Store, StoreMask and Relu, after `first...`, the arguments of a Conv or none.
-/// `sums` is what Bias is applied to.
+/// `sums` is the input of Bias.
 template <class Plan, class T, class V, class Device, int Rank>
 void check_stored(Device& device, StoredLayouts const& layouts, fk::TensorView<T const, Rank> const& x,
                   oracle::Tensor const& sums, auto const&... first) {
@@ -55,8 +55,8 @@ void check_stored_conv(Device& device, StoredLayouts const& layouts, oracle::Sha
                              conv);
 }
 
-/// What one run stores is what another, of the plan up to there, has as its result: after batch statistics, whose
-/// second pass stores.
+/// The values that a run stores after batch statistics, in their second pass, equal the result of the plan up to the
+/// Store.
 template <class T, class Device>
 void check_stored_after_statistics(Device& device, char const* layout, oracle::Shape shape) {
     INFO(layout << ' ' << fk::name(fk::data_type<T>));

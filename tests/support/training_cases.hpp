@@ -16,7 +16,7 @@ namespace detail {
 
 inline constexpr auto keep_numbers = [](Problem&) {};
 
-/// Forward and backward on the numbers of a case, or what `change` makes of them.
+/// Runs forward and backward on the numbers of a case, modified by `change`.
 template <class T, class Norm, class... Rest>
 void check_training_of(Case const& about, auto& device, std::function<void(Problem&)> const& change = keep_numbers) {
     using Device = std::remove_reference_t<decltype(device)>;
@@ -51,8 +51,8 @@ inline Case training_case(oracle::Shape shape, std::string const& layouts, bool 
 
 }  // namespace detail
 
-/// Shapes at which something changes: planes smaller than a vector or a pack, and no multiple of one; one pixel, one
-/// image, one channel; channels that are no multiple; more images than are added up at once.
+/// Edge shapes: planes smaller than a vector or a pack, and no multiple of one; one pixel, one image, one channel;
+/// channel counts that are no multiple; more images than are accumulated at once.
 template <class T>
 void check_training_of_odd_shapes(auto& device) {
     oracle::Shape const shapes[] = {{2, 5, 7, 7},   {3, 6, 7, 9},  {2, 3, 55, 55}, {2, 4, 1, 1}, {1, 5, 6, 7},
@@ -65,7 +65,7 @@ void check_training_of_odd_shapes(auto& device) {
             detail::check_training_of<T>(detail::training_case(shape, layouts, true), device);
 }
 
-/// Integers of which all statistics, all sums and so all results are exact, whatever is added up first.
+/// Integers with exact statistics, sums and results, for any summation order.
 template <class T>
 void check_training_of_integers(auto& device) {
     for (oracle::Shape const& shape : {oracle::Shape{4, 5, 8, 8}, {16, 8, 4, 8}, {4, 2, 16, 32}})
@@ -73,8 +73,8 @@ void check_training_of_integers(auto& device) {
             detail::check_training_of<T>(detail::training_case(shape, layouts, false), device);
 }
 
-/// Channels whose mean is 10,000 times their deviation, that begin with a value far from all others, whose values are
-/// all the same, or whose squares, or the sum of these, come close to float's largest number or exceed it.
+/// Channels whose mean is 10,000 times their deviation, whose first value is an outlier, whose values are equal, or
+/// whose squares, or the sum of the squares, are near or beyond the largest float.
 void check_training_of_hard_numbers(auto& device) {
     std::function<void(Problem&)> const changes[] = {
         [](Problem& p) {
@@ -100,7 +100,7 @@ void check_training_of_hard_numbers(auto& device) {
             detail::check_training_of<float>(detail::training_case({9, 5, 13, 11}, layouts, true), device, change);
 }
 
-/// The variance of such a channel to 4 digits: squares of the values themselves would leave none.
+/// Variance of such a channel to 4 digits: summing squares of the unshifted values would lose all of them.
 void check_variance_of_far_values(auto& device) {
     for (auto const& layout : {fk::nchw(16, 3, 28, 28), fk::nhwc(16, 28, 28, 3)}) {
         auto x = fk::random<float>(device, layout);
@@ -128,13 +128,13 @@ void check_variance_of_far_values(auto& device) {
     }
 }
 
-/// What is infinite or no number makes its own channel NaN, and no other.
+/// An infinite or NaN value makes its channel NaN, and no other.
 void check_training_of_no_numbers(auto& device) {
     for (float const bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
         auto x = fk::random<float>(device, fk::nchw(2, 3, 5, 7));
         std::vector<float> values(210), y(210);
         x.copy_to(values.data());
-        values[35 + 11] = bad;  // of channel 1
+        values[35 + 11] = bad;  // in channel 1
         x.copy_from(values.data());
         auto const ones = fk::tensor<float>(device, fk::channels(3), {1, 1, 1});
         fk::Plan<detail::SpatialNorm>::bind({.scale = ones, .shift = ones})(device, x).copy_to(y.data());
@@ -144,7 +144,7 @@ void check_training_of_no_numbers(auto& device) {
     }
 }
 
-/// All that a forward and a backward run write, as bits.
+/// All outputs of a forward and a backward run, as bits.
 template <class Norm>
 std::vector<float> bits_of_training(auto& device, fk::Layout<4> const& layout) {
     fk::Index<4> const n = layout.shape;

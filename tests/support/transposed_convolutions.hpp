@@ -13,11 +13,11 @@
 #include "support/static_geometries.hpp"
 #include "support/without_y.hpp"
 
-/// Transposed convolutions of integers, which are exact. Their shapes are those of the convolution that they are the
-/// transpose of: they make its x of its y.
+/// Transposed convolutions of integers, which are exact. Shapes are those of the convolution that is transposed: from
+/// its y to its x.
 namespace test {
 
-/// Layouts of what is read, of the weights and of what is written.
+/// Layouts of x, the weights and y.
 template <int Space>
 struct TransposedLayouts {
     static constexpr char const* all[6][3] = {{"nchw", "kcrs", "nchw"},   {"nhwc", "krsc", "nhwc"},
@@ -38,8 +38,7 @@ inline oracle::Shape output_of(oracle::Window const& f, oracle::Shape const& x, 
     return {x.n, k, f.output_height(x.h), f.output_width(x.w), f.output_depth(x.d)};
 }
 
-/// A head and a bias, from k channels to x, in each of the layouts; or, where `operators` says so, with others before
-/// the head.
+/// A head and a bias, from k channels to x, in each of the layouts; with `operators`, also a prologue.
 template <class T, auto Geometry, bool operators = false, class Layouts = TransposedLayouts<Geometry.rank>,
           class Device>
 void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
@@ -74,12 +73,12 @@ void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
     }
 }
 
-/// Of channels last alone.
+/// Channels-last layouts alone.
 struct ChannelsLastLayouts {
     static constexpr char const* all[1][3] = {{"nhwc", "krsc", "nhwc"}};
 };
 
-/// A gradient of half, of k channels, that goes back through a Relu of z as it leaves, to x.
+/// A half gradient of k channels, mapped to x and multiplied by the slope of a Relu of z in the epilogue.
 template <class Device, class Scheduled>
 void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle::Shape const& x, std::int64_t k) {
     constexpr auto geometry = fk::filter(3, 3).pad(1);
@@ -97,7 +96,8 @@ void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle:
     CHECK(difference(expected, dx.fetch()) == "");
 }
 
-/// Of any type: stride 1 and 2, the latter to x of every extent that gives the same y; groups; sizes of no tile.
+/// Any type: stride 1 and 2, the latter to x of every extent that gives the same y; groups; sizes that are no multiple
+/// of a tile.
 template <class T, class Device>
 void check_transposed_convolutions(Device& device) {
     check_transposed<T, fk::filter(3, 3).pad(1)>(device, {1, 24, 9, 9}, 16);
@@ -108,8 +108,8 @@ void check_transposed_convolutions(Device& device) {
     check_transposed<T, fk::filter(3, 2).pad(2, 1).stride(2, 4).dilation(3, 2).groups(2)>(device, {1, 40, 11, 10}, 48);
 }
 
-/// Windows of every kind: strides and dilations, uneven padding and more of it than taps, thin groups and depthwise;
-/// operators before; signals and volumes.
+/// Windows of every kind: strides and dilations, uneven padding and more padding than taps, thin groups and depthwise;
+/// a prologue; signals and volumes.
 template <class T, class Device>
 void check_transposed_windows(Device& device) {
     check_transposed<T, fk::filter(1, 1)>(device, {2, 19, 5, 7}, 33);
@@ -126,7 +126,7 @@ void check_transposed_windows(Device& device) {
     check_transposed<T, fk::filter(3, 2, 1).pad(1, 1, 0)>(device, {2, 3, 4, 3, 3}, 5);
 }
 
-/// A pool and statistics after a head of T and W: of the least extents, and, beside a given y, of any.
+/// A pool and statistics after a head of T and W: for the smallest y and for any given y.
 template <auto Geometry, class T = float, class W = fk::int8, class Device>
 void check_after_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
     using Head = fk::TransposedConv<Geometry, fk::Weights<W>>;
@@ -170,7 +170,7 @@ void check_operators_after_transposed(Device& device) {
     check_after_transposed<fk::filter(2, 2).stride(2)>(device, {2, 20, 7, 12}, 5);
 }
 
-/// A convolution and its transpose: the sum of conv(x) u is that of x transposed(u).
+/// Adjoint test of a convolution and its transpose: sum of conv(x) u = sum of x transposed(u).
 template <auto Geometry, class Device>
 void check_adjoint(Device& device, oracle::Shape const& x, std::int64_t k) {
     oracle::Window const window = GeometryOf<2>::window(Geometry);

@@ -18,7 +18,7 @@ struct Where {
     }
 };
 
-/// y = x + z, of a type that may be a vector, at any place.
+/// y = x + z, for floats and vectors, at any coordinate type.
 struct Anywhere {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -30,7 +30,7 @@ struct Anywhere {
     }
 };
 
-/// y = max(x, floor): a float alone.
+/// y = max(x, floor), for floats alone.
 struct ScalarMax {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -39,7 +39,7 @@ struct ScalarMax {
     FUSEKIT_HD static float apply(float x, Args const& args) { return x < args.floor ? args.floor : x; }
 };
 
-/// y = x * (k + 1) - k, prepared once a channel.
+/// y = x * (k + 1) - k, prepared once per channel.
 struct PerChannel {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
@@ -56,7 +56,7 @@ struct PerChannel {
     }
 };
 
-/// y = x * factor[k], of a type that may be a vector, read at the place.
+/// y = x * factor[k], for floats and vectors, loaded at the coordinate.
 struct TimesChannel {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -68,7 +68,7 @@ struct TimesChannel {
     }
 };
 
-/// y = x + map[k,p,q] + term[k], both prepared once a place.
+/// y = x + map[k,p,q] + term[k], both prepared once per pixel.
 struct PlusMapAndChannel {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -92,7 +92,7 @@ struct PlusMapAndChannel {
     }
 };
 
-/// Runs the two operators that load parameters of channels, of elements T; how many outputs are wrong.
+/// Runs the two operators that load per-channel parameters, of element type T; returns the number of wrong outputs.
 template <class T, class X = float, class Device>
 int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
     auto const layout = channels_last ? fk::nhwc(2, 4, 8, 9) : fk::nchw(2, 9, 4, 8);
@@ -128,7 +128,7 @@ int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
     return wrong;
 }
 
-/// Runs operators of all these forms, with and without a Conv; how many outputs are wrong.
+/// Runs operators of all forms, with and without a Conv; returns the number of wrong outputs.
 template <class Device>
 int wrong_outputs_of_user_operators(Device& device, bool channels_last) {
     auto const layout = channels_last ? fk::nhwc(2, 4, 9, 9) : fk::nchw(2, 9, 4, 9);

@@ -13,10 +13,10 @@
 #include "support/oracle.hpp"
 #include "support/refusal.hpp"
 
-/// Gradients of a convolution by its weights. The fills are small integers, whose sums are exact in every order.
+/// Gradients of a convolution's weights. Fills are small integers: sums are exact in any order.
 namespace test {
 
-/// x, K channels of dy, and how x, dy and dw lie; z, which is added twice to dw, lies as dw does.
+/// x, K channels of dy, and the layouts of x, dy and dw; z, which is added to dw twice, has dw's layout.
 struct GradientCase {
     oracle::Shape x;
     std::int64_t k;
@@ -40,8 +40,8 @@ oracle::Window window_of(fk::Filter<Rank> const& f) {
     return window;
 }
 
-/// The gradient alone, with that of a bias; and scaled, and added to what dw holds. T is the element type of x and dy,
-/// or Types<T, type of dw>.
+/// The gradient, with that of a bias; scaled, and accumulated into dw. T is the element type of x and dy, or Types<T,
+/// type of dw>.
 template <class T, auto Geometry, class Device>
 void check_weight_gradient(Device& device, GradientCase const& of) {
     constexpr int rank = Geometry.rank + 2;
@@ -67,7 +67,7 @@ void check_weight_gradient(Device& device, GradientCase const& of) {
         CHECK(difference(result, dw.fetch()) == "");
     };
     auto const run_prepared = [&](auto const& bound, oracle::Tensor const& result, Placed<Device, rank>& dw) {
-        if constexpr (requires { device.own_workspace_bytes(); }) {  // and is no part of a test
+        if constexpr (requires { device.own_workspace_bytes(); }) {  // not for a device wrapped by a test
             bound.prepare(device, in.view(), dw.template view<Y>())(device, in.view(), dw.template view<Y>());
             CHECK(difference(result, dw.fetch()) == "");
         }
@@ -91,7 +91,7 @@ void check_weight_gradient(Device& device, GradientCase const& of) {
         oracle::residual(oracle::scale(expected, 0.5), before, 2), sum);
 }
 
-/// Windows, groups and layouts of all kinds, of sizes that fill no tile.
+/// Windows, groups and layouts of all kinds, with sizes that are no multiple of a tile.
 template <class T, class Device>
 void check_weight_gradients(Device& device) {
     check_weight_gradient<T, fk::filter(3, 3).pad(1)>(device, {{2, 5, 9, 7}, 8, "nchw", "nchw", "nchw"});
@@ -106,7 +106,7 @@ void check_weight_gradients(Device& device) {
         device, {{1, 4, 5, 4, 3}, 3, "ndhwc", "ncdhw", "ndhwc"});
 }
 
-/// <Conv(x; w), dy> = <w, dw> for every w: both are sums of the same products.
+/// Adjoint test: <Conv(x; w), dy> = <w, dw> for every w; both are sums of the same products.
 template <class Device>
 void check_adjoint(Device& device) {
     static constexpr auto f = fk::filter(3, 3).pad(1).stride(2);

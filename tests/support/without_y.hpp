@@ -6,10 +6,10 @@
 #include "fusekit/fusekit.hpp"
 #include "support/filled.hpp"
 
-/// Runs for what operators write beside y alone.
+/// Runs with fk::no_output, for the tensors that operators store.
 namespace test {
 
-/// What a plan may write beside y: poison, until then.
+/// Tensors that a plan may store beside y, poisoned.
 template <class T, class Device>
 struct BesideY {
     Placed<Device, 4> values;
@@ -36,8 +36,8 @@ struct BesideY {
     }
 };
 
-/// Whether a layer writes the same beside y where there is none, called and prepared. bind(beside) makes the layer, of
-/// what it writes; `shape` is that of what its operators pass on.
+/// Checks that a layer stores the same tensors with and without y, called and prepared. bind(beside) makes the layer;
+/// `shape` is that of the values its operators pass on.
 template <class T, class Device>
 void check_beside_y(Device& device, std::string const& layout, oracle::Shape x, oracle::Shape shape, auto const& bind) {
     INFO(layout << ' ' << x.n << ' ' << x.c << ' ' << x.h << ' ' << x.w << ' ' << fk::name(fk::data_type<T>));
@@ -91,7 +91,7 @@ void check_stores_without_y(Device& device) {
         }
 }
 
-/// What training saves, and the gradients of parameters without that of x.
+/// Saved statistics and parameter gradients of training, without dx.
 template <class T, class Device>
 void check_training_without_y(Device& device) {
     using Layer = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
