@@ -13,7 +13,7 @@
 namespace fk = fusekit;
 using test::refusal;
 
-// No plan and no loop of a backend is known here.
+// This unit includes no plan and no backend loop.
 template <class T = fk::host::Device>
 concept KnowsPlans = requires { sizeof(fk::BoundPlan<T>); };
 static_assert(!KnowsPlans<>);

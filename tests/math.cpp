@@ -15,8 +15,7 @@ namespace math = fusekit::math;
 
 namespace {
 
-/// Distance in units in the last place of the exact result; results beyond the largest float count as infinity, which
-/// they may be rounded to.
+/// Distance in ulps of the exact result; results beyond the largest float count as infinity, to which they may round.
 double ulps(float got, double exact) {
     if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
     if (std::isinf(exact)) return got == exact ? 0 : INFINITY;
@@ -32,7 +31,7 @@ struct Worst {
     float at = 0;
 };
 
-/// The worst of f over every 997th float (support/effort.hpp) from low to high, on V.
+/// Largest error of f over every 997th float (support/effort.hpp) from low to high, with type V.
 template <class V>
 Worst worst(auto f, auto exact, float low, float high) {
     constexpr int lanes = sizeof(V) / sizeof(float);
@@ -69,7 +68,7 @@ Worst worst(auto f, auto exact, float low, float high) {
     return worst;
 }
 
-/// A scalar, a vector as wide as the processor's and one of four floats are all within `claim` ulps.
+/// Scalars, native vectors and vectors of four floats are all within `claim` ulps.
 void check(char const* name, double claim, auto f, auto exact, float low = -largest, float high = largest) {
     Worst const scalar = worst<float>(f, exact, low, high), native = worst<Vector>(f, exact, low, high);
     Worst const other = worst<VectorOf<16>::Type>(f, exact, low, high);

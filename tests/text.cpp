@@ -68,5 +68,5 @@ TEST_CASE("text converts to the standard strings") {
 #ifdef FMT_VERSION
     CHECK(fmt::format("{} {:>6}", text, text) == "Bias   Bias");
 #endif
-    CHECK(std::string(format_as(text)) == "Bias");  // what fmt asks for from version 10 on
+    CHECK(std::string(format_as(text)) == "Bias");  // called by fmt 10 and later
 }

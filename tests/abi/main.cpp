@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two units of one program, compiled with different flags: each computes its own and the other's plans, and each gets
-// what the other one made. Prints nothing, or what was wrong.
+// Two units of one program, compiled with different flags: each computes its own plans and the other's, and uses
+// objects that the other made. Prints nothing, or the difference.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ void poison(Images& y) {
     for (std::int64_t i = 0; i < y.size(); ++i) y.data()[i] = NAN;
 }
 
-/// The convolution by its definition, in integers.
+/// Convolution by its definition, in integers.
 std::vector<float> expected_of(Operands const& of, Images const& y) {
     std::vector<float> result(static_cast<std::size_t>(y.size()));
     auto const at = [](auto const& t, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
@@ -63,7 +63,7 @@ bool equal(Images const& y, std::vector<float> const& expected) {
     return true;
 }
 
-/// `maker` makes tensors, runs and layers, which `user` uses.
+/// `user` uses tensors, runs and layers that `maker` makes.
 void check(Unit const& maker, Unit const& user) {
     Device* const device = maker.device(3);
     for (bool const last : {false, true}) {
@@ -108,7 +108,7 @@ void check(Unit const& maker, Unit const& user) {
     delete device;
 }
 
-/// A child process has none of a Device's threads: it runs plans all the same, and ends.
+/// A child process inherits no threads of a Device: it still runs plans and exits.
 void check_fork(Unit const& maker, Unit const& user) {
     Device* const device = maker.device(4);
     Operands const of = maker.make(*device, false);
@@ -128,7 +128,7 @@ void check_fork(Unit const& maker, Unit const& user) {
     delete device;
 }
 
-/// An error that is not thrown ends the program, and nothing else.
+/// An error that cannot be thrown aborts the program.
 void check_abort(Unit const& maker, Unit const& user) {
     Device* const device = maker.device(1);
     Operands const of = maker.make(*device, false);
@@ -146,7 +146,7 @@ void check_abort(Unit const& maker, Unit const& user) {
 
 }  // namespace
 
-/// Runs every pair, or, where an argument names it, one unit alone.
+/// Runs every pair of units, or only the unit that an argument names.
 int main(int count, char** arguments) {
     std::vector<Unit const*> units{&first, &second};
     if (count > 1) units = {std::strcmp(arguments[1], "first") == 0 ? &first : &second};

@@ -5,7 +5,7 @@
 #include <fusekit/layer.hpp>
 #include <fusekit/runtime.hpp>
 
-/// Everything public that one unit makes and another one uses. Each unit is compiled with flags of its own.
+/// Every public object that one unit makes and another uses. Each unit has its own compiler flags.
 namespace abi {
 
 namespace fk = fusekit;
@@ -23,16 +23,16 @@ using View = fk::TensorView<float, 4>;
 using Run = decltype(Conv::bind({.weights = std::declval<Images&>()}, {.bias = std::declval<Channels&>()}, {})
                          .prepare<float>(std::declval<Device&>(), fk::nchw(1, 1, 1, 1), fk::nchw(1, 1, 1, 1)));
 
-/// x of integers, weights and bias: what a convolution reads. Odd extents, so that vectors have a tail.
+/// Operands of a convolution: x of integers, weights and bias. Odd extents, so that vectors have a tail.
 struct Operands {
     Images x, weights;
     Channels bias;
 };
 
-/// What a unit offers to the program. A member is null where the unit is built without it.
+/// Interface of a unit to the program. A member is null if the unit is built without it.
 struct Unit {
     char const* flags;
-    bool throws;  ///< it is compiled with exceptions
+    bool throws;  ///< compiled with exceptions
     Operands (*make)(Device&, bool channels_last);
     void (*run)(Device&, Operands const&, Images& y);
     Run (*prepare)(Device&, Operands const&, Images const& y);
@@ -46,7 +46,7 @@ struct Unit {
     fk::Text (*second_step)(fk::Description<3> const&);
     void (*curve)(Device&, Halves const& x, Halves& y);
     void (*norm)(Device&, Images const& x, Channels const& one, Channels const& zero, Channels& mean, Images& y);
-    void (*refuse)(Device&, Operands const&);  ///< throws, or ends the program where there are no exceptions
+    void (*refuse)(Device&, Operands const&);  ///< throws, or aborts without exceptions
     bool (*catches)(void (*throws)(Device&, Operands const&), Device&, Operands const&);
     fk::Refusal (*refusal)(Device&, Operands const&);
     Device* (*device)(int threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A kernel for each elementary function, whose code check_fast_math.py compares with and without fast math.
+// One kernel per elementary function, whose code check_fast_math.py compares with and without fast math.
 #include <hip/hip_runtime.h>
 
 #include "fusekit/math.hpp"

@@ -5,10 +5,10 @@
 #include "support/catalogue.hpp"
 #include "support/letters.hpp"
 
-/// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by: plans_matrix.cpp has
-/// plans that multiply half, bfloat16 or int8, which each target has instructions of its own for, and some of float,
-/// which a few have; plans_forms.cpp has all other forms. Where one plan has the operators of another and more,
-/// it stands for both: it needs the registers of the other too. Every activation of the catalogue occurs in one kernel.
+/// Plans whose kernels are compiled for AMD GPUs, named by letters as in tests: plans_matrix.cpp has plans that
+/// multiply half, bfloat16 or int8 with each target's matrix instructions, and some of float, which a few targets have;
+/// plans_forms.cpp has all other forms. A plan whose operators include another's also represents that one: it needs at
+/// least its registers. One kernel contains every activation of the catalogue.
 namespace amd {
 
 namespace fk = fusekit;
@@ -34,7 +34,7 @@ using AverageWindows = fk::Pool<fk::Average, fk::filter(9, 9).pad(4)>;
 using BG = fk::BatchedGemm;
 using fk::Plan;
 
-/// The sum of activations.
+/// Sum of activations.
 template <class Modes>
 struct SumOf;
 template <class... Modes>
@@ -49,14 +49,14 @@ struct SumOf<std::tuple<Modes...>> {
         }(std::make_integer_sequence<int, sizeof...(Modes)>{});
     }
 };
-/// The sum of all activations of the catalogue.
+/// Sum of all activations of the catalogue.
 struct EveryActivation : SumOf<test::catalogue::Modes> {};
 
-/// What Backward runs for a plan.
+/// Plan that Backward runs for a plan.
 template <class... Ops>
 using Back = typename fk::Backward<fk::detail::FusedPlan<Ops...>>::Plan;
 
-/// Names every kernel that a run of these plans on tensors of T can choose, so that it is compiled. Never called.
+/// Instantiates every kernel that a run of these plans on tensors of T may choose. Never called.
 template <class T, class... Plans>
 struct Kernels {
     static void choose(fk::hip::Device& device, fk::detail::ImageView<T const> const& x,

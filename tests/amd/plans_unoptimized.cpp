@@ -3,5 +3,5 @@
 
 using namespace amd;
 
-// One plan of each kind: a convolution, a reduction, and neither.
+// One plan of each kind: a convolution, a reduction, and a pointwise plan.
 template struct amd::Kernels<float, Plan<C1, B, Statistics>, Plan<TrainN, A<fk::Relu>>, Plan<B, A<fk::Relu>>>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs one plan where there is a GPU, and ends by saying so where there is none.
+// Runs one plan if there is a GPU; otherwise exits with a message.
 #include <cstdio>
 #include <fusekit/hip.hpp>
 namespace fk = fusekit;

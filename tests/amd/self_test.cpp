@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <hip/hip_runtime.h>
 
-/// Nothing to report.
+/// A kernel without findings.
 __global__ void modest(float* x) { x[threadIdx.x] *= 2.0f; }
 
-/// Keeps N values of each thread alive at once, more than there are vector registers.
+/// Keeps N values per thread live at once, more than there are VGPRs.
 template <int N, int Threads>
 __global__ void __launch_bounds__(Threads) crowded(float* x, float const* factors, int n) {
     float value[N];
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(Threads) crowded(float* x, float const* factor
     for (int i = 0; i < N; ++i) x[i * Threads + threadIdx.x] = value[i];
 }
 
-/// Keeps N values of the whole block alive at once, more than there are scalar registers.
+/// Keeps N uniform values live at once, more than there are SGPRs.
 template <int N>
 __global__ void scalars(int* x, int n) {
     int value[N];
@@ -29,14 +29,14 @@ __global__ void scalars(int* x, int n) {
     x[threadIdx.x] = value[0];
 }
 
-/// An array that is indexed at run time stands in memory.
+/// Array with a run-time index, which is placed in scratch memory.
 __global__ void indexed(float* x, int const* at, int n) {
     float value[32] = {};
     for (int i = 0; i < n; ++i) value[at[i] & 31] += x[i];
     for (int i = 0; i < 32; ++i) x[i] = value[i];
 }
 
-/// One block of 64 threads fills the local memory: one wave on one of the SIMDs.
+/// One block of 64 threads uses all LDS: one wave on one of the SIMDs.
 __global__ void __launch_bounds__(64) lonely(float* x, int const* at) {
     __shared__ float shared[16384];
     for (int i = 0; i < 16384; i += 64) shared[i + threadIdx.x] = x[i];

@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// The extents of `whole`, but 1 in modes whose bit is 0.
+/// Extents of `whole`, with 1 in modes whose bit is 0.
 oracle::Shape part_of(oracle::Shape const& whole, int bits) {
     return {bits & 1 ? whole.n : 1, bits & 2 ? whole.c : 1, bits & 4 ? whole.h : 1, bits & 8 ? whole.w : 1};
 }
@@ -19,7 +19,7 @@ std::string words(oracle::Shape const& s) {
            std::to_string(s.w);
 }
 
-/// The values of a tensor of `part`'s extents, broadcast to `whole`.
+/// Values of a tensor of `part`'s extents, broadcast to `whole`.
 std::vector<double> repeated(std::vector<double> const& values, oracle::Shape const& part, oracle::Shape const& whole) {
     std::vector<double> all;
     auto const at = [](std::int64_t i, std::int64_t extent) { return extent == 1 ? 0 : i; };
@@ -32,7 +32,7 @@ std::vector<double> repeated(std::vector<double> const& values, oracle::Shape co
     return all;
 }
 
-/// A tensor of the extents that part_of() returns.
+/// Tensor with the extents of part_of().
 struct Part {
     oracle::Shape shape;
     std::vector<double> values;
@@ -102,7 +102,7 @@ TEST_CASE("MIOpen: z and bias of a call at once are broadcast over any modes of 
         run(0.5f, 2, one, single);
         run(1, 0, per_channel, one);    // without z
         run(0.5f, 0, per_channel, one);
-        run(2, 1, per_channel, one);    // z in the bias' place
+        run(2, 1, per_channel, one);    // z as the bias
         run(1, 1, single, one);
     }
 }

@@ -80,7 +80,7 @@ TEST_CASE("MIOpen: a tensor descriptor of extent 0 has no elements, and is set a
         CHECK(Extents(tensor).shape() == shape);
         succeeds(miopenGetTensorNumBytes(tensor, &bytes));
         CHECK(bytes == 0);
-        Extents const read(tensor);  // with the strides that it has, it is set again
+        Extents const read(tensor);  // reads extents and strides back
         succeeds(miopenSetTensorDescriptor(copy, read.type, read.modes, read.extents, read.strides));
         CHECK(Extents(copy).shape() == shape);
         CHECK(Extents(copy).steps() == read.steps());
@@ -117,7 +117,7 @@ TEST_CASE("MIOpen: a tensor descriptor of extent 0 has no elements, and is set a
     succeeds(miopenSetTensorDescriptorV2(tensor, miopenFloat, 4, wide, nullptr));
     check({0, 3, 4, 5});
 
-    Tensor derived;  // what batch norm's parameters of no images are
+    Tensor derived;  // batch norm's parameters for no images
     succeeds(miopenDeriveBNTensorDescriptor(derived, tensor, miopenBNSpatial));
     CHECK(Extents(derived).shape() == List{1, 3, 1, 1});
     int n, k, p, q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MIOpen's driver of fused inference (ROCm/MIOpen, driver/CBAInferFusion_driver.hpp), by the calls that it makes: in
-// its order, with arguments of the kinds that it passes.
+// Replays the calls of MIOpen's driver for fused inference (ROCm/MIOpen, driver/CBAInferFusion_driver.hpp), in its
+// order, with arguments of the same kinds.
 #include <catch2/catch_test_macros.hpp>
 #include <optional>
 
@@ -12,14 +12,14 @@ using namespace test;
 
 namespace {
 
-/// The driver's fusion modes.
+/// Fusion modes of the driver.
 struct Mode {
     char const* letters;  ///< C a convolution, B a bias, N a batch norm, A an activation
     bool has(char letter) const { return std::string(letters).find(letter) != std::string::npos; }
 };
 
-/// One run of the driver. Operators' arguments are set before the plan is compiled; the plan is destroyed after the
-/// descriptors that it was made of, and the arguments after the plan.
+/// One run of the driver. Operators' arguments are set before the plan is compiled; the plan is destroyed after its
+/// descriptors, and the arguments after the plan.
 void drive(Mode const mode, miopenBatchNormMode_t bn_mode) {
     INFO(mode.letters << ", bn_mode " << int{bn_mode});
     bool const places = bn_mode == miopenBNPerActivation;
@@ -34,7 +34,7 @@ void drive(Mode const mode, miopenBatchNormMode_t bn_mode) {
     Session const handle;
     succeeds(miopenEnableProfiling(handle, true));
 
-    // As many channels and places after the convolution as before: the driver derives parameters from the input.
+    // The convolution preserves channels and extents: the driver derives parameters from the input.
     succeeds(miopenInitConvolutionDescriptor(conv, miopenConvolution, 1, 1, 1, 1, 1, 1));
     succeeds(miopenSetActivationDescriptor(activ, miopenActivationRELU, 1, 0, 1));
     succeeds(miopenSet4dTensorDescriptor(input, miopenFloat, 2, 5, 4, 6));

@@ -11,8 +11,7 @@ namespace {
 
 constexpr auto type = fk::DataType::float32;
 
-/// relu(conv(x, w) + bias) with window extents of 1 on N x C x 2 x 3, to N x K x 2 x 3; null where there are no
-/// elements.
+/// relu(conv(x, w) + bias) with a 1x1 window on N x C x 2 x 3, to N x K x 2 x 3; null pointers for empty tensors.
 void run_plan(int n, int c, int k) {
     INFO("N = " << n << ", C = " << c << ", K = " << k);
     auto const x = tensor({n, c, 2, 3}), w = tensor({k, c, 1, 1}), b = tensor({1, k, 1, 1}), y = tensor({n, k, 2, 3});
@@ -37,7 +36,7 @@ void run_plan(int n, int c, int k) {
         CHECK(output.memory.fetch().untouched(true));
         return;
     }
-    oracle::Tensor expected({1, 2, 2, 3});  // the sum of nothing, and the bias
+    oracle::Tensor expected({1, 2, 2, 3});  // an empty sum, and the bias
     for (std::size_t i = 0; i < expected.at.size(); ++i) expected.at[i].value = expected.channel(i) == 0 ? 3 : 0;
     CHECK(difference(expected, output.memory.fetch()) == "");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MIOpen's public fusion example (ROCm/MIOpenExamples, fusion) and the tests of its fusion plans (ROCm/MIOpen,
-// test/cba_inference.cpp), by the calls that they make: in their order, with arguments of the kinds that they pass.
+// Replays the calls of MIOpen's public fusion example (ROCm/MIOpenExamples, fusion) and of the tests of its fusion
+// plans (ROCm/MIOpen, test/cba_inference.cpp), in their order, with arguments of the same kinds.
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
 
@@ -13,8 +13,8 @@ using namespace test;
 
 namespace {
 
-/// A tensor as the example wraps one: its constructor without arguments makes and sets a descriptor of no extents; a
-/// wrapper that is assigned to drops the descriptor that it had; the destructor destroys those of elements alone.
+/// Tensor wrapper of the example: its default constructor makes and sets a descriptor without extents; assignment leaks
+/// the previous descriptor; the destructor destroys only descriptors of tensors with elements.
 class Wrapper {
 public:
     Wrapper() : Wrapper(0, 0, 0, 0) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only the emulator can be asked for: machines without a GPU, and calls that fail.
+// Cases that need the emulator: no GPU, and injected errors.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// A batch norm in training, whose runs borrow workspace.
+/// A batch norm in training, whose runs use workspace.
 struct Training {
     DeviceTensor x{fk::DataType::float32, fk::nchw(8, 1, 32, 32), std::vector<double>(8 * 32 * 32, 1)},
         y{fk::DataType::float32, fk::nchw(8, 1, 32, 32)}, one{fk::DataType::float32, fk::nchw(1, 1, 1, 1), {1}};
@@ -30,7 +30,7 @@ struct Training {
         return miopenExecuteFusionPlan(handle, plan, x.descriptor, x.data(), y.descriptor, y.data(), args);
     }
     std::string wrong() {
-        oracle::Tensor expected({8, 1, 32, 32});  // every value is its mean: the shift
+        oracle::Tensor expected({8, 1, 32, 32});  // every value equals its mean: the shift
         for (auto& each : expected.at) each.value = 1;
         return difference(expected, y.memory.fetch());
     }
@@ -101,7 +101,7 @@ TEST_CASE("MIOpen: each stream of a handle has workspace of its own, and runs go
         succeeds(miopenGetStream(handle, &given));
         CHECK(given == streams[i % 2]);
         succeeds(training.run(handle));
-        CHECK(hipStreamSynchronize(streams[i % 2]) == hipSuccess);  // before it, nothing is done
+        CHECK(hipStreamSynchronize(streams[i % 2]) == hipSuccess);  // nothing has run before it
         CHECK(training.wrong() == "");
     }
     CHECK(hip_on_cpu::calls("hipMalloc") == before + 2);

@@ -11,7 +11,7 @@
 #include "support/placed.hpp"
 #include "support/problem.hpp"
 
-/// Problems of the oracle's, computed by MIOpen's calls.
+/// Problems of the oracle, computed by MIOpen's calls.
 namespace test::miopen {
 
 inline miopenDataType_t type_of(fk::DataType type) {
@@ -33,27 +33,27 @@ inline Tensor described(fk::DataType type, fk::Layout<4> const& layout) {
     return made;
 }
 
-/// A tensor of the device's, and its descriptor.
+/// Tensor in device memory, with its descriptor.
 struct DeviceTensor {
     Placed<MemoryDevice, 4> memory;
     Tensor descriptor;
 
     DeviceTensor(fk::DataType type, fk::Layout<4> const& layout, std::vector<double> const& values)
         : memory(memory_device(), type, layout, values), descriptor(described(type, layout)) {}
-    /// An output, poisoned.
+    /// Poisoned output.
     DeviceTensor(fk::DataType type, fk::Layout<4> const& layout)
         : memory(memory_device(), type, layout, 64), descriptor(described(type, layout)) {}
 
     void* data() { return const_cast<void*>(memory.any().data()); }
 };
 
-/// The handle that cases share.
+/// Handle that cases share.
 inline miopenHandle_t session() {
     static Session const made;
     return made;
 }
 
-/// Whether the library was built with plans of these elements: with float it always is.
+/// True if the library was built with plans for this element type; always true for float.
 inline bool has_plans_of(fk::DataType type) {
     Plan const plan(tensor({1, 1, 1, 1}, type_of(type)));
     miopenFusionOpDescriptor_t op;
@@ -63,7 +63,7 @@ inline bool has_plans_of(fk::DataType type) {
     return has;
 }
 
-/// A fusion plan for the operators of a problem's form, and the arguments of its operators.
+/// Fusion plan for the operators of a problem's form, with the operators' arguments.
 class Fused {
 public:
     explicit Fused(Problem const& the_problem)
@@ -76,14 +76,14 @@ public:
         for (char const letter : about.form) letter == 'C' ? add_convolution() : add(problem.steps[next++]);
     }
 
-    /// Compiles and executes it: what is wrong with y.
+    /// Compiles and executes the plan; returns the difference of y.
     std::string run(oracle::Tensor const& expected) {
         succeeds(miopenCompileFusionPlan(session(), plan));
         succeeds(miopenExecuteFusionPlan(session(), plan, x.descriptor, x.data(), y.descriptor, y.data(), arguments));
         return difference(expected, y.memory.fetch());
     }
 
-    /// What is wrong with a tensor of batch norm in training.
+    /// Difference of a statistic of batch norm in training.
     std::string compare(std::size_t index, oracle::Tensor const& expected) {
         return difference(expected, std::next(written.begin(), static_cast<std::ptrdiff_t>(index))->memory.fetch());
     }
@@ -94,8 +94,8 @@ private:
     DeviceTensor x, y;
     Plan plan;
     Arguments arguments;
-    std::list<DeviceTensor> read, written;  // lists, because descriptors' users hold their places
-    double const one = 1, zero = 0;         // as some callers have them, which MIOpen does not read
+    std::list<DeviceTensor> read, written;  // lists: descriptors' users keep addresses
+    double const one = 1, zero = 0;         // as some callers pass them; MIOpen does not read them
 
     DeviceTensor& parameters(std::vector<double> const& values, bool places, fk::DataType type) {
         return read.emplace_back(type, parameter_layout(places), values);
@@ -168,7 +168,7 @@ private:
 
 public:
     static constexpr double momentum = 0.25;
-    /// Values to each mean.
+    /// Values per mean.
     double count() const {
         std::int64_t const places = about.form[0] == 'U' ? 1 : about.x.h * about.x.w;
         return static_cast<double>(about.x.n * places);
@@ -184,7 +184,7 @@ public:
     }
 };
 
-/// Forward, with all that training writes: what is wrong.
+/// Runs forward with all outputs of training; returns the difference.
 inline std::string run_fused(Problem const& problem, oracle::Tensor const& expected) {
     Fused fused(problem);
     std::string wrong = fused.run(expected);
@@ -204,7 +204,7 @@ inline std::string run_fused(Problem const& problem, oracle::Tensor const& expec
     return wrong;
 }
 
-/// Back from a problem's dy, with the statistics that its x has: what is wrong.
+/// Runs backward from a problem's dy, with x's statistics; returns the difference.
 inline std::string run_fused_backward(Problem const& problem) {
     Case const& about = problem.about;
     oracle::Statistics const& s = problem.steps[0].statistics;

@@ -2,9 +2,9 @@
 //
 //     fuzz [SEQUENCES [SEED]]
 //
-// Random sequences of all of MIOpen's calls: handles that are good, null, destroyed, of another kind or of no kind;
-// numbers that are usual, at limits or beyond them. Sanitizers see what goes wrong. Every function must have succeeded
-// at times and been refused at others, so that the sequences are known to get somewhere.
+// Random sequences of all of MIOpen's calls: handles that are valid, null, destroyed, of another kind or invalid;
+// numbers that are usual, at limits or beyond. Sanitizers detect errors. Every function must succeed at least once and
+// fail at least once, so that the sequences cover both paths.
 
 #include <miopen/miopen.h>
 
@@ -22,7 +22,7 @@
 
 namespace {
 
-/// What plans read and write. A tensor of extents and strides that are `small` fits.
+/// Memory that plans read and write. Tensors with `small` extents and strides fit.
 constexpr std::size_t buffer_bytes = 1 << 20, buffers = 12;
 alignas(64) unsigned char memory[buffers][buffer_bytes];
 
@@ -30,8 +30,8 @@ enum Kind { session, tensor, convolution, activation, plan, op, arguments, kinds
 
 struct Object {
     void* handle;
-    bool small = true;  ///< whether a run that it takes part in stays within the buffers
-    int setter = 0;     ///< of an operator: which call of set_arguments() is its own
+    bool small = true;  ///< true if a run with it stays within the buffers
+    int setter = 0;     ///< of an operator: its call in set_arguments()
 };
 
 class Fuzzer {
@@ -51,7 +51,7 @@ public:
         destroy_all();
     }
 
-    /// Whether all functions have succeeded and have been refused; says which have not.
+    /// True if every function has succeeded and has failed; prints those that have not.
     bool has_seen_all() const {
         bool all = true;
         for (auto const& [name, statuses] : seen) {
@@ -80,9 +80,9 @@ private:
     std::vector<Object> objects[kinds];
     std::vector<void*> gone;
     std::map<std::string, std::map<int, long>> seen;
-    bool used_small = true;  ///< whether all descriptors that the present call was given are small
+    bool used_small = true;  ///< true if all descriptors of the current call are small
 
-    /// ---- Arguments, most of them good.
+    /// ---- Arguments, most of them valid.
 
     template <class Handle>
     Handle any(Kind kind) {
@@ -131,7 +131,7 @@ private:
         unsigned char* const begin = memory[random.range(0, buffers - 1)];
         return random.chance(0.9) ? begin : begin + random.range(0, 64);
     }
-    /// Of a buffer, at most.
+    /// At most the size of a buffer.
     std::size_t lent_bytes() { return static_cast<std::size_t>(random.range(0, buffer_bytes - 64)); }
     template <class T>
     T* place(T& real) {
@@ -181,7 +181,7 @@ private:
         CREATE(arguments, miopenCreateOperatorArgs);
         create_plan();
     }
-    /// A plan, as most programs make one: its tensors fit each other.
+    /// A plan as most programs make it: its tensors fit each other.
     void plausible() {
         int const n = number(1, 3), c = number(1, 4), k = number(1, 4), h = number(3, 6);
         int const r = random.pick({1, 3, 2});
@@ -272,7 +272,7 @@ private:
         for (int& stride : strides) stride = random.chance(0.02) ? 0 : number(1, 300);
         int const modes = random.chance(0.8) ? 4 : number(1, 5);
         int const* const steps = random.chance(0.5) ? nullptr : strides;
-        int const count = modes >= 1 && modes <= 5 ? modes : 9;  // others are refused before anything is read
+        int const count = modes >= 1 && modes <= 5 ? modes : 9;  // other ranks are refused before anything is read
         miopenStatus_t status;
         switch (random.range(0, 4)) {
             case 0:
@@ -402,7 +402,7 @@ private:
         used_small = true;
         auto const of = any<miopenHandle_t>(session);
         auto const what = any<miopenFusionPlanDescriptor_t>(plan);
-        bool const small = used_small;  // the plan's input is small then; its output is if its descriptor is
+        bool const small = used_small;  // implies a small input; the output is small if its descriptor is
         used_small = true;
         auto const from = any<miopenTensorDescriptor_t>(tensor), to = any<miopenTensorDescriptor_t>(tensor);
         auto const args = any<miopenOperatorArgs_t>(arguments);
@@ -422,7 +422,7 @@ private:
              enumerator<miopenConvFwdAlgorithm_t>(5), buffer(), 1000, factor(), z, buffer(), bias, buffer(),
              any<miopenActivationDescriptor_t>(activation), y, buffer());
     }
-    /// Descriptors that fit each other, so that it gets there.
+    /// Fitting descriptors, so that execution is reached.
     void execute_fitting() {
         miopenTensorDescriptor_t x, bias;
         if (CALL(miopenCreateTensorDescriptor, &x) != miopenStatusSuccess) return;
@@ -506,7 +506,7 @@ private:
             case 16: {
                 auto const from = any<miopenTensorDescriptor_t>(tensor);
                 auto const status = CALL(miopenDeriveBNTensorDescriptor, t, from, enumerator<miopenBatchNormMode_t>(1));
-                // Of a large tensor they may be large.
+                // Values of a large tensor may be large.
                 if (status == miopenStatusSuccess)
                     for (Object& each : objects[tensor])
                         if (each.handle == static_cast<void*>(t)) each.small = false;
@@ -573,7 +573,7 @@ private:
         objects[kind].erase(objects[kind].begin() + static_cast<std::ptrdiff_t>(index));
     }
     void destroy_one(Kind kind) {
-        if (random.chance(0.2)) {  // of anything
+        if (random.chance(0.2)) {  // any handle
             CALL(miopenDestroyTensorDescriptor, reinterpret_cast<miopenTensorDescriptor_t>(bad()));
             CALL(miopenDestroyConvolutionDescriptor, reinterpret_cast<miopenConvolutionDescriptor_t>(bad()));
             CALL(miopenDestroyActivationDescriptor, reinterpret_cast<miopenActivationDescriptor_t>(bad()));
@@ -599,7 +599,7 @@ private:
                 break;
             case plan: destroy(kind, index, "miopenDestroyFusionPlan", miopenDestroyFusionPlan); break;
             case arguments: destroy(kind, index, "miopenDestroyOperatorArgs", miopenDestroyOperatorArgs); break;
-            default: break;  // operators die with their plan
+            default: break;  // the plan destroys its operators
         }
     }
     /// Null, destroyed, or an address.

@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-/// The program that MIOpen's guide to fusion walks through, each call of it, on small odd extents.
+/// The program of MIOpen's guide to fusion, call by call, on small odd extents.
 void follow_guide(fk::DataType type, std::string const& x_layout, std::string const& w_layout) {
     oracle::Shape const x_shape{2, 6, 11, 9};
     oracle::Window const window{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .u = 2, .v = 2};
@@ -68,7 +68,7 @@ void follow_guide(fk::DataType type, std::string const& x_layout, std::string co
     };
     CHECK(difference(expected(x_values, w_values, bias_values, "relu"), output.memory.fetch()) == "");
 
-    // Again, on other tensors and other arguments, without compiling.
+    // Runs again on other tensors and other arguments, without compiling.
     auto const x_others = integers(x_shape.size(), -2, 2, 4), w_others = integers(w_layout_of.size(), -2, 2, 5),
                bias_others = integers(k, -9, 9, 6);
     DeviceTensor next_input(type, x_layout_of, x_others), next_weights(type, w_layout_of, w_others),

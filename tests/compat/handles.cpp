@@ -50,7 +50,7 @@ TEST_CASE("MIOpen: null, foreign, destroyed and other handles are told apart, an
     CHECK(miopenDestroyTensorDescriptor(gone) == miopenStatusBadParm);
     CHECK(last() ==
           "miopenDestroyTensorDescriptor: tensorDesc: expected a tensor descriptor, got one that was destroyed");
-    Tensor const next;  // in the place of the one that is gone
+    Tensor const next;  // reuses the slot of the destroyed one
     CHECK(miopenDestroyTensorDescriptor(gone) == miopenStatusBadParm);
     CHECK(miopenCreateTensorDescriptor(nullptr) == miopenStatusBadParm);
     CHECK(last() == "miopenCreateTensorDescriptor: tensorDesc: expected a pointer, got null");
@@ -95,7 +95,7 @@ TEST_CASE("MIOpen: threads create, use and destroy objects beside each other") {
     std::vector<int> wrong(8);
     for (std::size_t t = 0; t < wrong.size(); ++t)
         threads.emplace_back([&, t] {
-            for (int i = 0; i < 2000; ++i) {  // more than a block of handles
+            for (int i = 0; i < 2000; ++i) {  // more than a chunk of handles
                 miopenTensorDescriptor_t tensor = nullptr;
                 int extent = static_cast<int>(t) + 1, given = 0;
                 wrong[t] += miopenCreateTensorDescriptor(&tensor) != miopenStatusSuccess;

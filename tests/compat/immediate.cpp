@@ -35,7 +35,7 @@ TEST_CASE("MIOpen: without a z, its tensor and its descriptor are not looked at"
     CHECK(call.wrong(1, 0, {"relu"}) == "");
     succeeds(call.run(&two, &none, relu, call.y.descriptor, call.y.data()));  // y, as some callers pass
     CHECK(call.wrong(2, 0, {"relu"}) == "");
-    // Null, and a descriptor that was never set, as MIOpen's own test of the call passes them.
+    // Null z, and a descriptor that was never set, as in MIOpen's own test of the call.
     succeeds(call.run(&two, &one, relu, Tensor(), nullptr));
     CHECK(call.wrong(2, 0, {"relu"}) == "");
     succeeds(call.run(&one, nullptr, relu, nullptr, nullptr));

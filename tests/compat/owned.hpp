@@ -10,10 +10,10 @@
 
 #include "device_memory.hpp"
 
-/// What MIOpen's calls make, destroyed with its owner, and calls that must succeed.
+/// Owners of objects that MIOpen's calls make, and calls that must succeed.
 namespace test::miopen {
 
-/// The call succeeds, or its sentence says why not.
+/// Requires success; on failure reports the message.
 inline void succeeds(miopenStatus_t status) {
     if (status != miopenStatusSuccess) FAIL(miopenGetErrorString(status) << ": " << fusekitMiopenLastError());
 }
@@ -36,7 +36,7 @@ private:
     Handle handle = nullptr;
 };
 
-/// Skips the test case where the library under test has no device.
+/// Skips the test case if the library under test has no device.
 inline miopenStatus_t create_session(miopenHandle_t* session) {
     memory_device();
     return miopenCreate(session);
@@ -55,7 +55,7 @@ inline Tensor tensor(std::initializer_list<int> extents, miopenDataType_t type =
     succeeds(miopenSetTensorDescriptor(made, type, static_cast<int>(extents.size()), extents.begin(), nullptr));
     return made;
 }
-/// N x C x H x W, channels closest together in memory.
+/// N x C x H x W in NHWC memory order.
 inline Tensor channels_last(std::initializer_list<int> extents, miopenDataType_t type = miopenFloat) {
     Tensor made;
     succeeds(miopenSetNdTensorDescriptorWithLayout(made, type, miopenTensorNHWC, extents.begin(), 4));

@@ -145,7 +145,7 @@ TEST_CASE("MIOpen: other tensors than the plan's are refused, and nothing is wri
     check_refused(run(same, x, same, x), miopenStatusBadParm, "memory");
     CHECK(small.untouched());
 
-    // The descriptor that the plan was made of is changed; its copies are not.
+    // Changes the descriptor that the plan was made from, not the plan's copy.
     succeeds(miopenSet4dTensorDescriptor(small.x.descriptor, miopenFloat, 2, 3, 4, 6));
     check_refused(small.run(), miopenStatusBadParm, "inputDesc: expected the plan's");
     CHECK(small.untouched());
@@ -174,10 +174,10 @@ TEST_CASE("MIOpen: an operator whose arguments were never set is refused, and no
     succeeds(miopenSetOpArgsActivForward(small.args, small.last, nullptr, nullptr, 0, 0, 0));
     check_refused(miopenSetOpArgsConvForward(small.args, small.conv, nullptr, nullptr, nullptr), miopenStatusBadParm,
                   "w: expected a pointer, got null");
-    succeeds(small.run());  // with the weights that it had
+    succeeds(small.run());  // with the previous weights
     CHECK(small.wrong() == "");
 
-    // What a refused run has seen of other arguments, the next one uses.
+    // The next run uses other arguments that a refused run was given.
     DeviceTensor twice(fk::DataType::float32, fk::kcrs(3, 3, 1, 1), {2, 2, 2, 4, 4, 4, -2, -2, 2});
     Arguments others;
     succeeds(miopenSetOpArgsConvForward(others, small.conv, nullptr, nullptr, twice.data()));
@@ -191,7 +191,7 @@ TEST_CASE("MIOpen: an operator whose arguments were never set is refused, and no
     succeeds(small.run());
     CHECK(small.wrong() == "");
 
-    // Statistics are needed where the operator was created with them.
+    // Statistics are required if the operator was created with them.
     test::miopen::Plan const plan(small.x.descriptor);
     miopenFusionOpDescriptor_t with, without;
     succeeds(miopenCreateOpBatchNormForward(plan, &with, miopenBNSpatial, true));
@@ -210,7 +210,7 @@ TEST_CASE("MIOpen: operators' alpha and beta are never read") {
     small.compile();
     double const one = 1, zero = 0;  // read as floats, the first would be 0
     succeeds(miopenSetOpArgsConvForward(small.args, small.conv, &one, &zero, small.weights.data()));
-    auto const byte = std::make_unique<char>();  // a sanitizer sees who reads more than it
+    auto const byte = std::make_unique<char>();  // a sanitizer detects reads beyond it
     succeeds(miopenSetOpArgsBiasForward(small.args, small.term, byte.get(), byte.get(), small.bias.data()));
     float const two = 2;
     succeeds(miopenSetOpArgsActivForward(small.args, small.last, &two, &two, 0, 0, 0));
@@ -256,7 +256,7 @@ std::size_t workspace_of(miopenFusionPlanDescriptor_t plan) {
     return bytes;
 }
 
-/// Whether runs of a plan borrow workspace; if they do, in what sizes and states it may be.
+/// True if runs of a plan use workspace; if so, checks its sizes and states.
 bool check_workspace(miopenFusionPlanDescriptor_t plan, DeviceTensor& x, DeviceTensor& y, miopenOperatorArgs_t args,
                      oracle::Tensor const& expected) {
     std::size_t const bytes = workspace_of(plan);
@@ -267,7 +267,7 @@ bool check_workspace(miopenFusionPlanDescriptor_t plan, DeviceTensor& x, DeviceT
         return miopenExecuteFusionPlan_v2(session(), plan, x.descriptor, x.data(), y.descriptor, y.data(), args,
                                           workspace, size);
     };
-    // Not zero, as a caller may have it.
+    // Nonzero, as a caller may have it.
     auto const elements = static_cast<std::int64_t>((bytes + 63 + 3) / 4);
     DeviceTensor lent(fk::DataType::float32, fk::nchw(1, 1, 1, elements),
                       std::vector<double>(static_cast<std::size_t>(elements), 7));
@@ -282,7 +282,7 @@ bool check_workspace(miopenFusionPlanDescriptor_t plan, DeviceTensor& x, DeviceT
     }
     succeeds(run(nullptr, 0));
     CHECK(difference(expected, y.memory.fetch()) == "");
-    succeeds(run(aligned + 1, 1));  // not aligned: the handle's own is borrowed
+    succeeds(run(aligned + 1, 1));  // misaligned: the handle's own workspace is used
     CHECK(difference(expected, y.memory.fetch()) == "");
     return true;
 }

@@ -10,7 +10,8 @@ using namespace test;
 
 namespace {
 
-/// As MIOpen's descriptors have it: padding is the same on both sides, strides are not negative, and y lies as x does.
+/// Restricts a case to MIOpen's descriptors: equal padding on both sides, strides that are not negative, and y with x's
+/// layout.
 Case as_miopen_has_it(Case about) {
     oracle::Window& f = about.window;
     f.bottom = f.top, f.right = f.left;
@@ -18,7 +19,7 @@ Case as_miopen_has_it(Case about) {
     about.x_layout = about.y_layout = last ? "nhwc" : "nchw";
     if (about.seed % 4 == 0) about.x_layout += "+2";
     about.w_layout = last ? "krsc" : "kcrs";
-    if (!about.has_conv() && about.form[0] >= 'T') about.real = true;  // integers' means are seldom floats
+    if (!about.has_conv() && about.form[0] >= 'T') about.real = true;  // means of integers are seldom floats
     return about;
 }
 

@@ -8,7 +8,7 @@
 
 namespace test::miopen {
 
-/// Refused with this status, and a sentence that has these words.
+/// Checks that a call fails with this status and a message that contains `words`.
 inline void check_refused(miopenStatus_t given, miopenStatus_t expected, char const* words) {
     CHECK(miopenGetErrorString(given) == std::string(miopenGetErrorString(expected)));
     INFO(fusekitMiopenLastError());

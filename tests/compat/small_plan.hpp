@@ -5,7 +5,7 @@
 
 namespace test::miopen {
 
-/// A plan of a 1 x 1 convolution, a bias and an activation, its tensors and arguments.
+/// Plan of a 1x1 convolution, a bias and an activation, with its tensors and arguments.
 struct SmallPlan {
     static constexpr fk::Layout<4> image = fk::nchw(2, 3, 4, 5);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Elementary functions, activations, slopes and conversions, compiled with a compiler's fast math: all within twice the
-// errors that they state without it. Arguments are finite and normal, because fast math assumes numbers and may flush
-// subnormals. The oracle is compiled without fast math.
+// Elementary functions, activations, slopes and conversions, compiled with fast math: all within twice their stated
+// errors. Arguments are finite and normal, because fast math assumes finite numbers and may flush subnormals. The
+// oracle is compiled without fast math.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -44,9 +44,9 @@ void sweep(float low, float high, F const& f) {
     for (int i = -12 * 256; i <= 12 * 256; ++i) call(static_cast<float>(i) / 256);
 }
 
-/// Compares f(float) and f(Vector) with exact(double), within allowed(x, exact) and 2^-118: an intermediate
-/// result below 2^-126 may be flushed, and is multiplied by at most 240 afterwards (gelutanh's slope). Results above
-/// the largest float are infinite, which fast math knows nothing of: they are left out.
+/// Compares f(float) and f(Vector) with exact(double), within allowed(x, exact) and 2^-118: an intermediate result
+/// below 2^-126 may be flushed, and is multiplied by at most 240 afterwards (gelutanh's slope). Skips results above the
+/// largest float: fast math does not handle infinity.
 void check(char const* kind, char const* name, auto f, auto exact, auto allowed, float low = -largest,
            float high = largest) {
     double worst = 0;
@@ -68,7 +68,7 @@ void check(char const* kind, char const* name, auto f, auto exact, auto allowed,
     failures += !right;
 }
 
-/// An elementary function, which is to be within twice as many ulps as it states.
+/// An elementary function: within twice its stated ulps.
 void check_function(char const* name, double ulps, auto f, auto exact, float low = -largest, float high = largest) {
     check("math::", name, f, exact, [ulps](double, double want) { return 2 * ulps * ulp(want); }, low, high);
 }
@@ -97,7 +97,7 @@ void check_functions() {
         auto const f = [exponent](auto x) { return math::pow(x, exponent); };
         check_function("pow", 1, f, [exponent](double x) { return std::pow(x, static_cast<double>(exponent)); }, 1e-6f);
     }
-    // Next to multiples of pi / 2 most digits cancel.
+    // Most digits cancel next to multiples of pi / 2.
     for (int n = 1; n <= 63661; n += 7) {
         auto const x = static_cast<float>(n * 1.57079632679489662);
         double const sine = std::sin(double{x}), cosine = std::cos(double{x});
@@ -106,7 +106,7 @@ void check_functions() {
     }
 }
 
-/// Within twice the bounds of tests/ops/activation.cpp and slope.cpp; a mode that is exact is exact.
+/// Within twice the bounds of tests/ops/activation.cpp and slope.cpp; exact modes stay exact.
 void check_activations() {
     using namespace test;
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
@@ -138,8 +138,8 @@ void check_activations() {
     });
 }
 
-/// Every number of T, whose code follows on that of the number below, and the floats next to the middle of the two:
-/// conversions are exact, and ties go to the even code.
+/// Every number of T with its successor code, and the floats next to their midpoint: conversions are exact, and ties go
+/// to the even code.
 template <class T, class Code>
 void check_conversion(char const* name, unsigned first, unsigned end) {
     int wrong = 0;

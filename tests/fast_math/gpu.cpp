@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Elementary functions and activations in a GPU's fast math (nvcc --use_fast_math, clang -x hip -ffast-math): within
-// twice the errors that they state, and 2^-118, as in functions.cpp. Needs a GPU:
+// Elementary functions and activations under a GPU's fast math (nvcc --use_fast_math, clang -x hip -ffast-math): within
+// twice their stated errors, and 2^-118, as in functions.cpp. Needs a GPU:
 //   nvcc -x cu -std=c++20 --expt-relaxed-constexpr --use_fast_math -arch=sm_90a -Iinclude -Itests
 //     tests/fast_math/gpu.cpp -o fast_math_gpu && ./fast_math_gpu
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace fk = fusekit;
 namespace math = fusekit::math;
-using namespace fusekit::hip;  // HIP's names, where they are not global
+using namespace fusekit::hip;  // HIP's names, if they are not global
 
 namespace {
 
@@ -48,7 +48,7 @@ FUSEKIT_HD float function(int number, float x) {
 
 struct Exact {
     char const* name;
-    double ulps;  ///< that the function states, or tests/support/catalogue.hpp
+    double ulps;  ///< stated by the function or tests/support/catalogue.hpp
     float low, high;
     double (*value)(double x);
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Plans on the host, compiled with a compiler's fast math: pools of negative numbers, batch norm of values far from
-// zero, whose deviations cancel, and requantized integers.
+// Plans on the host, compiled with fast math: pools of negative numbers, batch norm of values far from zero, whose
+// deviations cancel, and requantized integers.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -30,7 +30,7 @@ fk::Tensor<T, fk::host::Device, Rank> tensor_of(fk::host::Device& device, fk::La
     return tensor;
 }
 
-/// -3 everywhere: the largest value of every window is -3, and so is the mean.
+/// -3 everywhere: maximum and mean of every window are -3.
 template <class Pool, class T>
 void check_pool(fk::host::Device& device, char const* name, fk::Layout<4> const& layout) {
     std::vector<T> const values(static_cast<std::size_t>(layout.size()), T(-3.0f));
@@ -47,9 +47,9 @@ void check_pools(fk::host::Device& device) {
     }
 }
 
-/// Batch norm of channel c's values, 2^20 (c + 1) plus odd integers from -15 to 15, each as often: their mean is
-/// 2^20 (c + 1), and so y = odd / sqrt(85 + epsilon) + c with scale 1 and shift c. Partial means are integers too, so
-/// that all means are exact. 8 ulps for the variance, its root, the product and the sum; twice that.
+/// Batch norm of channel c's values, 2^20 (c + 1) plus odd integers from -15 to 15, equally frequent: the mean is 2^20
+/// (c + 1), and y = odd / sqrt(85 + epsilon) + c with scale 1 and shift c. Partial means are integers, so all means are
+/// exact. Tolerance: 8 ulps for the variance, its root, the product and the sum, doubled.
 void check_batch_norm(fk::host::Device& device) {
     using Norm = fk::BatchNormTraining<fk::Spatial>;
     constexpr std::int64_t n = 4, k = 5, p = 8, q = 16, count = n * p * q;
@@ -77,8 +77,8 @@ void check_batch_norm(fk::host::Device& device) {
     }
 }
 
-/// x * scale + 3 of all integers of 8 bits, rounded to nearest even and saturated; scales are powers of two, so that
-/// products are exact and half of them are ties.
+/// x * scale + 3 for all int8 values, rounded to nearest even and saturated; scales are powers of two, so products are
+/// exact and half of them are ties.
 void check_requantize(fk::host::Device& device) {
     std::vector<float> const scales = {0.5f, -0.25f, 2, 1};
     std::vector<fk::int8> values(4 * 256);

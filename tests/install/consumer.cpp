@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A user's program: it runs a fused layer, and the headers it found are those that the package promised.
+// A user's program: runs a fused layer, and checks that its headers are those of the package.
 #include <cstdio>
 #include <fusekit/fusekit.hpp>
 #include <string>

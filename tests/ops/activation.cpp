@@ -27,14 +27,14 @@ double allowed(Bound const& bound, double x, double exact) {
     return bound.ulps * ulp(exact) + bound.absolute + (x < -1 ? bound.tail * std::fabs(exact) : 0);
 }
 
-/// Every 4999th float, as float and in vectors, and the values that are special.
+/// Every 4999th float, as scalar and in vectors, and special values.
 template <class Mode>
 void check(char const* name, catalogue::ValueBound const& bound) {
     auto const args = catalogue::Line<Mode>::args(bound.args);
     using Op = fk::Activation<Mode>;
     static_assert(fk::Uniform<Op> && fk::Uniform<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
-    double worst = 0;  // as a share of what is allowed
+    double worst = 0;  // relative to the bound
     float worst_at = 0;
     std::uint64_t wrong = 0, wrong_vector = 0;
     auto const compare = [&](float x, float got, std::uint64_t& count) {

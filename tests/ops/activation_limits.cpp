@@ -14,8 +14,8 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The limits of infinite arguments, and of finite ones that are so large that nothing else can be told from them: of a
-/// limit that is infinite, that the value is there already or on its way.
+/// Limits at infinite arguments, and at finite arguments so large that the limit is reached; for an infinite limit, the
+/// value is infinite or grows.
 template <class Mode, class V>
 void check(char const* name, catalogue::Limits const& limits) {
     auto const args = catalogue::Line<Mode>::args(limits.args);

@@ -52,8 +52,8 @@ TEST_CASE("z of a slope is y, or is refused in words") {
           "x 3");
 }
 
-// L = <g, y2>, y2 = f(conv(y1, w2) + b2), y1 = f(conv(x, w1)), where f = silu, which has a slope of its own everywhere.
-// What comes before each f is stored, and each gradient is one kernel.
+// L = <g, y2>, y2 = f(conv(y1, w2) + b2), y1 = f(conv(x, w1)), where f = silu, whose slope is not constant anywhere.
+// The input of each f is stored, and each gradient is one kernel.
 TEST_CASE("gradients of layers with biases and activations are those of finite differences") {
     static constexpr auto f = fk::filter(3, 3).pad(1);
     Device device(1);
@@ -83,8 +83,8 @@ TEST_CASE("gradients of layers with biases and activations are those of finite d
     auto const dz1 = fk::Plan<fk::TransposedConv<f>, Slope>::bind({.weights = w2}, {.z = z1})(device, dz2);
     auto const dw1 = ByWeights::bind({.dy = dz1})(device, x);
 
-    // Sums have at most 2^11 terms below 8, so their rounding in double is below 2^-36, and in the differences below
-    // 2^-30. The bias' gradient, a sum of 40 terms below 8, is rounded to float.
+    // Sums have at most 2^11 terms below 8, so their rounding error in double is below 2^-36, and that of differences
+    // below 2^-30. The bias gradient, a sum of 40 terms below 8, is rounded to float.
     auto const check = [&](auto& parameter, auto const& gradient, double bound = 0x1p-30) {
         for (int i = 0; i < parameter.size(); i += 5) {
             double const at = parameter.data()[i];

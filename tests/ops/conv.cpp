@@ -60,6 +60,6 @@ TEST_CASE("filters of any numbers are refused, or run where they fit") {
                                 Plan::bind({.weights = w, .filter = f.dilation(1, spread).groups(groups)});
                             ++(refusal([&] { layer(device, x, y); }) == "accepted" ? ran : refused);
                         }
-    CHECK(ran == 2);  // one of 3 x 3, and one whose outer columns are INT_MAX away, in padding as wide
+    CHECK(ran == 2);  // a 3 x 3 filter, and one whose outer columns are INT_MAX apart, with as much padding
     CHECK(refused == 5 * 4 * 4 * 4 * 4 * 4 - 2);
 }

@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// A located operator of a user, who has not listed its view.
+/// A user's located operator without views().
 struct Add {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -23,7 +23,7 @@ struct AddListed : Add {
     static constexpr void views(Args& args, auto const& f) { f(args.z); }
 };
 
-/// Reads a view of places that a batch shares.
+/// Reads a per-pixel view, broadcast over the batch.
 struct AddPlace {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -32,7 +32,7 @@ struct AddPlace {
     static float apply(float x, fk::OutputCoord const& at, Args const& args) { return x + at.load(args.z); }
 };
 
-/// Gives the place of a value: batch, row and column.
+/// Returns the coordinate of a value: batch, row and column.
 struct Place {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};

@@ -47,7 +47,7 @@ struct Channelwise {
 static_assert(fk::Uniform<Uniform> && fk::Located<Located> && fk::Channelwise<Channelwise>);
 static_assert(fk::EpilogueOp<Uniform> && fk::EpilogueOp<Located> && fk::EpilogueOp<Channelwise>);
 
-/// Each lacks one thing.
+/// Each type lacks one requirement.
 struct NoStage {
     struct Args {};
     static float apply(float x, Args const&) { return x; }

@@ -15,11 +15,11 @@ namespace fk = fusekit;
 
 namespace {
 
-/// How far a slope may be from the exact one. `ulps` is what rounding each operation of its formula once comes to, as
-/// a share of the magnitude of the sum's terms; an argument of exp that is itself rounded adds ulps in proportion to
-/// it, `per_x` times |x|; `tail`, for x < -1, is what math::normal_cdf and the exp of a rounded polynomial lose;
-/// `absolute` is a few of the smallest float (times the factor 1 + |x gate'| / gate of a gated mode, 104 or 280 where
-/// its exp is subnormal), what a cancelling argument leaves, or the lowest normal_cdf times 40.
+/// Error bound of a slope. `ulps`: one rounding per operation, relative to the magnitude of the sum's terms; `per_x`
+/// times |x|: ulps from the rounded argument of exp; `tail`, for x < -1: the relative error of math::normal_cdf and of
+/// the exp of a rounded polynomial; `absolute`: a few of the smallest float (times 1 + |x gate'| / gate of a gated
+/// mode, 104 or 280 if its exp is subnormal), the remainder of a cancelling argument, or the smallest normal_cdf times
+/// 40.
 template <class Bound>
 double allowed(Bound const& bound, double x, double magnitude) {
     return (bound.ulps + bound.per_x * std::fmin(std::fabs(x), largest)) * 0x1p-23 * magnitude +
@@ -33,14 +33,14 @@ double magnitude(oracle::Mode const& mode, double x, double slope) {
     return std::fabs(gate) + std::fabs(slope - gate);
 }
 
-/// Every 20011th float and those of [-12, 12] that are multiples of 2^-9, but for those within a margin of a kink.
+/// Every 20011th float, and multiples of 2^-9 in [-12, 12], except within a margin of a kink.
 template <class Mode>
 void check(char const* name, catalogue::SlopeBound const& bound) {
     auto const args = catalogue::Line<Mode>::args(bound.args);
     using Op = fk::Activation<Mode>;
     static_assert(fk::Differentiable<Op> && fk::Differentiable<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
-    double worst = 0;  // as a share of what is allowed
+    double worst = 0;  // relative to the bound
     float worst_at = 0;
     std::uint64_t wrong = 0, wrong_vector = 0;
     auto const compare = [&](float x, float got, std::uint64_t& count) {
@@ -68,7 +68,7 @@ void check(char const* name, catalogue::SlopeBound const& bound) {
     CHECK(std::isnan(Op::slope(not_a_number, args)));
 }
 
-/// Operators that have no slope, or not one of the form of their apply.
+/// Operators without a slope, or with one that does not match apply.
 struct NoSlope {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
@@ -107,7 +107,7 @@ constexpr float at(float x, typename Mode::Args const& args = {}) {
     return fk::Activation<Mode>::slope(x, args);
 }
 
-/// At kinks, in constant expressions.
+/// Slopes at kinks, in constant expressions.
 static_assert(at<fk::Passthru>(0) == 1 && at<fk::Relu>(0) == 0 && at<fk::Relu>(0x1p-149f) == 1);
 static_assert(at<fk::Abs>(0) == 0 && at<fk::Abs>(-0x1p-149f) == -1 && at<fk::Abs>(0x1p-149f) == 1);
 static_assert(at<fk::ClippedRelu>(0) == 0 && at<fk::ClippedRelu>(6) == 1 && at<fk::ClippedRelu>(6.000001f) == 0);
@@ -144,8 +144,8 @@ TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
         for (long double x = -9.97L; x < 10; x += 0.0371L) {
             long double const h = 1.0L / 16;
             if (std::fabs(x) < 2 * h || std::fabs(x - kinks[0]) < 2 * h || std::fabs(x - kinks[1]) < 2 * h) continue;
-            // left over: h^8 / 4^6 = 6e-14 times a ninth Taylor coefficient, below 10 for these; and rounding, 2^-63 of
-            // |f| < 30 over h / 8
+            // remainder: h^8 / 4^6 = 6e-14 times a ninth Taylor coefficient, below 10 for these modes; and rounding,
+            // 2^-63 of |f| < 30 over h / 8
             long double const error = std::fabs(derivative(mode, x, h).value - mode.slope(x));
             if (error > worst) worst = error, worst_at = x;
             ++points;

@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// What binding and running is refused with, behind the plan's name.
+/// Message of a refused bind or run, without the plan's name.
 std::string refused(auto const& call) {
     std::string const text = refusal(call);
     auto const name = text.find(": ");

@@ -12,7 +12,7 @@ namespace fk = fusekit;
 
 namespace {
 
-/// y = x: what is refused is refused for its arguments.
+/// y = x: only the arguments can be refused.
 template <class TheArgs>
 struct Own {
     static constexpr auto stage = fk::Stage::pointwise;
@@ -63,7 +63,7 @@ struct Aligned {
     fk::TensorView<float const, 1> values;
 };
 
-/// What a run of the operator on 2 x 3 x 4 x 5 says; "accepted" where it runs. What is refused has written nothing.
+/// Message of a run of the operator on 2 x 3 x 4 x 5; "accepted" if it runs. Checks that a refused run writes nothing.
 struct Runs {
     fk::host::Device device{1};
     std::vector<float> x = std::vector<float>(120, 1), y = std::vector<float>(120, -7),
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(Runs, "views of signals and volumes are held to theirs") {
     CHECK(run_on<Own<AnyRank>>({in(volume), in(fk::cdhw(3, 2, 2, 5))}, volume) == "accepted");
     CHECK(run_on<Own<AnyRank>>({in(volume), in(fk::cdhw(3, 2, 2, 4))}, volume) ==
           "Own<AnyRank>.view 2 of Args: expected 3 x 2 x 2 x 5 (K x O x P x Q), got 3 x 2 x 2 x 4");
-    CHECK(run_on<Own<Whole>>({in(fk::nchw(2, 3, 4, 5))}, volume) == "accepted");  // as OutputCoord counts rows
+    CHECK(run_on<Own<Whole>>({in(fk::nchw(2, 3, 4, 5))}, volume) == "accepted");  // rows numbered as in OutputCoord
     CHECK(run_on<Own<AnyRank>>({in(fk::ncw(2, 3, 20)), in(fk::cw(3, 20))}, fk::ncw(2, 3, 20)) == "accepted");
     CHECK(run_on<Own<AnyRank>>({in(fk::ncw(2, 3, 20)), in(fk::cw(3, 19))}, fk::ncw(2, 3, 20)) ==
           "Own<AnyRank>.view 2 of Args: expected 3 x 20 (K x Q), got 3 x 19");

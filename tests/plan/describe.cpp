@@ -15,7 +15,7 @@ using Conv = fk::Conv<fk::filter(3, 2).stride(2)>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Relu = fk::Activation<fk::Relu>;
 
-/// States neither an equation nor its work.
+/// States neither an equation nor its FLOPs.
 struct Doubled {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
@@ -221,7 +221,7 @@ TEST_CASE("describe counts what a Backward plan computes again, its slopes, sums
     CHECK(inferred.flops() == 120 * (3 + 1 + 4 + 1));
     CHECK(inferred.steps[0].equation == "dx = dy * slopes of the plan at x");
 
-    using Sum = fk::Plan<fk::Bias, fk::Residual, Relu, fk::Store>;  // what Relu gives, no slope is taken at
+    using Sum = fk::Plan<fk::Bias, fk::Residual, Relu, fk::Store>;  // Relu is the last operator with a slope
     auto y = fk::random<float>(device, layout);
     auto const sum = Sum::bind({.bias = p}, {.z = x}, {}, {.values = y});
     CHECK(fk::describe(fk::Backward<Sum>::bind(sum, x), layout).flops() == 120 * ((1 + 2) + (1 + 1) + (1 + 1) + 1));

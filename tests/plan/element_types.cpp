@@ -33,11 +33,11 @@ TEST_CASE("a result is rounded once, to y's type, and int8 saturates") {
     auto const rounded = layer.as<fk::int8>(device, x);
     for (int i = 0; i < 8; ++i) CHECK(rounded.data()[i].value == integers[i].value);
 
-    // 2049 is halfway between two halves: through bfloat16, which rounds it to 2048 too, nothing would show
+    // 2049 is halfway between two halves; bfloat16 rounds it to 2048 too, so the intermediate type would not show
     CHECK(float{layer.as<fk::half>(device, x).data()[7]} == 2048);
     auto const halves = fk::tensor<fk::half>(device, fk::nchw(1, 1, 1, 2), {fk::half(1.0009765625f), fk::half(3)});
     auto const tripled = fk::Plan<fk::Scale>::bind({.factor = 3});
-    CHECK(tripled.as<float>(device, halves).data()[0] == 3.0029296875f);  // which is no half
+    CHECK(tripled.as<float>(device, halves).data()[0] == 3.0029296875f);  // not a half
     CHECK(float{tripled(device, halves).data()[0]} == 3.00390625f);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans of every kind on tensors without elements: a run that writes nothing, or sums of nothing.
+// Plans of every kind on empty tensors: a run that writes nothing, or empty sums.
 #include "fusekit/plan/empty.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -12,7 +12,7 @@ using namespace test;
 TEST_CASE("a convolution of no elements writes nothing, or what follows a sum of nothing") {
     fk::host::Device device(2);
     check_empty_conv<float, fk::filter(3, 3).pad(1)>(device);
-    check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows none
+    check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows are empty
     check_empty_conv<double, fk::filter(3, 3).pad(1)>(device);
     check_empty_conv<float, fk::filter(3, 3).pad(1).groups(3)>(device);
     check_empty_conv<float, fk::filter(3).pad(1)>(device);

@@ -12,7 +12,7 @@ namespace {
 
 using Vector [[gnu::vector_size(16)]] = float;
 
-/// x + value, one for all.
+/// x + value, for all elements.
 struct Add {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -24,7 +24,7 @@ struct Add {
     }
 };
 
-/// x * (k + factor), prepared once a channel.
+/// x * (k + factor), prepared once per channel.
 struct Times {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -43,7 +43,7 @@ struct Times {
     }
 };
 
-/// x + 100 p + 10 q, one number at a time.
+/// x + 100 p + 10 q, scalars alone.
 struct Where {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
@@ -72,7 +72,7 @@ static_assert(Chain::apply(1.0f, at, Chain::prepare(at, args), args) == 2 * 5 + 
 static_assert(Chain::apply_first<0>(1.0f, at, Chain::prepare(at, args), args) == 1);
 static_assert(Chain::apply_first<2>(1.0f, at, Chain::prepare(at, args), args) == 2 * 5);
 
-/// The places of a vector's lanes: channels that follow one another, at one place.
+/// Coordinates of a vector's lanes: consecutive channels of one pixel.
 struct Lanes {
     fk::OutputCoord first;
     int count;
@@ -89,7 +89,7 @@ TEST_CASE("lanes get the state of one channel, or of a channel each") {
                                 of_each = Chain::apply(x, Lanes{at, 3}, each, args);
     for (int lane = 0; lane < 4; ++lane) CHECK(of_one[lane] == (x[lane] + 1) * 5 + 450);
     for (int lane = 0; lane < 3; ++lane) CHECK(of_each[lane] == (x[lane] + 1) * static_cast<float>(5 + lane) + 450);
-    CHECK(fk::detail::get<1>(each).factor[3] == 7);  // past the last channel, which it repeats
+    CHECK(fk::detail::get<1>(each).factor[3] == 7);  // past the last channel: repeats it
 }
 
 TEST_CASE("statistics collect what reaches them, and a store writes what reaches it") {

@@ -13,7 +13,7 @@ constexpr auto digits = fk::literal<fk::nchw(1, 1, 3, 3)>(1, 2, 3,  //
 constexpr auto ones = fk::literal<fk::kcrs(1, 1, 3, 3)>(1, 1, 1, 1, 1, 1, 1, 1, 1);
 constexpr auto minus_thirty = fk::literal<fk::channels(1)>(-30);
 
-/// Sums over 3 x 3 neighbourhoods, less 30, clipped at 0.
+/// Sums over 3 x 3 windows, minus 30, clipped at 0.
 using Sum = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>;
 static_assert(Sum::evaluate(digits, {.weights = ones}, {.bias = minus_thirty}, {}) ==
               fk::literal<fk::nchw(1, 1, 3, 3)>(0, 0, 0,  //
@@ -24,7 +24,7 @@ static_assert(!(Sum::evaluate(digits, {.weights = ones}, {.bias = minus_thirty},
 static_assert(!(Sum::evaluate(digits, {.weights = ones}, {.bias = minus_thirty}, {}) ==
                 fk::literal<fk::nchw(1, 1, 1, 9)>(0, 0, 0, 0, 15, 3, 0, 9, 0)));
 
-/// Geometry at run time: every other pixel of both modes, one column of padding on the left.
+/// Run-time geometry: stride 2 in both modes, one column of padding on the left.
 using Dynamic = fk::Plan<fk::Conv<fk::dynamic>>;
 constexpr auto pair = fk::literal<fk::kcrs(1, 1, 1, 2)>(10, 1);
 static_assert(Dynamic::evaluate(digits, {.weights = pair, .filter = fk::filter(1, 2).pad(0, 1, 0, 0).stride(2)}) ==
@@ -32,7 +32,7 @@ static_assert(Dynamic::evaluate(digits, {.weights = pair, .filter = fk::filter(1
 static_assert(Dynamic::evaluate(digits, {.weights = pair, .filter = fk::filter(1, 2).dilation(2)}) ==
               fk::literal<fk::nchw(1, 1, 3, 1)>(13, 46, 79));
 
-/// Channels last, two groups: group 0 swaps nothing into group 1. The result is channels last too.
+/// Channels-last, two groups that do not mix. The result is channels-last too.
 constexpr auto four = fk::literal<fk::nhwc(1, 1, 2, 4)>(1, 2, 3, 4,  //
                                                         5, 6, 7, 8);
 constexpr auto grouped = fk::literal<fk::krsc(2, 1, 1, 2)>(1, 10,  //
@@ -40,13 +40,13 @@ constexpr auto grouped = fk::literal<fk::krsc(2, 1, 1, 2)>(1, 10,  //
 using Grouped = fk::Plan<fk::Conv<fk::filter(1, 1).groups(2)>>;
 static_assert(Grouped::evaluate(four, {.weights = grouped}) == fk::literal<fk::nhwc(1, 1, 2, 2)>(21, 4300, 65, 8700));
 
-/// Depthwise: each channel has its factor.
+/// Depthwise: one factor per channel.
 constexpr auto factors = fk::literal<fk::kcrs(4, 1, 1, 1)>(1, -1, 2, 0);
 using Depthwise = fk::Plan<fk::Conv<fk::filter(1, 1).groups(4)>, fk::Activation<fk::LeakyRelu>>;
 static_assert(Depthwise::evaluate(four, {.weights = factors}, {.alpha = 0.5f}) ==
               fk::literal<fk::nhwc(1, 1, 2, 4)>(1, -1, 6, 0, 5, -3, 14, 0));
 
-/// Signals: differences of neighbours. Volumes: sums over 2 x 1 x 2 windows, one slice of padding behind.
+/// Signals: differences of adjacent elements. Volumes: sums over 2 x 1 x 2 windows, one slice of padding at the back.
 constexpr auto signal = fk::literal<fk::ncw(1, 1, 4)>(1, 4, 2, 9);
 constexpr auto difference = fk::literal<fk::kcs(1, 1, 2)>(-1, 1);
 using Difference = fk::Plan<fk::Conv<fk::filter(2).pad(1, 0)>>;
@@ -63,7 +63,7 @@ static_assert(!(Windows::evaluate(volume, {.weights = window}, {.z = columns}) =
 static_assert(fk::Plan<fk::Scale>::evaluate(volume, {.factor = 2}) ==
               fk::literal<fk::ncdhw(1, 1, 2, 2, 2)>(2, 4, 6, 8, 10, 12, 14, 16));
 
-/// Products of matrices: by rows and by columns; of a batch, with a residual; after a prologue.
+/// Matrix products: row-major and column-major; batched, with a residual; after a prologue.
 using FullyConnected = fk::Plan<fk::Gemm, fk::Bias, fk::Activation<fk::Relu>>;
 constexpr auto rows = fk::literal<fk::row_major(2, 3)>(1, 2, 3,  //
                                                        4, 5, 6);
@@ -103,7 +103,7 @@ using Normalized = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<
 static_assert(Normalized::evaluate(four, {mean, variance, scale, shift, 0.25f}, {}) ==
               fk::literal<fk::nhwc(1, 1, 2, 4)>(0, 3, 7, 0, 4, 7, 3, 0));
 
-/// The same statistics, one for each place of a K x P x Q = 2 x 1 x 2 map.
+/// Per-pixel statistics, a K x P x Q = 2 x 1 x 2 map.
 constexpr auto map = fk::literal<fk::nchw(2, 2, 1, 2)>(1, 2, 3, 4,  //
                                                        5, 6, 7, 8);
 constexpr auto map_mean = fk::literal<fk::chw(2, 1, 2)>(1, 0, 2, 10),
@@ -114,7 +114,7 @@ using PerActivation = fk::Plan<fk::BatchNormInference<fk::PerActivation>>;
 static_assert(PerActivation::evaluate(map, {map_mean, map_variance, map_scale, map_shift, 0.25f}) ==
               fk::literal<fk::nchw(2, 2, 1, 2)>(0, 3, 7, -6, 4, 7, 3, -2));
 
-/// The residual's place says whether it joins before or after the activation.
+/// The residual's position decides whether it is added before or after the activation.
 constexpr auto z = fk::literal<fk::nchw(2, 2, 1, 2)>(-2, 0, 0, -10,  //
                                                      1, -8, 0, 2);
 using Before = fk::Plan<fk::Residual, fk::Activation<fk::Relu>>;
@@ -123,13 +123,13 @@ static_assert(Before::evaluate(map, {.z = z}, {}) == fk::literal<fk::nchw(2, 2, 
 static_assert(After::evaluate(map, {}, {.z = z, .alpha2 = 2}) ==
               fk::literal<fk::nchw(2, 2, 1, 2)>(-3, 2, 3, -16, 7, -10, 7, 12));
 
-/// Operators run in the order in which they stand.
+/// Operators run in plan order.
 using ScaleFirst = fk::Plan<fk::Scale, fk::Bias, fk::Scale>;
 constexpr auto two_biases = fk::literal<fk::channels(2)>(1, -1);
 static_assert(ScaleFirst::evaluate(map, {.factor = 2}, {.bias = two_biases}, {.factor = 10}) ==
               fk::literal<fk::nchw(2, 2, 1, 2)>(30, 50, 50, 70, 110, 130, 130, 150));
 
-/// A user's operator that knows its place: y = x + 10 n + 100 q.
+/// A user's operator that reads the coordinate: y = x + 10 n + 100 q.
 struct Place {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};

@@ -59,7 +59,7 @@ TEST_CASE("dy goes back through every slope, and each operator adds to the sums 
     Of::add(total, 2.0f, 7.0f, at, state, args);
     Of::add(total, 5.0f, 8.0f, at, state, args);
     Of::add(total, 9.0f, 4.0f, at, state, args);         // slope 0
-    Of::add(total, 9.0f, 8.0f, at, state, args, false);  // does not count
+    Of::add(total, 9.0f, 8.0f, at, state, args, false);  // masked
     Of::save(total, at, args);
     CHECK((sum[0] == 0 && sum[1] == 3 * 2 + 3 * 5));
 }

@@ -29,8 +29,8 @@ TEST_CASE("the library accepts and refuses every sequence of operators as the ru
         seen.insert(std::string(verdict.word.view()));
     }
     CHECK(seen.size() == grammar::sequences);
-    // 88 that begin with C: 1 + 5 + 19 + 63; 279 without one: 5 + 19 + 63 + 192; and of a prologue of 1, 2 or 3 of
-    // B, N, A and S, which are 4, 10 and 20, 4 of two letters, 4 * 5 + 10 of three, and 4 * 19 + 10 * 5 + 20 of four
+    // Words that begin with C: 88 = 1 + 5 + 19 + 63; without C: 279 = 5 + 19 + 63 + 192; with a prologue of 1, 2 or 3
+    // of B, N, A and S (4, 10 and 20): 4 of two letters, 4 * 5 + 10 of three, and 4 * 19 + 10 * 5 + 20 of four.
     CHECK(accepted == 88 + 279 + 4 + 30 + 146);
 }
 

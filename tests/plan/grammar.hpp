@@ -11,13 +11,13 @@
 #include "support/letters.hpp"
 #include "support/run_case.hpp"
 
-/// Every sequence of the built-in operators up to a length, as its letters and as a plan.
+/// Every sequence of the built-in operators up to a length, as letters and as a plan.
 namespace test::grammar {
 
 inline constexpr int longest = 4, alphabet = 6;
 inline constexpr int sequences = 6 + 36 + 216 + 1296;
 
-/// A sequence of C, B, N, A, R, S by its number, shorter ones first.
+/// A sequence of C, B, N, A, R, S by number, shorter ones first.
 struct Word {
     char text[longest + 1] = {};
     int length = 1;
@@ -29,8 +29,8 @@ struct Word {
     constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
 };
 
-/// Whether the rules allow a word, written from their sentences and not from the library: one C at most; of B, N and A
-/// at most one each, in this order, before it and after it; S anywhere, R not before it.
+/// True if the rules allow a word; written from their sentences, independent of the library: at most one C; before it
+/// and after it at most one each of B, N and A, in this order; S anywhere; R not before C.
 constexpr bool allowed(std::string_view word) {
     if (word.empty()) return false;
     std::size_t const conv = word.find('C');
@@ -48,7 +48,7 @@ constexpr bool allowed(std::string_view word) {
     return true;
 }
 
-/// Of a word by value: g++ with sanitizers takes the address of a variable template's element for one that may be null.
+/// Takes a Word by value: g++ with sanitizers assumes that the address of a variable template's element may be null.
 constexpr bool allowed(Word word) { return allowed(word.view()); }
 constexpr std::size_t conv_of(Word word) { return word.view().find('C'); }
 
@@ -71,7 +71,7 @@ struct OperatorOf<'S'> : std::type_identity<letters::S> {};
 template <char Letter>
 using Op = typename OperatorOf<Letter>::type;
 
-/// The case that runs a word: sizes that are no multiple of a vector.
+/// Case that runs a word: sizes that are no multiple of a vector.
 inline Case case_of(std::string_view word) {
     Case about = Case::parse("n2c3h5w6k5r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float C #1");
     about.form = word;
@@ -83,7 +83,7 @@ inline Case case_of(std::string_view word) {
     return about;
 }
 
-/// What the library says of a word, and how to run it where that and the rules say that it may be run.
+/// Verdict of the library on a word, and a function that runs it if library and rules accept it.
 template <class Device>
 struct Verdict {
     Word word;
@@ -96,7 +96,7 @@ struct Verdict {
 template <int Number>
 inline constexpr Word word_of{Number};
 
-/// The element types of a word's x and y: every word has one pair of the twelve, neighbours have others.
+/// Element types of a word's x and y: every word has one pair of the twelve, consecutive words differ.
 template <int Number>
 struct TypesOfWord {
     using Floats = std::tuple<float, fk::half, fk::bfloat16>;
@@ -104,7 +104,7 @@ struct TypesOfWord {
     using Type = Types<std::tuple_element_t<Number % 3, Floats>, std::tuple_element_t<Number / 3 % 4, All>>;
 };
 
-/// Plans with a prologue are compiled up to this length; longer ones are compared with the rules alone.
+/// Maximum length of compiled plans with a prologue; longer ones are only compared with the rules.
 inline constexpr int longest_with_prologue = 3;
 
 template <class Device, int Number, std::size_t... I>
@@ -129,8 +129,8 @@ Verdict<Device> verdict() {
     return verdict<Device, Number>(std::make_index_sequence<word_of<Number>.length>{});
 }
 
-/// The words are dealt out over `Shards` translation units, so that none takes long or much memory to compile; each
-/// includes plan/grammar_shard.hpp.
+/// The words are distributed over `Shards` translation units to bound compile time and memory; each includes
+/// plan/grammar_shard.hpp.
 template <class Device, int Shard, int Shards>
 std::vector<Verdict<Device>> const& shard();
 
@@ -143,8 +143,8 @@ std::vector<Verdict<Device>> all_verdicts() {
     return all;
 }
 
-/// Runs every plan on the numbers of its case, bit for bit; returns how many there were. `check` is told what was run,
-/// and what was wrong with it.
+/// Runs every plan on the numbers of its case, compared bit for bit; returns the number of plans. `check` receives each
+/// case and its difference.
 template <class Device, class F>
 int run_all(std::vector<Verdict<Device>> const& verdicts, Device& device, F check) {
     int ran = 0;

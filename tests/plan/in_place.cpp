@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// y that is x, or what a Residual reads; and views that interleave.
+// y equal to x, or to a Residual's z; and views that interleave.
 #include <catch2/catch_test_macros.hpp>
 #include <numeric>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 using Relu = fk::Plan<fk::Activation<fk::Relu>>;
 
-/// What the call is refused with, after which memory is as it was.
+/// Message of the refused call; checks that memory is unchanged.
 std::string refused(std::vector<float> const& memory, auto const& call) {
     auto const before = memory;
     std::string const text = refusal(call);

@@ -20,7 +20,7 @@ using R = fk::Residual;
 using S = fk::Scale;
 using T = fk::ChannelStatistics;
 
-/// Operators of users join the rules by their stage alone.
+/// Users' operators follow the rules by their stage alone.
 struct Floor {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -59,7 +59,7 @@ static_assert(fk::Fusable<C, B, OwnActivation> && !fk::Fusable<C, OwnActivation,
 static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tanh>> && !fk::Fusable<C, D> &&
               !fk::Fusable<D, C>);
 
-/// A Gemm keeps the rules of a Conv; it has no images to pool, and no places with parameters.
+/// A Gemm follows the rules of a Conv; it has no images to pool, and no per-pixel parameters.
 static_assert(fk::Fusable<G> && fk::Fusable<G, B, N, A> && fk::Fusable<N, A, G, B, N, A> && fk::Fusable<G, B, R, A, S>);
 static_assert(fk::Fusable<G, T> && fk::Fusable<G, fk::Store, A> && fk::Fusable<G, B, fk::Requantize>);
 static_assert(!fk::Fusable<G, G> && !fk::Fusable<C, G> && !fk::Fusable<G, B, A, C> && !fk::Fusable<R, G>);
@@ -67,7 +67,7 @@ static_assert(!fk::Fusable<G, A, N> && !fk::Fusable<G, A, B> && !fk::Fusable<T, 
 static_assert(!fk::Fusable<G, M> && !fk::Fusable<M, G> && !fk::Fusable<G, fk::Pool<fk::Max, 2, 2>> &&
               !fk::Fusable<G, fk::GlobalAverage> && !fk::Fusable<fk::BatchNormTraining<fk::Spatial>, G>);
 
-/// Each rule, alone, on what breaks it and nothing else.
+/// Each rule, on a sequence that breaks it and no other rule.
 static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> &&
               fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);

@@ -19,7 +19,7 @@ using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Layer = fk::Plan<Conv, fk::Bias, Relu>;
 
-/// Trivially copyable, as a kernel's argument must be, and nothing but its arguments.
+/// Trivially copyable, as a kernel argument must be, and as large as its arguments.
 static_assert(std::is_trivially_copyable_v<fk::BoundPlan<Layer>> &&
               std::is_trivially_destructible_v<fk::BoundPlan<Layer>>);
 static_assert(std::is_trivially_copyable_v<
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "arguments bind by braces, by type in plan order, and 
     CHECK(same_bits(values(Layer::bind_by_type(relu, bias, conv)(device, x)), expected));
 }
 
-/// As in HIP's headers for other compilers than its own.
+/// Declared as in HIP's headers for other compilers.
 typedef struct {
     std::uint16_t data;
 } hip_bfloat16;
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "a bound plan is a value: copies run alike, arguments 
     CHECK(same_bits(values(copy(device, x)), values(Layer::bind({.weights = w}, {.bias = other}, {})(device, x))));
     CHECK(same_bits(values(layer(device, x)), expected));
 
-    b.copy_from(values(other).data());  // the same memory, new numbers
+    b.copy_from(values(other).data());  // the same memory, new values
     CHECK(same_bits(values(layer(device, x)), values(copy(device, x))));
 }
 

@@ -6,10 +6,10 @@
 #include "plan/grammar.hpp"
 #include "support/catalogue.hpp"
 
-/// Every plan of the grammar without a Conv, once with either batch norm where it has one; the activations take turns.
+/// Every plan of the grammar without a Conv, with each kind of batch norm if it has one; activations alternate.
 namespace test::grammar {
 
-/// The case of a plan, in double: its letters, M for the batch norm per activation, and its mode.
+/// Case of a plan, in double: its letters, M for batch norm per activation, and its mode.
 struct Pointwise {
     std::string letters, mode;
     Case about() const {
@@ -46,11 +46,11 @@ void visit(F const& f, char norm) {
 
 }  // namespace detail
 
-/// Calls f.operator()<Ops...>(Pointwise) for every plan, dealt out over `Shards` translation units.
+/// Calls f.operator()<Ops...>(Pointwise) for every plan, distributed over `Shards` translation units.
 template <int Shard, int Shards, class F>
 void for_each_pointwise_plan(F const& f) {
     auto const visit = [&]<int Number>() {
-        constexpr Word word{Number};  // a local one: sanitizers make the address of a static one no constant
+        constexpr Word word{Number};  // local: with sanitizers a static one's address is not constant
         if constexpr (allowed(word.view()) && word.view().find('C') == std::string_view::npos) {
             detail::visit<Number, fk::BatchNormInference<fk::Spatial>>(f, 'N');
             if constexpr (word.view().find('N') != std::string_view::npos)

@@ -22,7 +22,7 @@ using Stored = fk::Plan<fk::Store, fk::Activation<fk::Abs>>;
 
 std::vector<float> numbers(Floats const& tensor) { return {tensor.data(), tensor.data() + tensor.layout().span()}; }
 
-/// What a run is refused with; and nothing was written.
+/// Message of a refused run; checks that nothing was written.
 template <class Run, class... Arguments>
 std::string refused(Floats& y, Run const& run, Arguments&&... arguments) {
     std::vector<float> const sevens(static_cast<std::size_t>(y.size()), 7);
@@ -34,7 +34,7 @@ std::string refused(Floats& y, Run const& run, Arguments&&... arguments) {
     return thrown;
 }
 
-/// A prepared run of a layer computes its bits in every form, in exactly the workspace that it asks for.
+/// A prepared run is bitwise identical to the layer in every form, in exactly the workspace that it requests.
 template <class Layer>
 void check(Layer const& layer, Floats const& x, fk::Layout<4> const& y_layout, bool borrows = true) {
     INFO(fk::type_name<typename Layer::Plan>().c_str());

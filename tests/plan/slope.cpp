@@ -16,7 +16,7 @@ namespace {
 
 constexpr double step = 0x1p-10;
 
-/// The numbers of a problem that are parameters with gradients, in the order in which Backward gives them.
+/// Numbers of a problem that are parameters with gradients, in Backward's order.
 std::vector<std::vector<std::vector<double>*>> parameters_of(Problem& problem) {
     std::vector<std::vector<std::vector<double>*>> all;
     for (Step& step : problem.steps) {
@@ -32,7 +32,7 @@ struct Count {
     double worst = 0;
 };
 
-/// dx and every parameter's gradient of L = sum of dy y, against differences of L.
+/// Compares dx and every parameter gradient of L = sum of dy y with differences of L.
 void check_gradients(Problem const& given, Chain const& chain, Count& count) {
     Random random(given.about.seed + 1);
     std::vector<double> dy;
@@ -107,8 +107,8 @@ TEST_CASE("a chain's derivative is the product of its operators' slopes, for eve
     }(std::make_integer_sequence<int, SLOPE_SHARDS>{});
     std::printf("%d plans, %d derivatives, %d left out for a kink, worst difference %.3g\n", plans, checked, kinks,
                 worst);
-    CHECK(plans == 399);      // the 279 words without C, and the 120 of them that have N once more
-    CHECK(modes.size() == 19);  // all of them, and none
+    CHECK(plans == 399);      // the 279 words without C, and the 120 with N a second time
+    CHECK(modes.size() == 19);  // every mode, and none
     CHECK(kinks * 50 < checked);
     CHECK(flat * 4 < checked);
 }

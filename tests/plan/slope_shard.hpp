@@ -15,8 +15,8 @@ double slope_of(double x, fk::DoubleCoord const& at, typename Op::Args const& ar
     else return Op::slope(x, at, args);
 }
 
-/// The derivative of a chain of operators at one place: the product of their slopes, each at what those before make
-/// of x (the chain rule).
+/// Derivative of a chain of operators at one element: the product of their slopes, each at the value that the preceding
+/// operators compute (chain rule).
 template <class... Ops, class Args>
 double slope_of_chain(double x, fk::DoubleCoord const& at, Args const& args) {
     double product = 1;
@@ -30,7 +30,7 @@ double slope_of_chain(double x, fk::DoubleCoord const& at, Args const& args) {
     return product;
 }
 
-/// An operator's gradients, written to memory that is added to `memory`.
+/// Gradient views of an operator, in memory that is appended to `memory`.
 template <class Op>
 auto gradients_into(std::vector<std::vector<float>>& memory, bool given, fk::Layout<4> const& x) {
     if constexpr (!requires { typename Op::Gradients; }) {

@@ -40,7 +40,7 @@ static_assert(fk::Plan<B, A>::head_kind == fk::detail::HeadKind::elementwise);
 static_assert(fk::Plan<C, S>::totals_tiles && !fk::Plan<C, A>::totals_tiles && !fk::Plan<S>::totals_tiles);
 static_assert(std::is_same_v<fk::Plan<C, P>::Pool, P> && std::is_void_v<fk::Plan<C, A>::Pool>);
 
-/// Padding is zero in what the convolution reads, though the prologue makes 1 of 0.
+/// Padding is zero after the prologue, although the prologue maps 0 to 1.
 constexpr auto ones = fk::literal<fk::kcrs(1, 1, 1, 3)>(1, 1, 1);
 constexpr auto one = fk::literal<fk::channels(1)>(1);
 constexpr auto row = fk::literal<fk::nchw(1, 1, 1, 3)>(1, 2, 3);

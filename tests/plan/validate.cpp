@@ -32,12 +32,12 @@ Memory<Rank> filled(fk::Layout<Rank> const& layout, std::uint64_t seed, fk::Data
     return {type, layout, integers(layout.size(), seed)};
 }
 
-/// What a refusal says; each text is a part of the error's member.
+/// Texts of a refusal, each contained in a member of the error.
 struct Refusal {
     std::string operator_name, argument, expected, given;
 };
 
-/// x 2 x 6 x 5 x 7, 3 x 3 weights for 8 output channels, and an output of poison.
+/// x of 2 x 6 x 5 x 7, 3 x 3 weights for 8 output channels, and a poisoned output.
 struct BadInput {
     fk::host::Device device{2};
     Memory<4> x = filled(fk::nhwc(2, 5, 7, 6), 1), w = filled(fk::krsc(8, 3, 3, 6), 2),
@@ -52,7 +52,7 @@ struct BadInput {
     fk::TensorView<float> out6() { return y6.view<float>(); }
     fk::TensorView<float const, 1> statistic() { return c.view<float const>(); }
 
-    /// Calls; the call throws what `refusal` says, the outputs keep every byte.
+    /// Checks that the call throws `refusal` and that outputs are unchanged.
     template <class Plan>
     void refuse(Refusal const& refusal, auto call) {
         bool thrown = false;
@@ -273,7 +273,7 @@ TEST_CASE_METHOD(BadInput, "an output that shares memory with an input or an arg
     });
     CHECK(shared == same);
 
-    relu(device, at(0, layout), at(420, layout));  // neighbours share nothing
+    relu(device, at(0, layout), at(420, layout));  // adjacent regions share nothing
     relu(device, at(1219, backwards), at(1220, layout));
     CHECK(shared == same);
 }
@@ -323,7 +323,7 @@ TEST_CASE_METHOD(BadInput, "extents below 0 or whose product overflows are refus
         refuse<fk::Plan<fk::Activation<fk::Relu>>>(
             refusal, [&] { relu(device, View(in().data, layout), fk::TensorView<float>(data, layout)); });
     }
-    // So many output channels that the output, not the input, is too large.
+    // As many output channels as make the output, not the input, too large.
     View const many(w.view<float const>().data, {{{std::int64_t{1} << 60, 6, 3, 3}}, {{0, 1, 18, 6}}});
     refuse<Dynamic>({"y", "", "extents of 0 or more", "2 x 1152921504606846976 x 5 x 7"},
                     [&] { (void)Dynamic::bind({.weights = many, .filter = fk::filter(3, 3).pad(1)})(device, in()); });
@@ -347,7 +347,7 @@ TEST_CASE_METHOD(BadInput, "an output whose strides do not nest is refused") {
         refuse<fk::Plan<fk::Activation<fk::Relu>>>(
             {"y", "", "strides that each exceed the reach of all smaller ones", fk::to_string(stride)},
             [&] { relu(device, in(), fk::TensorView<float>(out6().data + 300, {x.layout.shape, stride})); });
-    fk::Layout<4> const single{{{1, 1, 1, 1}}, {{0, 0, 0, 0}}};  // one element shares with no other
+    fk::Layout<4> const single{{{1, 1, 1, 1}}, {{0, 0, 0, 0}}};  // one element overlaps no other
     relu(device, View(in().data, single), fk::TensorView<float>(out6().data, single));
     CHECK(!y6.untouched(true));
 }

@@ -9,19 +9,19 @@ using namespace fk::problem;
 namespace {
 
 static_assert(channels_are_neighbours(fk::nhwc(2, 4, 5, 3)) && !channels_are_neighbours(fk::nchw(2, 3, 4, 5)));
-/// A single channel has no neighbour, and is last all the same; channels two apart are not neighbours, and last.
+/// A single channel is not contiguous, but channels-last; channels with stride 2 are not contiguous, but channels-last.
 static_assert(!channels_are_neighbours(fk::nhwc(2, 4, 5, 1)) && fk::channels_last(fk::nhwc(2, 4, 5, 1)));
 constexpr fk::Layout<4> every_other{{{2, 3, 4, 5}}, {{120, 2, 30, 6}}};
 static_assert(!channels_are_neighbours(every_other) && fk::channels_last(every_other));
 
-/// Rows of y follow one another whatever the step from one column to the next.
+/// Rows of y are contiguous for any step between columns.
 static_assert(planes_are_rows(fk::nchw(2, 3, 4, 5)) && planes_are_rows(fk::nhwc(2, 4, 5, 3)));
 static_assert(planes_are_rows(every_other));
 constexpr fk::Layout<4> padded{{{2, 3, 4, 5}}, {{72, 24, 6, 1}}};
 static_assert(!planes_are_rows(padded));
 static_assert(rows_follow(30, 6, 5) && !rows_follow(30, 6, 4));
 
-/// Modes without gaps, and those of one element.
+/// Modes without gaps, and modes of one element.
 static_assert(dense(fk::nchw(2, 3, 4, 5), fk::Index<4>{{0, 1, 2, 3}}));
 static_assert(!dense(fk::nchw(2, 3, 4, 5), fk::Index<4>{{0, 2, 3, 1}}));
 static_assert(dense(fk::nhwc(2, 4, 5, 3), fk::Index<4>{{0, 2, 3, 1}}) &&
@@ -35,7 +35,7 @@ static_assert(dense_alike(fk::nchw(2, 3, 4, 5), fk::nchw(2, 3, 4, 5)) &&
 static_assert(!dense_alike(fk::nchw(2, 3, 4, 5), fk::nhwc(2, 4, 5, 3)) &&
               !dense_alike(fk::nhwc(2, 4, 5, 3), fk::nchw(2, 3, 4, 5)));
 static_assert(!dense_alike(padded, padded) && !dense_alike(padded, fk::nchw(2, 3, 4, 5)));
-/// A single image may be anywhere.
+/// A single image may have any stride.
 static_assert(dense_alike({{{1, 3, 4, 5}}, {{999, 20, 5, 1}}}, fk::nchw(1, 3, 4, 5)));
 
 alignas(16) constexpr float memory[8] = {};
@@ -67,7 +67,7 @@ TEST_CASE("planes are vectorizable where they are dense, and all begin aligned")
     CHECK_FALSE(vectorizable_planes(at(0, fk::nchw(2, 3, 3, 5)), 4));  // 15 pixels
     CHECK_FALSE(vectorizable_planes(at(0, fk::nhwc(2, 2, 6, 4)), 4));
     CHECK_FALSE(vectorizable_planes(at(0, {{{2, 3, 2, 6}}, {{48, 16, 8, 1}}}), 4));  // gaps between rows
-    CHECK(vectorizable_planes(at(0, {{{2, 3, 2, 6}}, {{48, 16, 6, 1}}}), 4));        // and between planes
+    CHECK(vectorizable_planes(at(0, {{{2, 3, 2, 6}}, {{48, 16, 6, 1}}}), 4));  // and between planes
     CHECK_FALSE(vectorizable_planes(at(0, {{{2, 3, 2, 6}}, {{42, 14, 6, 1}}}), 4));
     CHECK_FALSE(vectorizable_planes(at(0, {{{2, 3, 2, 6}}, {{38, 12, 6, 1}}}), 4));
     CHECK(vectorizable_planes(at(0, {{{1, 1, 2, 6}}, {{7, 7, 6, 1}}}), 4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program of its own, because it counts what all of it allocates.
+// A separate program, because it counts all of its allocations.
 #include <catch2/catch_test_macros.hpp>
 
 #include "fusekit/fusekit.hpp"
@@ -44,7 +44,7 @@ TEST_CASE("Finding a plan, binding new arguments and running allocate nothing; n
     CHECK(allocations == before);
     CHECK_FALSE(refused);
     CHECK_FALSE(prepared_first.prepare(device, arguments, from, to, run));
-    CHECK(allocations > before);  // what allocates is counted
+    CHECK(allocations > before);  // the counter counts
 
     fusekit_operator const operators[] = {
         {FUSEKIT_CONV, 0, FUSEKIT_FILTER(3, 3, 1, 1)}, {FUSEKIT_BIAS, 0, {}}, {FUSEKIT_ACTIVATION, FUSEKIT_RELU, {}}};

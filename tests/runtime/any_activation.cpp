@@ -42,7 +42,7 @@ bool same(float a, float b) { return bits(a) == bits(b) || (a != a && b != b); }
 template <int Number>
 void check_mode() {
     using Mode = typename std::remove_cvref_t<decltype(test::catalogue::line<Number>)>::Mode;
-    // A mode of the library that has no number does not compile here; nor one out of MIOpen's order.
+    // A mode of the library without a number does not compile here; nor one that is not in MIOpen's order.
     static_assert(rt::number_of_mode<Mode> == Number);
     INFO(test::catalogue::line<Number>.name);
     auto const mode = static_cast<rt::ActivationMode>(Number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// On a GPU that the CPU stands for: the set of one plan that this program is built with, and the C interface to it.
+// On the emulated GPU: the one-plan set that this program is built with, and its C interface.
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
@@ -54,10 +54,10 @@ TEST_CASE("The C interface runs on a GPU, on its own stream and on one of the ap
         y.copy_to(values.data());
         CHECK(values == std::vector<float>{0, 2, 0});
     }
-    fusekit_tensor none = from;  // an empty grid is an error of HIP's, so nothing is launched
+    fusekit_tensor none = from;  // an empty grid is a HIP error, so nothing is launched
     none.data = nullptr, none.extents[0] = 0;
     CHECK(fusekit_execute(plan, gpu, nullptr, &arguments, 1, &none, &none, nullptr, 0) == FUSEKIT_SUCCESS);
-    from.data = values.data();  // not the GPU's
+    from.data = values.data();  // not GPU memory
     CHECK(fusekit_execute(plan, gpu, nullptr, &arguments, 1, &from, &to, nullptr, 0) == FUSEKIT_REFUSED);
     CHECK(std::string(fusekit_last_message()).find("x: expected") != std::string::npos);
     CHECK(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS);

@@ -13,7 +13,7 @@ namespace rt = fk::runtime;
 
 namespace {
 
-/// y = min(x, alpha): an operator of an application.
+/// y = min(x, alpha): an application's operator.
 struct AtMost {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {

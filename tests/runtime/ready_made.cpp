@@ -14,7 +14,7 @@ using Set = rt::ready_made::HostSet;
 
 namespace {
 
-/// Whether the set was compiled with plans of these elements. Tests are built with those of float.
+/// True if the set was compiled with plans for this element type. Tests are built with float.
 bool has_elements(fk::DataType type) {
     if (type == fk::DataType::float32) return true;
     std::array const sequence = {rt::conv(fk::filter(1, 1)), rt::activation(rt::ActivationMode::relu)};
@@ -22,7 +22,7 @@ bool has_elements(fk::DataType type) {
     return type == fk::DataType::int8 ? bool(Set::find(of_int8, type)) : bool(Set::find(sequence, type));
 }
 
-/// The same case of other elements.
+/// The same case with another element type.
 std::string with_elements(std::string text, char const* type) {
     return text.replace(text.find(" float "), 7, std::string(" ") + type + " ");
 }
@@ -32,7 +32,7 @@ std::string with_elements(std::string text, char const* type) {
 TEST_CASE("The ready-made set computes what the oracle does, of every sequence that it has", "[runtime]") {
     fk::host::Device device(2);
     for (char const* text : {
-             // what may be left out is left out
+             // optional operators are omitted
              "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nchw kcrs float C t2 #1",
              "n2c6h7w5k4r3s3pt1l1b1r1u1v1d1e1g2 nhwc krsc float CB t2 #2",
              "n1c5h6w6k7r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float CA relu t2 #3",

@@ -16,7 +16,7 @@ namespace test {
 
 namespace rt = fk::runtime;
 
-/// The number of an activation that cases name.
+/// Number of an activation that cases name.
 inline rt::ActivationMode mode_of(std::string const& name) {
     int number = 0, found = 0;
     catalogue::for_each_activation([&](auto const& line) {
@@ -26,7 +26,7 @@ inline rt::ActivationMode mode_of(std::string const& name) {
     return static_cast<rt::ActivationMode>(found);
 }
 
-/// A problem as a framework would have it: descriptors, and arguments with memory of their own on a device.
+/// A problem in a framework's form: descriptors, and arguments with separate memory on a device.
 template <class Device>
 class Described {
 public:
@@ -49,13 +49,13 @@ public:
             }
     }
 
-    /// The arguments of the operator at `position`.
+    /// Arguments of the operator at `position`.
     rt::Arguments& at(std::size_t position) { return arguments[position]; }
 
     rt::View channels(std::vector<double> const& values) {
         return tensor(fk::DataType::float32, fk::channels(static_cast<std::int64_t>(values.size())), values);
     }
-    /// Parameters of channels or of every place of y, as MIOpen has them: 1 x K x 1 x 1, or 1 x K x P x Q.
+    /// Per-channel or per-pixel parameters in MIOpen's shapes: 1 x K x 1 x 1, or 1 x K x P x Q.
     rt::View parameters(bool per_place, std::vector<double> const& values) {
         oracle::Shape const y = problem.about.y();
         return per_place ? tensor(fk::DataType::float32, fk::nchw(1, y.c, y.h, y.w), values)
@@ -125,7 +125,7 @@ private:
     }
 };
 
-/// Finds a problem's plan in a set and runs it, bound to its arguments and prepared: what differs from the oracle.
+/// Finds a problem's plan in a set and runs it, bound and prepared; returns the difference from the oracle.
 template <class Set, class Device>
 std::string run_found(std::string const& text, Device& device) {
     Case const about = Case::parse(text);

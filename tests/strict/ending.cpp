@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled without exceptions: an error's words are printed, and the program ends.
+// Compiled without exceptions: an error is printed, and the program aborts.
 #include <fusekit/fusekit.hpp>
 
 namespace fk = fusekit;

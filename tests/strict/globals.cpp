@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program that has globals of every name in the headers, which g++ compares with the locals of every template it
+// A program with globals of every name in the headers, which g++ compares with the locals of every template that it
 // instantiates.
 #include "global_names.hpp"
 // After the globals.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers compile after other people's macros, and calls of fk::math that a macro would take are written in
-// brackets.
+// The headers compile after other libraries' macros; calls of fk::math with a macro's name are parenthesised.
 #include "other_macros.h"
 // After the macros.
 #ifdef HIP

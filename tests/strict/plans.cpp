@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Plans of every form, compiled with the warnings that a user's project may have, and without exceptions. Nothing is
-// run. With HIP defined they are the HIP backend's, over whatever names are HIP's.
+// Plans of every form, compiled with the warnings that a user's project may enable, and without exceptions. Nothing
+// runs. With HIP defined they use the HIP backend, with any header's HIP names.
 #ifdef HIP
 #include <fusekit/hip.hpp>
 using Device = fusekit::hip::Device;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One convolution of half as relocatable device code: a call in a kernel would serialize its wgmma.
+// A half convolution as relocatable device code: a call in the kernel would serialize its wgmma.
 #include <fusekit/hip.hpp>
 
 namespace fk = fusekit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled without exceptions: errors are returned, their words printed, and the program goes on.
+// Compiled without exceptions: errors are returned and printed, and the program continues.
 #include <cstdio>
 #include <fusekit/fusekit.hpp>
 

@@ -2,7 +2,7 @@
 #include "fusekit/hip.hpp"
 #include "table/run.hpp"
 
-/// Runs the table on the first GPU; skips, with 4, where there is none.
+/// Runs the table on the first GPU; exits with 4 (skipped) if there is none.
 int main() {
     if (fusekit::hip::device_count() == 0) try {
             fusekit::hip::Device{};

@@ -42,7 +42,7 @@ public:
     }
 };
 
-/// Calls f.operator()<Activation>(its mode's name) for all of them.
+/// Calls f.operator()<Activation>(mode name) for every activation.
 template <class F>
 void for_each_activation(F const& f) {
     catalogue::for_each_activation(

@@ -40,7 +40,7 @@ On gfx90a (MI200) the matrix units take halves below 2^-14 in magnitude, which a
 value is lost.
 )";
 
-/// Different words in the order in which they came.
+/// Distinct words in order of first occurrence.
 class List {
 public:
     void add(std::string const& word) {
@@ -66,7 +66,7 @@ std::string list(Values const& values, Name const& name) {
 std::string pair(std::int64_t a, std::int64_t b, char const* between) {
     return std::to_string(a) + between + std::to_string(b);
 }
-/// "2", or "1 x 2" where they differ.
+/// "2", or "1 x 2" if the two differ.
 std::string one_or_two(std::int64_t a, std::int64_t b) { return a == b ? std::to_string(a) : pair(a, b, " x "); }
 
 std::string pads(oracle::Window const& w) {
@@ -74,7 +74,7 @@ std::string pads(oracle::Window const& w) {
     return pair(w.top, w.left, " ") + " " + pair(w.bottom, w.right, " ");
 }
 
-/// The letters of a form, whichever mode its batch norm has.
+/// Letters of a form, with either batch norm as N.
 std::string sequence(std::string form) {
     for (char& letter : form)
         if (letter == 'M' || letter == 'T' || letter == 'U') letter = 'N';

@@ -5,7 +5,7 @@
 
 namespace test::table {
 
-/// docs/support.md, as the rows have it.
+/// Generates docs/support.md from the rows.
 std::string page();
 
 }  // namespace test::table

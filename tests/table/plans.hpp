@@ -10,7 +10,7 @@
 
 namespace test::table {
 
-/// Runs a plan, and sees what is wrong.
+/// Runs a plan; returns the difference.
 template <class Device>
 using RunRow = std::string (*)(Problem const&, Device&);
 
@@ -23,7 +23,7 @@ struct RowPlan {
     RunRow<Device> run;
 };
 
-/// The plans of a type, in parts of which each is a translation unit of its own that includes table/make_plans.hpp.
+/// The plans of a type, split into parts; each part is a translation unit that includes table/make_plans.hpp.
 inline constexpr int parts = 4;
 template <class Device, class T, int Part>
 std::vector<RowPlan<Device>> plans_of();
@@ -43,7 +43,7 @@ std::vector<RowPlan<Device>> const& plans() {
     return all;
 }
 
-/// The plan of a row; none where it has not been listed.
+/// The plan of a row; null if it is not listed.
 template <class Device, class T>
 RunRow<Device> plan_of(Direction direction, Case const& about) {
     for (auto const& plan : plans<Device, T>())

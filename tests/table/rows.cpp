@@ -16,7 +16,7 @@ Words const nchw = {"nchw kcrs"}, both = {"nchw kcrs", "nhwc krsc"},
             signals = {"ncw kcs", "nwc ksc"}, volumes = {"ncdhw kctrs", "ndhwc ktrsc"},
             signals_and_volumes = {"ncw kcs", "ndhwc ktrsc"};
 
-/// The names of MIOpen's activations, of ours, or of both.
+/// Names of MIOpen's activations, of the library's own, or of both.
 Words modes_of(bool miopens, bool ours) {
     Words names;
     catalogue::for_each_activation([&](auto const& line) {
@@ -53,7 +53,7 @@ struct Filter : oracle::Window {
     }
 };
 
-/// Square filters, with strides and pads of the same size either way.
+/// Square filters, with equal strides and pads in both modes.
 Windows squares(std::vector<int> const& sizes, std::vector<int> const& strides, std::vector<int> const& pads) {
     Windows all;
     for (int size : sizes)
@@ -65,7 +65,7 @@ Windows squares(std::vector<int> const& sizes, std::vector<int> const& strides, 
 Windows const pointwise = {{}}, one = {Filter(1, 1)}, three = {Filter(3, 3).pad(1, 1, 1, 1)},
               direct = squares({3, 5, 7, 9, 11}, {1, 2}, {1, 2});
 
-/// A line of MIOpen's table that is in both of its tables; for Winograd in that of FP32.
+/// A row that is in both of MIOpen's tables; for Winograd, in that of FP32.
 Group line(Words forms, Direction direction, std::vector<fk::DataType> types, Windows windows, std::int64_t channels,
            char const* algorithm = "", char const* rule = "") {
     bool const winograd = std::string(algorithm) == "Winograd";
@@ -161,8 +161,8 @@ std::vector<Group> all_groups() {
     return all;
 }
 
-/// A case of small odd sizes: 3 images without a Conv, 2 with one, and so much space that windows reach over every
-/// edge and leave odd numbers of outputs.
+/// A case of small odd sizes: 3 images without a Conv, 2 with one, and extents such that windows cross every edge and
+/// give odd numbers of outputs.
 Case case_of(Group const& group, std::string const& form, fk::DataType type, std::string const& layouts,
              oracle::Window const& window, std::int64_t channels, std::string const& mode) {
     Case about;

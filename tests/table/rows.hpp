@@ -6,19 +6,19 @@
 
 #include "support/case.hpp"
 
-/// What is supported: MIOpen's two tables of fusions, and what there is beyond them. A test runs every row on every
-/// backend, and docs/support.md prints what it consists of.
+/// Supported plans: MIOpen's two tables of fusions, and additional ones. A test runs every row on every backend, and
+/// docs/support.md prints the rows.
 ///
-/// Source of MIOpen's: its documentation, "Using the fusion API", the tables for FP32 and FP16.
+/// Source of MIOpen's tables: its documentation, "Using the fusion API", the tables for FP32 and FP16.
 namespace test::table {
 
 enum class Direction { inference, training, backward };
 
-/// Rows that differ in what is listed: one for every combination of form, type, layout, geometry and activation.
+/// Rows that differ in the lists: one per combination of form, type, layout, geometry and activation.
 struct Group {
-    bool miopen;        // a line of its tables, or one of ours
-    std::string words;  // the algorithm that its table has; or what we call it
-    std::string rule;   // what its table demands beside; or what is demanded here
+    bool miopen;        // a row of MIOpen's tables
+    std::string words;  // algorithm in MIOpen's table, or a description
+    std::string rule;   // additional condition
     Direction direction;
     std::vector<std::string> forms;  // letters of Case::form
     std::vector<fk::DataType> types;

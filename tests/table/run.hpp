@@ -22,8 +22,7 @@ RunRow<Device> plan_of(Row const& row) {
     return nullptr;
 }
 
-/// What is wrong with a row; nothing where it passes. Its numbers are integers; or reals, where all outputs of those
-/// would be the same.
+/// Difference of a row; empty if it passes. Fills are integers, or reals if integers would make all outputs equal.
 template <class Device>
 std::string run_row(Row const& row, Device& device) {
     RunRow<Device> const run = plan_of<Device>(row);
@@ -42,7 +41,7 @@ std::string run_row(Row const& row, Device& device) {
     return wrong;
 }
 
-/// Runs all rows that a device can run, and says which it cannot, and why. Returns the program's status.
+/// Runs all rows that a device supports, and prints the others with the reason. Returns the program's status.
 template <class Device>
 int run_table(char const* backend, Device& device) {
     constexpr bool host = std::is_base_of_v<fk::host::Memory, Device>;

@@ -10,7 +10,7 @@ namespace fk = fusekit;
 
 namespace {
 
-/// A view of memory of its own, which is never read.
+/// A view of separate memory, which is never read.
 template <int Rank>
 fk::TensorView<float, Rank> view(fk::Layout<Rank> const& layout) {
     static std::uintptr_t next = 1 << 20;
@@ -100,7 +100,7 @@ TEST_CASE("advice: weights of groups, and weights in another order") {
           weights + "16 x 16 x 3 x 3" + of_x +
               "16 x 32 x 3 x 3: if the memory order is CKRS, write fk::transposed(weights, 0, 1)");
     CHECK(refused(layer(fk::kcrs(32, 16, 5, 5)), x) == weights + "32 x 16 x 3 x 3" + of_x + "32 x 16 x 5 x 5");
-    // The advised view of RSCK has each weight where it is.
+    // The advised view of RSCK addresses each weight correctly.
     fk::Layout<4> const rsck{{{32, 16, 3, 3}}, {{1, 32, 1536, 512}}};
     CHECK(rsck.offset({{5, 7, 2, 1}}) == ((2 * 3 + 1) * 16 + 7) * 32 + 5);
 }

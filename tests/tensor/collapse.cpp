@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// A signal is one row, a volume the rows of its slices; strides are kept.
+/// A signal is one row, a volume the rows of its slices; strides are preserved.
 constexpr auto signal = fk::detail::collapse<4>(fk::nwc(2, 7, 3));
 static_assert(signal.shape == fk::detail::collapse<4>(fk::Index<3>{{2, 3, 7}}) && signal.shape[2] == 1 &&
               signal.shape[3] == 7);
@@ -22,14 +22,14 @@ static_assert(fk::detail::expand<3>(signal.shape) == fk::Index<3>{{2, 3, 7}});
 static_assert(fk::detail::collapse<3>(fk::dhwc(4, 5, 6, 3)).stride == fk::hwc(20, 6, 3).stride);
 static_assert(fk::detail::image(volume.shape) == fk::detail::collapse<3>(fk::cdhw(3, 4, 5, 6)).shape);
 
-/// Shapes that stand for different ones differ.
+/// Shapes that stand for different modes differ.
 static_assert(volume.shape != fk::detail::collapse<4>(fk::ncdhw(2, 3, 5, 4, 6)).shape &&
               volume.shape != fk::detail::collapse<4>(fk::nchw(2, 3, 20, 6)).shape);
 static_assert(signal.shape != fk::detail::collapse<4>(fk::nhwc(2, 1, 7, 3)).shape);
 static_assert(fk::detail::collapse<4>(fk::ncdhw(2, 3, 1, 5, 6)).shape !=
               fk::detail::collapse<4>(fk::nchw(2, 3, 5, 6)).shape);
 
-/// Gaps between slices are known, where there are neighbours to have one between.
+/// Gaps between slices are recorded, if there are at least two slices.
 constexpr fk::Layout<5> apart(fk::Extent d, fk::Extent h) { return {{{2, 3, d, h, 6}}, {{720, 240, 60, 6, 1}}}; }
 constexpr bool has_gaps(fk::Layout<5> const& layout) { return fk::detail::collapse<4>(layout).shape.from.gaps; }
 static_assert(!has_gaps(apart(4, 10)) && has_gaps(apart(4, 9)) && !has_gaps(apart(1, 9)) && !has_gaps(apart(4, 1)));
@@ -39,7 +39,7 @@ static_assert(fk::detail::collapse<4>(apart(1, 9)).stride[2] == 6 &&
 static_assert(fk::detail::collapse<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] ==
               -1);  // too many to count
 
-/// No slices have rows all the same, which volumes of other extents are made of.
+/// A shape without slices keeps its rows per slice, which other extents of the volume have too.
 constexpr auto no_slices = fk::detail::collapse<4>(fk::ncdhw(2, 3, 0, 5, 6)).shape;
 static_assert(no_slices[2] == 0 && no_slices.from.slices() == 0 && no_slices.from.slice_rows(0) == 5);
 static_assert(fk::detail::expand<5>(no_slices) == fk::Index<5>{{2, 3, 0, 5, 6}});

@@ -11,7 +11,7 @@
 
 namespace fk = fusekit;
 
-/// Spelled as CUDA's and HIP's headers do; only their names matter.
+/// Declared as in CUDA's and HIP's headers; only the names matter.
 struct __half;
 struct __nv_bfloat16;
 struct __hip_bfloat16;
@@ -64,7 +64,7 @@ static_assert(fk::size_of(fk::data_type<double>) == 8);
 static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 &&
               fk::size_of(fk::data_type<fk::bfloat16>) == 2);
 
-/// Counts the floats that T converts to something else than the nearest value of the format.
+/// Counts the floats that T does not convert to the nearest value of the format.
 template <class T>
 struct Conversions {
     test::Format format = test::format_of(fk::data_type<T>);
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("float converts to the nearest value of a narrower type, ties
                    fk::int8) {
     Conversions<TestType> conversions;
     for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 1021) conversions.check(static_cast<std::uint32_t>(bits));
-    // Each value of the type, the tie above it, and the floats beside both.
+    // Each value of the type, the tie above it, and the floats adjacent to both.
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
         double const low = conversions.format.decode(bits), step = conversions.format.spacing(low);
         if (!std::isfinite(low)) continue;

@@ -14,7 +14,7 @@
 
 namespace fk = fusekit;
 
-/// Spelled as CUDA's and HIP's headers do; only their names matter.
+/// Declared as in CUDA's and HIP's headers; only the names matter.
 struct __nv_fp8_e4m3;
 struct __nv_fp8_e5m2;
 struct __hip_fp8_e4m3;
@@ -27,7 +27,7 @@ static_assert(std::is_same_v<fk::ElementOf<__nv_fp8_e4m3>, fk::e4m3> &&
               std::is_same_v<fk::ElementOf<__hip_fp8_e4m3>, fk::e4m3> &&
               std::is_same_v<fk::ElementOf<__hip_fp8_e5m2_fnuz>, fk::e5m2_fnuz>);
 
-// Numbers of the tables in OFP8, and of AMD's: largest, smallest normal, smallest subnormal.
+// Values from the tables of OFP8 and of AMD: largest, smallest normal, smallest subnormal.
 static_assert(float{fk::e4m3(1e9f)} == 448 && fk::e4m3(448).bits == 0x7e && fk::e4m3(0x1p-6f).bits == 0x08 &&
               fk::e4m3(0x1p-9f).bits == 0x01);
 static_assert(float{fk::e5m2(1e9f)} == 57344 && fk::e5m2(57344).bits == 0x7b && fk::e5m2(0x1p-14f).bits == 0x04 &&
@@ -41,13 +41,13 @@ static_assert(fk::e4m3(-0.0f).bits == 0x80 && fk::e4m3_fnuz(-0.0f).bits == 0 && 
 template <class T>
 test::Format const format = test::format_of(fk::data_type<T>);
 
-/// The code of a float by the format's definition; any NaN has one.
+/// Code of a float by the format's definition; NaN has one code.
 template <class T>
 std::uint8_t code_of(float value) {
     return static_cast<std::uint8_t>(format<T>.encode(format<T>.round(value)));
 }
 
-/// Whether a float converts as the format says, alone and in a CPU vector.
+/// True if a float converts by the format's definition, as scalar and in a CPU vector.
 template <class T>
 bool converts(float value) {
     T const one(value);

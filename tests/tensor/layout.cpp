@@ -8,7 +8,7 @@ namespace fk = fusekit;
 
 namespace {
 
-/// Mode order is canonical whatever the order in memory.
+/// Mode order is canonical for every memory order.
 static_assert(fk::nchw(2, 3, 4, 5) == fk::Layout<4>{{{2, 3, 4, 5}}, {{60, 20, 5, 1}}});
 static_assert(fk::nhwc(2, 4, 5, 3) == fk::Layout<4>{{{2, 3, 4, 5}}, {{60, 1, 15, 3}}});
 static_assert(fk::kcrs(7, 3, 2, 5) == fk::Layout<4>{{{7, 3, 2, 5}}, {{30, 10, 5, 1}}});
@@ -17,7 +17,7 @@ static_assert(fk::channels(9) == fk::Layout<1>{{{9}}, {{1}}});
 static_assert(fk::chw(3, 4, 5) == fk::Layout<3>{{{3, 4, 5}}, {{20, 5, 1}}});
 static_assert(fk::hwc(4, 5, 3) == fk::Layout<3>{{{3, 4, 5}}, {{1, 15, 3}}});
 
-/// One and three modes of space.
+/// One and three spatial modes.
 static_assert(fk::ncw(2, 3, 5) == fk::Layout<3>{{{2, 3, 5}}, {{15, 5, 1}}});
 static_assert(fk::nwc(2, 5, 3) == fk::Layout<3>{{{2, 3, 5}}, {{15, 1, 3}}});
 static_assert(fk::ncdhw(2, 3, 4, 5, 6) == fk::Layout<5>{{{2, 3, 4, 5, 6}}, {{360, 120, 30, 6, 1}}});
@@ -29,7 +29,7 @@ static_assert(fk::cw(3, 5) == fk::Layout<2>{{{3, 5}}, {{5, 1}}} && fk::wc(5, 3) 
 static_assert(fk::cdhw(3, 4, 5, 6) == fk::Layout<4>{{{3, 4, 5, 6}}, {{120, 30, 6, 1}}});
 static_assert(fk::dhwc(4, 5, 6, 3) == fk::Layout<4>{{{3, 4, 5, 6}}, {{1, 90, 18, 3}}});
 
-/// Matrices, by rows or by columns.
+/// Row-major and column-major matrices.
 static_assert(fk::row_major(3, 5) == fk::Layout<2>{{{3, 5}}, {{5, 1}}} &&
               fk::column_major(3, 5) == fk::Layout<2>{{{3, 5}}, {{1, 3}}});
 static_assert(fk::row_major(2, 3, 5) == fk::Layout<3>{{{2, 3, 5}}, {{15, 5, 1}}} &&

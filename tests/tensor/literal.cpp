@@ -8,13 +8,13 @@ namespace fk = fusekit;
 namespace {
 
 constexpr auto x = fk::literal<fk::nhwc(1, 1, 2, 3)>(1, 2, 3, 4, 5, 6);
-static_assert(x.const_view()(0, 1, 0, 1) == 5);  // memory order: channels are neighbours
+static_assert(x.const_view()(0, 1, 0, 1) == 5);  // memory order: channels are contiguous
 static_assert(x == fk::literal<fk::nhwc(1, 1, 2, 3)>(1, 2, 3, 4, 5, 6));
 static_assert(!(x == fk::literal<fk::nhwc(1, 1, 2, 3)>(1, 2, 3, 4, 5, 7)));
 static_assert(fk::AnyView<4>(x).load(5) == 6);
 static_assert(fk::literal<fk::channels(2)>(0.5f, 3).values[0] == 0.5f);
 
-/// A temporary one is gone before its view is used.
+/// Refuses the view of a temporary.
 using Pair = fk::Literal<fk::channels(2)>;
 using View = fk::TensorView<float const, 1>;
 static_assert(std::is_convertible_v<Pair const&, View> && !std::is_convertible_v<Pair, View> &&

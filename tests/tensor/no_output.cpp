@@ -37,7 +37,7 @@ TEST_CASE("a run that would write nothing is refused in words") {
     REQUIRE(!run);
     CHECK(run.error().what() == sentence);
 
-    // Outputs that may be left out, and are.
+    // Optional outputs, omitted.
     auto const ones = fk::tensor<float>(device, fk::channels(2), {1, 1});
     auto const norm = fk::Plan<fk::BatchNormTraining<fk::Spatial>>::bind({.scale = ones, .shift = ones});
     CHECK(refusal([&] { norm(device, x, fk::no_output); }) ==

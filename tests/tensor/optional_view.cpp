@@ -19,7 +19,7 @@ using Map = fk::OptionalView<float, 3>;
 using ReadMap = fk::OptionalView<float const, 3>;
 using Channels = fk::OptionalView<float, 1>;
 
-/// Views of a map of one, two or three modes of space, however they are held; tensors that outlive it.
+/// Converts from views of a map with one to three spatial modes, in every form, and from tensors that outlive it.
 template <int Rank>
 constexpr bool every_expression =
     converts<fk::TensorView<float, Rank>, Map> && converts<fk::TensorView<float, Rank>&, Map> &&
@@ -30,7 +30,7 @@ constexpr bool every_expression =
     converts<Tensor<Rank> const&, ReadMap>;
 static_assert(every_expression<2> && every_expression<3> && every_expression<4>);
 
-/// Not what is read only, to write to; temporary tensors; other ranks and elements.
+/// Refuses read-only views for writing, temporary tensors, and other ranks and element types.
 template <int Rank>
 constexpr bool no_expression =
     !converts<fk::TensorView<float const, Rank>, Map> && !converts<Tensor<Rank> const&, Map> &&

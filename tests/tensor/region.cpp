@@ -22,7 +22,7 @@ fk::detail::Region region(std::uintptr_t first, fk::DataType type, fk::Layout<Ra
     return check.region("", reinterpret_cast<void const*>(first), type, layout, access);
 }
 
-/// Every byte of a region of up to three modes, by its definition.
+/// Every byte of a region of up to three modes, by definition.
 std::set<std::uintptr_t> bytes_of(fk::detail::Region const& region) {
     std::set<std::uintptr_t> bytes;
     for (std::int64_t i = 0; i < region.extent[0]; ++i)

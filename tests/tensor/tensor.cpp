@@ -19,7 +19,7 @@ using test::refusal;
 
 namespace {
 
-/// Counts what it gives and takes back.
+/// Counts allocations and releases.
 struct Counts {
     int live = 0, given = 0;
     std::size_t bytes = 0;

@@ -23,7 +23,7 @@ struct Counted {
     fk::TensorView<float> view(fk::Layout<4> const& layout) { return {memory.data(), layout}; }
 };
 
-/// The elements of a view in canonical order.
+/// Elements of a view in canonical order.
 template <class T, int Rank>
 std::vector<float> listed(fk::TensorView<T, Rank> const& view) {
     std::vector<float> all;

@@ -25,7 +25,7 @@ static_assert(!std::is_convertible_v<fk::TensorView<float>, fk::TensorView<fk::h
 static_assert(!std::is_default_constructible_v<fk::TensorView<float>> &&
               !std::is_default_constructible_v<fk::AnyView<4>>);
 
-/// AnyView takes views and tensors of every Element, and no temporary tensor.
+/// AnyView converts from views and tensors of every Element, and from no temporary tensor.
 using Tensor = fk::Tensor<fk::half, fk::host::Device>;
 static_assert(std::is_convertible_v<fk::TensorView<float>, fk::AnyView<4>>);
 static_assert(std::is_convertible_v<fk::TensorView<float>&, fk::AnyView<4>>);

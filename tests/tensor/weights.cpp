@@ -14,7 +14,7 @@ namespace {
 using Geometry = fk::Filter<2>;
 constexpr Geometry three = fk::filter(3, 3).pad(1);
 
-/// Weights are multiplied as they are: half by a half is a float.
+/// Weights are multiplied exactly: half by half is a float.
 constexpr auto row = fk::literal<fk::nchw(1, 1, 1, 2)>(3, 5);
 constexpr auto two = fk::literal<fk::kcrs(1, 1, 1, 1)>(2);
 static_assert(fk::Plan<fk::Conv<fk::filter(1, 1), fk::Weights<float>>>::evaluate(row, {.weights = two}) ==

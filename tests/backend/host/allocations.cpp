@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program of its own, because it counts what all of it allocates.
+// A separate program, because it counts all of its allocations.
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Floats = fk::Tensor<float, fk::host::Device>;
 
-/// No form of run allocates: a lent one on a device that has run nothing before, others once something is prepared.
+/// No form of run allocates: with a lent workspace on a fresh device; others after a prepare.
 template <class Layer>
 void check(Layer const& layer, Floats const& x) {
     INFO(fk::type_name<typename Layer::Plan>().c_str());

@@ -19,16 +19,15 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// How far a result may be from the exact one, in ulps of the magnitude of its terms: what rounding each operation once
-/// comes to; what the exp of a rounded argument adds to a tail, as many ulps as the argument has; and the smallest
-/// numbers of double times what multiplies an exp, 21.5 times a rate of 100 at most.
+/// Error bound of a result, in ulps of the magnitude of its terms: one rounding per operation; in a tail, the ulps of
+/// exp's rounded argument; and the smallest doubles times the factor of an exp, at most 21.5 times a rate of 100.
 template <class Bound>
 long double allowed(Bound const& bound, double x, long double magnitude) {
     return (bound.ulps + bound.tail(x)) * 0x1p-52L * magnitude + 0x1p-1061L;
 }
 
-/// apply and slope in double against the equation and its derivative in long double, over [-50, 50] and where double's
-/// exp ends.
+/// Compares apply and slope in double with the equation and its derivative in long double, over [-50, 50] and near the
+/// limits of double's exp.
 template <class Mode>
 void check(char const* name, catalogue::DoubleBound const& bound) {
     auto const args = catalogue::Line<Mode>::args(bound.args);
@@ -43,7 +42,7 @@ void check(char const* name, catalogue::DoubleBound const& bound) {
     };
     for (double x = -760; x < 760; x += std::fabs(x) < 50 ? 0.00713 : 0.713) {
         long double const at = x, y = exact(at), slope = exact.slope(at), gate = y / at;
-        // where the argument of a kink is a sum, that sum's rounding decides
+        // near a kink whose argument is a sum, the sum's rounding decides the side
         if (exact.slope(at - 1e-12L) != exact.slope(at + 1e-12L) && std::fabs(exact.slope(at - 1e-12L) - slope) > 1e-3L)
             continue;
         compare(Mode::apply(x, args), y, at, std::fabs(y));
@@ -151,7 +150,7 @@ TEST_CASE("a double is refused beside an input that is none") {
     CHECK(refusal([&] { (void)fk::Plan<fk::Bias>::bind({.bias = bias})(device, x); }) ==
           "Plan<Bias>: Bias.bias: expected float, half or bfloat16, as the input is float, got double");
     auto const z = fk::random<double>(device, fk::nchw(1, 2, 3, 4), 3);
-    CHECK_THROWS_AS(fk::Plan<Anywhere>::bind({.z = z})(device, x), fk::Error);  // by the check that it has by default
+    CHECK_THROWS_AS(fk::Plan<Anywhere>::bind({.z = z})(device, x), fk::Error);  // by the default check
     auto const y = fk::Plan<Unchecked>::bind({.z = z})(device, x);  // rounds
     for (int k = 0; k < 2; ++k)
         CHECK(y.const_view()(0, k, 2, 3) ==

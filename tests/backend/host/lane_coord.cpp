@@ -23,7 +23,7 @@ bool same(fk::OutputCoord const& a, fk::OutputCoord const& b) {
     return a.n == b.n && a.k == b.k && a.p == b.p && a.q == b.q;
 }
 
-/// Each lane in use loads what its own coordinate loads, the others zero; and writes there, and nowhere else.
+/// Each valid lane loads the value at its own coordinate, the others zero; and stores there, and nowhere else.
 template <Axis axis, class T>
 void check(fk::Layout<4> const& layout, LaneCoord<axis> const& at) {
     auto const values = numbers(layout.span());

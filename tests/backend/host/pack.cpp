@@ -16,7 +16,7 @@ std::vector<T> elements(std::int64_t count) {
     return all;
 }
 
-/// A convolution over memory of its own.
+/// A convolution with its memory.
 template <class T>
 struct Conv {
     std::vector<T> of_x, of_w;

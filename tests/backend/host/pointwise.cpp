@@ -8,7 +8,7 @@ using fk::host::lanes;
 
 namespace {
 
-/// How y = x + bias + 2 z differs from what it should be. z lies as y does.
+/// Difference of y = x + bias + 2 z from its definition. z has y's layout.
 std::string wrong(char const* x_layout, char const* y_layout, oracle::Shape const& shape, int threads) {
     using Epilogue = fk::detail::Epilogue<fk::Bias, fk::Residual>;
     using Device = fk::host::Device;

@@ -8,7 +8,7 @@ using fk::host::lanes;
 
 namespace {
 
-/// How the output of a plan of Bias and a pool of windows differs from what it should be.
+/// Difference of a plan of Bias and a pool from its definition.
 template <class Pool>
 std::string wrong(char const* x_layout, char const* y_layout, oracle::Shape const& shape,
                   oracle::Window const& window) {

@@ -20,8 +20,7 @@ fk::TensorView<T, 1> vector(std::vector<T>& of) {
 
 double share(double count, double half_ulp = 0x1p-24) { return rounded_share(count, 64, half_ulp); }
 
-/// Ten million values to a channel and more: rows that fill no vector, with gaps between them; planes without gaps;
-/// channels that neighbour.
+/// At least ten million values per channel: rows with a tail and gaps between rows; dense planes; contiguous channels.
 fk::Layout<4> const long_layouts[] = {
     {{{16, 1, 90000, 7}}, {{90000 * 9, 90000 * 9, 9, 1}}}, fk::nchw(4, 1, 1600, 1601), fk::nhwc(4, 1600, 1600, 2)};
 

@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("users' operators load parameters of channels at a place", ""
                    fk::int8, double) {
     fk::host::Device device(2);
     for (bool const last : {true, false}) {
-        if constexpr (!std::is_same_v<TestType, double>)  // goes with x of double alone
+        if constexpr (!std::is_same_v<TestType, double>)  // double requires double x
             CHECK(test::wrong_outputs_of_channel_loads<TestType>(device, last) == 0);
         CHECK(test::wrong_outputs_of_channel_loads<TestType, double>(device, last) == 0);
     }

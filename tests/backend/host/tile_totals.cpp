@@ -16,7 +16,7 @@ namespace {
 using Epilogue = fk::detail::Epilogue<fk::ChannelStatistics>;
 constexpr std::int64_t tile_pixels = 64;
 
-/// The statistics of x[k][pixel], totalled in tiles. Values reach an accumulator `step` at a time.
+/// Statistics of x[k][pixel], totalled in tiles. An accumulator receives `step` values at a time.
 struct Statistics {
     std::vector<float> mean, variance;
 
@@ -37,7 +37,7 @@ struct Statistics {
                 TileTotals<Epilogue>::Accumulator<axis> accumulator;
                 int const used = static_cast<int>(std::min<std::int64_t>(lanes, channels - k));
                 for (std::int64_t pixel = first; pixel < last;) {
-                    Vector v = Vector{} + 1e30f;  // in lanes that are not in use
+                    Vector v = Vector{} + 1e30f;  // in invalid lanes
                     int const now =
                         axis == Axis::channel ? 1 : static_cast<int>(std::min<std::int64_t>(step, last - pixel));
                     for (int lane = 0; lane < (axis == Axis::channel ? used : now); ++lane)
@@ -58,7 +58,7 @@ struct Statistics {
     bool operator==(Statistics const&) const = default;
 };
 
-/// Channels of values whose mean is their number and whose variance is 4, over an even number of pixels.
+/// Channels of values whose mean is the channel's index and whose variance is 4, over an even number of pixels.
 std::vector<std::vector<float>> rows(int channels, int pixels) {
     std::vector<std::vector<float>> x(static_cast<std::size_t>(channels));
     for (std::size_t k = 0; k < x.size(); ++k)

@@ -21,7 +21,7 @@ BarChart chart_of(std::vector<double> const& measured, double published) {
     return chart;
 }
 
-/// What stands after `before` in `svg`, from `from` on, as a number; moves `from` behind it.
+/// Number after `before` in `svg`, from `from` on; advances `from` past it.
 double number_after(std::string const& svg, char const* before, std::size_t& from) {
     from = svg.find(before, from) + std::string(before).size();
     return std::strtod(svg.c_str() + from, nullptr);

@@ -7,7 +7,7 @@
 
 namespace test::miopen {
 
-/// The memory that the library under test reads and writes: a GPU's. Skips the test case where there is none.
+/// Memory that the library under test accesses: a GPU's. Skips the test case without a GPU.
 using MemoryDevice = fusekit::hip::Device;
 inline MemoryDevice& memory_device() {
     if (fusekit::hip::device_count() == 0) SKIP("there is no GPU here");
@@ -15,7 +15,7 @@ inline MemoryDevice& memory_device() {
     return device;
 }
 
-/// A stream of a handle's own, in order with what is done to the memory.
+/// Stream of a handle, ordered with operations on the memory.
 class OwnStream {
 public:
     auto queue() const { return stream.stream(); }

@@ -5,14 +5,14 @@
 
 namespace test::miopen {
 
-/// The memory that the library under test reads and writes: any.
+/// Memory that the library under test accesses: the host's.
 using MemoryDevice = fusekit::host::Device;
 inline MemoryDevice& memory_device() {
     static MemoryDevice device(1);
     return device;
 }
 
-/// There are no streams.
+/// The host has no streams.
 struct OwnStream {
     void* queue() const { return nullptr; }
 };

@@ -4,7 +4,7 @@
 
 namespace fk = fusekit;
 
-/// An operator of one's own at Stage::pointwise, and one that takes the place of the element.
+/// A user's operator at Stage::pointwise, and one that reads the coordinate.
 struct Doubled {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};

@@ -3,7 +3,7 @@
 #include <fusekit/hip.hpp>
 
 namespace fk = fusekit;
-// In all of both namespaces a class and a concept are named Device, which nvcc's output has to tell apart.
+// Both namespaces have a class and a concept named Device, which nvcc's generated code must distinguish.
 using namespace fusekit;
 using namespace fusekit::hip;
 

@@ -163,7 +163,7 @@ TEST_CASE("what statistics keep for training is refused in words where it does n
 }
 
 namespace {
-/// An operator of statistics that checks nothing itself.
+/// A statistics operator without a check.
 struct Unchecked : fk::ChannelStatistics {
     static void check(Args const&, fk::Check const&) {}
 };

@@ -30,7 +30,7 @@ TEST_CASE("moments of integers are exact") {
     check(moments_of({1, 3, 5, 7}), 4, 4, 5);
     check(moments_of({-8, 8}), 2, 0, 64);
     CHECK(moments_of({1, 3, 5, 7}).unbiased_variance() == 20.0f / 3);
-    check(moments_of({1e6f + 1, 1e6f + 3, 1e6f + 5, 1e6f + 7}), 4, 1e6f + 4, 5);  // the shift keeps the digits
+    check(moments_of({1e6f + 1, 1e6f + 3, 1e6f + 5, 1e6f + 7}), 4, 1e6f + 4, 5);  // the shift avoids cancellation
 }
 
 TEST_CASE("values that do not count add nothing") {
@@ -46,7 +46,7 @@ TEST_CASE("merged moments are those of all values, and of no values nothing") {
     check(merge(moments_of({1, 3, 5, 7}), moments_of({4, 4, 4, 4})), 8, 4, 2.5f);
     check(merge(moments_of({1, 3, 5, 7}), Moments{}), 4, 4, 5);
     check(merge(Moments{}, moments_of({1, 3, 5, 7})), 4, 4, 5);
-    float const tenth = 0.1f;  // equal means stay what they are, whatever the counts
+    float const tenth = 0.1f;  // equal means are preserved for any counts
     CHECK(merge(moments_of({tenth, tenth, tenth}), moments_of({tenth})).mean == moments_of({tenth}).mean);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("many moments merge at once") {
 TEST_CASE("moments of the same count combine by sums") {
     Moments of[2] = {moments_of({1, 3}), moments_of({2, 2})};
     Moments const other[2] = {moments_of({5, 7}), moments_of({6, 10})};
-    // Two take part. The first round sums counts and weighted means, the second deviations from the common mean.
+    // Two participants. Round 1 sums counts and weighted means; round 2 sums deviations from the common mean.
     int round = 0;
     Moments::combine(of, [&](auto& values) {
         if (round++ == 0) {

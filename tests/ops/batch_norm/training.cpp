@@ -45,7 +45,7 @@ TEST_CASE("no number of threads changes a bit of what training writes") {
 
 namespace {
 
-/// A layer of 3 images of 4 channels of 2 x 5, and memory of poison for all that it may write.
+/// A layer on 3 images of 4 channels of 2 x 5, with poisoned outputs.
 struct Layer {
     using Norm = fk::BatchNormTraining<fk::Spatial>;
     using Plan = fk::Plan<Norm, fk::Activation<fk::Relu>>;
@@ -64,7 +64,7 @@ struct Layer {
 
     static Memory<1> poison() { return {fk::DataType::float32, fk::channels(4), 16}; }
 
-    /// What `call` is refused with, behind the plan's name; with it no output has a byte changed.
+    /// Message of the refused call, without the plan's name; checks that every output byte is unchanged.
     std::string refused(auto const& call) {
         std::string text = refusal(call);
         std::string const plan = "Plan<BatchNormTraining<Spatial>, Activation<Relu>>: ";

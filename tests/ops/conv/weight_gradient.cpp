@@ -41,7 +41,7 @@ TEST_CASE("errors of a gradient by the weights do not grow with the number of pi
     auto const x = fk::broadcast(ones, 1, 1, 1024, 1024), dy = fk::broadcast(tenth, 1, 1, 1024, 1024);
     auto const dw = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>::bind({.dy = dy})(device, x);
     double const exact = 1024.0 * 1024.0 * static_cast<double>(0.1f);
-    // 256 pixels are added one after another, 64 such sums at most, and 64 of those or fewer in pairs.
+    // 256 pixels are accumulated sequentially, then at most 64 such sums, then at most 64 of those pairwise.
     CHECK(std::fabs(static_cast<double>(dw.data()[0]) - exact) <= (256 + 64 + 6) * Bounded::unit * exact);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Random sequences of calls of the C interface, the same in every run: usual ones, and ones with null pointers, handles
-// of other kinds, destroyed handles, and numbers that are extreme. Nothing may crash or leak; a status that is not
-// success leaves a message, and a call that succeeds wrote no more than it may.
+// Random sequences of calls of the C interface, identical in every run: usual ones, and ones with null pointers,
+// handles of other kinds, destroyed handles, and extreme numbers. Nothing may crash or leak; an unsuccessful status
+// leaves a message, and a successful call writes only its outputs.
 //     fuzz [SEQUENCES [SEED]]
 #include <algorithm>
 #include <cstdint>
@@ -22,10 +22,10 @@ test::Random* source;
 std::int64_t draw(std::int64_t low, std::int64_t high) { return source->range(low, high); }
 bool once_in(int number) { return draw(1, number) == 1; }
 
-/// Memory that tensors lie in, with margins that nobody may write to.
+/// Memory of tensors, with margins that must not be written.
 constexpr std::size_t arena_size = 1 << 14, margin = 256;
 alignas(64) unsigned char arena[margin + arena_size + margin];
-/// Of x and all arguments that are read. Nobody writes to it.
+/// Memory of x and all arguments that are read. Must not be written.
 alignas(64) unsigned char source_memory[arena_size];
 
 std::int64_t extreme() {
@@ -59,12 +59,12 @@ fusekit_tensor tensor(int rank, std::int64_t const* extents, bool written, bool 
     unsigned char* const memory = written ? arena + margin : source_memory;
     std::int64_t const room = static_cast<std::int64_t>(arena_size) - step * 4;
     result.data = memory + (room > 0 ? draw(0, room / 4) * 4 : 0);
-    // What does not fit has no memory: a call that took it would be found out.
+    // A tensor that does not fit gets no memory: a call that accepted it would be detected.
     if (room < 0) result.data = nullptr;
     return result;
 }
 
-/// Changes one thing to something odd. Extents and strides only so that no memory beyond the tensor's own is described,
+/// Makes one thing invalid. Extents and strides change only such that no memory beyond the tensor's own is described,
 /// or such that the call must be refused: sizes that overflow, or below 1.
 void spoil(fusekit_tensor& of) {
     switch (draw(0, 6)) {
@@ -136,7 +136,7 @@ Problem random_problem() {
     return result;
 }
 
-/// Handles that calls were given, or that are none.
+/// Handles that calls returned, and invalid ones.
 struct Handles {
     std::vector<void*> live, dead;
 
@@ -168,7 +168,7 @@ fusekit_status seen(char const* call, fusekit_status status) {
 void sequence(fusekit_device device) {
     Handles handles;
     Problem problem = random_problem();
-    if (once_in(3)) {  // something is odd
+    if (once_in(3)) {  // with one invalid thing
         switch (draw(0, 4)) {
             case 0: spoil(problem.x); break;
             case 1: spoil(problem.y); break;
@@ -268,7 +268,7 @@ void sequence(fusekit_device device) {
                 break;
             }
             default: {
-                // Destroys what is one's own, of the right kind or not.
+                // Destroys a handle that the test made, of the right kind or not.
                 void* const handle = handles.any(run);
                 if (handle != device && fusekit_run_destroy(static_cast<fusekit_run>(handle)) == FUSEKIT_SUCCESS) {
                     handles.dead.push_back(handle);

@@ -4,7 +4,7 @@
 
 namespace fk = fusekit;
 
-// A view may be of memory that both reach: only the run can tell.
+// A view may be of memory that both can access: only the run can check.
 void run(fk::hip::Device& device, fk::TensorView<float const> x, fk::Tensor<float, fk::host::Device>& y) {
     auto const layer = fk::Plan<fk::Scale>::bind({.factor = 2});
 #ifdef CORRECTED

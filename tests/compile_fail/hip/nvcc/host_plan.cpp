@@ -4,7 +4,7 @@
 
 namespace fk = fusekit;
 
-// In double there are none.
+// Plans on double use no vectors.
 #ifdef CORRECTED
 using Number = double;
 #else
