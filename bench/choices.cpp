@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How well does the library choose, and how well does it know the time? Times every schedule that computes one of 50
-// convolutions on which nothing was tuned, next to the library's choice and its prediction.
+// Quality of schedule selection and of predicted times: times every schedule that computes one of 50 convolutions
+// outside the tuning set, and compares with the library's choice and its prediction.
 #include <fusekit/hip.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using namespace bench;
 namespace fk = fusekit;
 
-/// Kept out of tuning: bench/tune.cpp has none of them.
+/// Held out: bench/tune.cpp has none of them.
 constexpr char const* problems[] = {
     "48-56-56-96-3x3-p1-s1 32 half nhwc",    "96-28-28-192-3x3-p1-s1 64 half nhwc",
     "192-14-14-384-1x1-p0-s1 128 half nhwc", "384-14-14-384-3x3-p1-s1 16 half nhwc",
@@ -51,7 +51,7 @@ constexpr char const* problems[] = {
     "96-28-28-96-5x5-p2-s1 4 float nchw",    "832-7-7-384-1x1-p0-s1 128 float nchw",
 };
 
-/// Mean of the choice's time over the best's, the largest, and the share of predictions within a quarter.
+/// Mean and maximum of chosen over best time, and the share of predictions within a quarter.
 struct Summary {
     double sum = 0, largest = 0;
     int count = 0, near = 0;

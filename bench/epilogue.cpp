@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What does an epilogue cost? Times a convolution + bias + ReLU, and the same with a residual, with batch norm in place
-// of the bias, and with statistics, each in one kernel, beside the time of the first and of the bytes that the operator
+// Cost of an epilogue: times a convolution + bias + ReLU, and variants with a residual, with batch norm instead of the
+// bias, and with statistics, each in one kernel, against the time of the first plus that of the bytes that the operator
 // moves.
 #include <fusekit/hip.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What do MIOpen's calls cost over fusekit's own? A tiny convolution with bias and ReLU is run by a prepared launch,
-// and by the drop-in's Execute: with the arguments of the run before, and with others each time. This is the time until
-// each call returns. On the CPU that is the computation, too, and the difference is what counts.
+// Overhead of MIOpen's calls over fusekit's own: a tiny convolution with bias and ReLU, run by a prepared launch and by
+// the drop-in's Execute, with unchanged and with new arguments. Measures the time until each call returns. On the CPU
+// it includes the computation, and the difference is the overhead.
 #include <miopen/miopen.h>
 #include <fusekit/fusekit.hpp>
 
@@ -29,7 +29,8 @@ void require(miopenStatus_t status) {
     if (status != miopenStatusSuccess) throw std::runtime_error(fusekitMiopenLastError());
 }
 
-/// Nanoseconds a call: medians over `rounds` of 100 calls of each in turn, after which the device runs dry.
+/// Nanoseconds per call: medians over `rounds` of 100 calls of each subject, interleaved; the device is drained after
+/// each.
 std::vector<double> costs(Device& device, int rounds, std::vector<std::function<void()>> const& calls) {
     constexpr int times = 100;
     std::vector<std::vector<double>> samples(calls.size());

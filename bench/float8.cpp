@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How much faster are convolutions of 8-bit floats than those of half? Times convolution + bias + ReLU of half, and of
-// e4m3 with a scale before results are stored, without and with the largest magnitude before it; NHWC, on one GPU in
-// one run. Results of integers are compared first, each of which half holds.
+// Speedup of 8-bit float convolutions over half: times convolution + bias + ReLU in half, and in e4m3 with a scale
+// before the store, with and without Amax before it; NHWC, on one GPU in one run. Results on integers that half
+// represents exactly are compared first.
 #include <fusekit/hip.hpp>
 
 #include <cmath>
@@ -34,7 +34,7 @@ struct Options {
 
 template <class... Schedules>
 struct List {};
-/// What tuning/nvidia.hpp is chosen from, beside the library's own choice.
+/// Candidates for tuning/nvidia.hpp, beside the library's own choice.
 using Candidates = List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<96, 128, 7>,
                         WarpSpecialized<64, 128, 8>, WarpSpecialized<64, 128, 5, Roles::ping_pong>,
                         WarpSpecialized<192, 64, 8, Roles::ping_pong>>;
@@ -42,7 +42,7 @@ using Candidates = List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 
 template <class T>
 using Tensor4 = fk::Tensor<T, fk::hip::Device>;
 
-/// The same plan on both types; `factor` is 1 for half.
+/// The same plan for both types; `factor` is 1 for half.
 template <class T, fk::Filter<2> Filter>
 struct Layer {
     using Relu = fk::Activation<fk::Relu>;
@@ -81,7 +81,7 @@ fk::Tensor<T, fk::hip::Device, Rank> filled(fk::hip::Device& device, fk::Layout<
     return tensor;
 }
 
-/// Throws where `on` does not give e4m3 of a quarter of what half gives, on integers, or another largest magnitude.
+/// Throws if, on integers, the e4m3 result is not a quarter of half's, or the largest magnitude differs.
 template <class Device, fk::Filter<2> Filter>
 void check(fk::hip::Device& device, Device& on, ConvLayer const& l) {
     auto const x_layout = activations({3, l.c, l.h, l.w, true}), y_layout = activations({3, l.k, l.p(), l.q(), true}),
@@ -138,7 +138,7 @@ private:
     Rotation<T, fk::hip::Device> io;
 };
 
-/// Seconds of half, of e4m3 with the library's choice, of the same with Amax, and with each candidate.
+/// Seconds of half, of e4m3 with the library's choice, of that with Amax, and of each candidate.
 template <fk::Filter<2> Filter, class... Schedules>
 std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, ConvLayer const& l, Options const& options) {
     auto scheduled = std::make_tuple(device.with<Schedules>()...);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How exact are products of float? Errors of sums of K products, on plain arithmetic and on sm_90a's matrix units, by
-// both of its kernels, in units of 2^-24 of the sum of the products' magnitudes, against sums in double. A chain of K
-// float additions errs by K units at most (Higham 2002, section 3.1).
+// Accuracy of float products: errors of sums of K products against sums in double, with FMA instructions and with
+// sm_90a's matrix units (both kernels), in units of 2^-24 of the sum of the products' magnitudes. A chain of K float
+// additions has an error of at most K units (Higham 2002, section 3.1).
 #include <fusekit/hip.hpp>
 
 #include <cmath>

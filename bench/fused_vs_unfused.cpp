@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What does fusing buy? The layers of MIOpen's two fusion charts as one plan each, beside the same operators as plans
-// of one operator that hand each other whole tensors, on the CPU or on a GPU. Prints tables, writes them as CSV and
-// JSON, and two charts as SVG.
+// Speedup by fusion: the layers of MIOpen's two fusion charts as one plan each, against one plan per operator with
+// whole tensors between them, on the CPU or on a GPU. Prints tables, writes them as CSV and JSON, and two charts as
+// SVG.
 #include <unistd.h>
 
 #include <cstdio>
@@ -168,7 +168,7 @@ void write_results(std::vector<Group> const& groups, Options const& options, cha
     records.write(options.output, "fused_vs_unfused");
 }
 
-/// Says how many layers are right and how many are faster fused; false where one is wrong.
+/// Prints how many layers are correct and how many are faster fused; false if one is wrong.
 bool print_verdict(std::vector<Group> const& groups) {
     std::size_t layers = 0, right = 0, faster = 0;
     Row const* slowest = nullptr;

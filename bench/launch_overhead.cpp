@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What does a call cost on the host's side? layer(stream, x, y) validates its arguments, picks a schedule and puts one
-// kernel on the stream; a prepared run checks pointers and does the last. This is the time until each returns, next to
-// the launch of an empty kernel.
+// Host overhead of a call: layer(stream, x, y) validates its arguments, selects a schedule and enqueues one kernel; a
+// prepared run checks pointers and enqueues. Measures the time until each returns, against the launch of an empty
+// kernel.
 #include <fusekit/hip.hpp>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace fk = fusekit;
 __global__ void empty() {}
 
 struct Cost {
-    double median, least;  ///< nanoseconds a call
+    double median, least;  ///< nanoseconds per call
 };
 
-/// Times `rounds` rounds of 100 calls, between which the stream runs dry: its queue is never full.
+/// Times `rounds` rounds of 100 calls; the stream is drained between rounds, so its queue is never full.
 template <class Call>
 Cost cost_of(hipStream_t stream, int rounds, Call const& call) {
     constexpr int calls = 100;

@@ -11,7 +11,7 @@ struct ConvLayer {
     static constexpr auto naming = "C-H-W-K-RxS-p(pad)-s(stride)";
 
     int c, h, w, k, r, s, pad, stride;
-    /// The fused-over-unfused speedup that MIOpen's fusion chart shows for it, on a GPU it does not name.
+    /// Fused-over-unfused speedup in MIOpen's fusion chart, on an unnamed GPU.
     double miopen = 0;
 
     std::string name() const {
@@ -22,16 +22,16 @@ struct ConvLayer {
     constexpr int p() const { return (h + 2 * pad - r) / stride + 1; }
     constexpr int q() const { return (w + 2 * pad - s) / stride + 1; }
 
-    /// A multiply and an add for each product of the convolution; the epilogue is not counted.
+    /// Two FLOPs per product of the convolution; excludes the epilogue.
     constexpr double flops(int batch) const { return 2.0 * batch * k * p() * q() * c * r * s; }
 
-    /// Each input read once and each output written once, in elements of `size` bytes.
+    /// Bytes with each input read once and each output written once, elements of `size` bytes.
     constexpr double bytes(int batch, int size) const {
         return size * (1.0 * batch * c * h * w + 1.0 * batch * k * p() * q() + 1.0 * k * c * r * s + k);
     }
 };
 
-/// What a batch norm's statistics are of: a channel, or an element of the image.
+/// Batch norm statistics per channel, or per pixel.
 enum class NormMode { spatial, per_activation };
 
 /// A batch-norm layer, without the batch. Named C-H-W.
@@ -42,14 +42,14 @@ struct NormLayer {
     std::string name() const { return std::to_string(c) + "-" + std::to_string(h) + "-" + std::to_string(w); }
     constexpr double elements(int batch) const { return 1.0 * batch * c * h * w; }
 
-    /// The input read and the output written once, and the four parameters, which are floats, read once.
+    /// Bytes with input read and output written once, and four float parameters read once.
     constexpr double bytes(int batch, int size, NormMode mode) const {
         return 2 * size * elements(batch) + 16.0 * c * (mode == NormMode::spatial ? 1 : h * w);
     }
 };
 
-/// The layers of MIOpen's charts "Speed up for Conv+Bias+Activ" and "Speedup for Batchnorm (Spatial) + Activation",
-/// in their order.
+/// Layers of MIOpen's charts "Speed up for Conv+Bias+Activ" and "Speedup for Batchnorm (Spatial) + Activation", in
+/// their order.
 inline constexpr ConvLayer conv_layers[] = {
     {2048, 7, 7, 512, 1, 1, 0, 1, 1.01},   {512, 7, 7, 2048, 1, 1, 0, 1, 1.15},   {512, 7, 7, 512, 3, 3, 1, 1, 1.07},
     {1024, 14, 14, 256, 1, 1, 0, 1, 1.22}, {256, 14, 14, 1024, 1, 1, 0, 1, 1.37}, {256, 14, 14, 256, 3, 3, 1, 1, 1.13},
@@ -58,7 +58,7 @@ inline constexpr ConvLayer conv_layers[] = {
     {64, 55, 55, 64, 3, 3, 1, 1, 1.54},
 };
 
-/// First layers of networks, of images of three channels. They are in no chart and in no mean of the others.
+/// First layers of networks, on images of three channels. Excluded from charts and from the means of other layers.
 inline constexpr ConvLayer stem_layers[] = {
     {3, 224, 224, 64, 7, 7, 3, 2},
     {3, 224, 224, 64, 3, 3, 1, 1},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What does a prologue cost? Times a convolution + bias + ReLU with batch norm + ReLU in front of it, in one kernel,
-// beside the same convolution without them, and beside the two kernels that the prologue saves.
+// Cost of a prologue: times a convolution + bias + ReLU with batch norm + ReLU as its prologue, in one kernel, against
+// the convolution alone, and against two kernels.
 #include <fusekit/hip.hpp>
 
 #include <cmath>
@@ -28,12 +28,12 @@ struct Options {
     std::string layers = "3x3", layout = "all", output = "bench-output";
 };
 
-/// Seconds of the convolution alone, with its prologue, and after a kernel of the prologue's operators.
+/// Seconds of the convolution alone, with its prologue, and after a separate kernel.
 struct Times {
     double alone, fused, apart;
 };
 
-/// In float. Throws where the prologue's results are not those of two kernels, to the rounding of sums of floats.
+/// In float. Throws if the prologue's results differ from those of two kernels by more than rounding.
 template <fk::Filter<2> Filter>
 Times measure(fk::hip::Device& device, ConvLayer const& l, bool last, Options const& options) {
     using Norm = fk::BatchNormInference<fk::Spatial>;

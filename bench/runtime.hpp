@@ -16,8 +16,9 @@
 #include "support/records.hpp"
 #include "support/timing.hpp"
 
-/// What choosing plans at run time costs: looking one up; a run through a handle and through the C interface, next to
-/// layer(device, x, y); and the choice of an activation, next to a plan of one. The same program on each backend.
+/// Cost of selecting plans at run time: lookup; a run through a handle and through the C interface, against
+/// layer(device, x, y); and the selection of an activation, against a plan with a fixed one. One program for each
+/// backend.
 namespace bench {
 
 namespace fk = fusekit;
@@ -36,8 +37,8 @@ inline void require(fk::Refusal const& refusal) {
     if (refusal) throw std::runtime_error(refusal->what());
 }
 
-/// Nanoseconds that a call of each takes: the medians of rounds, in which the calls take turns, `calls` of each. After
-/// each turn `wait` lets the device run dry.
+/// Nanoseconds per call of each subject: medians over interleaved rounds of `calls` calls. `wait` drains the device
+/// after each.
 template <class Wait, class... Calls>
 std::array<double, sizeof...(Calls)> costs_of(Wait const& wait, int rounds, int calls, Calls const&... each) {
     std::array<std::vector<double>, sizeof...(Calls)> samples;
@@ -82,13 +83,13 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         records.add({{"what", what}, {"value", text("%.1f", value)}, {"unit", unit}});
     };
 
-    auto const wait = [&] {  // the C interface's device has a stream of its own
+    auto const wait = [&] {  // the C interface's device has a separate stream
         device.synchronize();
         require(fusekit_device_synchronize(c_device));
     };
     rt::Descriptor const sequence[] = {rt::conv(fk::filter(3, 3).pad(1)), rt::bias(),
                                        rt::activation(rt::ActivationMode::relu)};
-    rt::Descriptor volatile const* const hidden = sequence;  // so that nothing is found while it is compiled
+    rt::Descriptor volatile const* const hidden = sequence;  // prevents lookup at compile time
     report("find: three operators",
            costs_of(wait, repeats, 1000,
                     [&] {
@@ -145,7 +146,7 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         require(fusekit_plan_destroy(plan));
     }
 
-    {  // an activation chosen at run time, next to a plan of one
+    {  // an activation selected at run time, against a fixed one
         auto const x = fk::random<float>(device, fk::nchw(8, 64, 56, 56)),
                    w = fk::random<float>(device, fk::kcrs(64, 64, 3, 3), 2),
                    point = fk::random<float>(device, fk::kcrs(64, 64, 1, 1), 4);

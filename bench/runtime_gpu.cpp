@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What does it cost to choose plans at run time? On a GPU; runtime_host is the same on the CPU.
+// Cost of selecting plans at run time, on a GPU; runtime_host is the same on the CPU.
 #include <fusekit/hip.hpp>
 
 #include "fusekit_runtime_gpu.hpp"

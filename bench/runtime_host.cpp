@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What does it cost to choose plans at run time? On the CPU; runtime_gpu is the same on a GPU.
+// Cost of selecting plans at run time, on the CPU; runtime_gpu is the same on a GPU.
 #include <fusekit/fusekit.hpp>
 
 #include "fusekit_runtime_host.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Which schedule is best for which layer? Times each of the lists below on MIOpen's layers, next to the library's own
-// choice: what backend/hip/tuning/ is written from.
+// Times each of the schedules listed below on MIOpen's layers, against the library's choice: the source of
+// backend/hip/tuning/.
 #include <fusekit/hip.hpp>
 
 #include <cmath>
@@ -87,7 +87,7 @@ std::string label(Elementwise<Threads, Bytes, Iterations, Unroll, Blocks, TileIt
     return text("%d:%d:%d,%d:%d/%d", Threads, Bytes, Iterations, TileIterations, Unroll, Blocks);
 }
 
-/// One layer's seconds: the library's choice, then each schedule's; NaN where a schedule refuses the layer.
+/// Seconds of one layer: the library's choice, then each schedule's; NaN if a schedule refuses the layer.
 template <class Element, class... Schedules, class BoundPlan>
 std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, BoundPlan const& layer, Extents const& input,
                             Extents const& output, int repeats) {
@@ -120,7 +120,7 @@ std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, BoundPl
     return seconds;
 }
 
-/// A header for a list; rows are printed under it.
+/// Prints the header of a list.
 template <class... Schedules>
 std::vector<std::string> print_header(List<Schedules...>, char const* what) {
     std::vector<std::string> const labels{label(Schedules{})...};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Measures schedules on the GPU at hand and writes what was fastest as a header, which fk::hip::Device::tuned() takes.
-// Each time goes to a journal first, from which an interrupted run goes on. tools/tune builds and runs it.
+// Measures schedules on the present GPU and writes the fastest as a header for fk::hip::Device::tuned(). Each time is
+// appended to a journal first, from which an interrupted run resumes. tools/tune builds and runs it.
 #include <fusekit/hip.hpp>
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace fk = fusekit;
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// The layers of MIOpen's charts and some of other networks, in batches of 1, 8 and 64.
+/// Layers of MIOpen's charts and of other networks, in batches of 1, 8 and 64.
 std::vector<Problem> own_problems() {
     std::vector<ConvLayer> layers(std::begin(conv_layers), std::end(conv_layers));
     for (ConvLayer const& more : {ConvLayer{256, 28, 28, 512, 3, 3, 1, 2}, ConvLayer{512, 28, 28, 256, 1, 1, 0, 2},
@@ -44,7 +44,7 @@ std::vector<Problem> own_problems() {
     return all;
 }
 
-/// Times by problem and schedule, which are in a file as soon as they are measured. Its first line names the machine.
+/// Times by problem and schedule, written to a file as soon as they are measured. Its first line names the machine.
 class Journal {
 public:
     Journal(std::string the_path, std::string const& machine) : path(std::move(the_path)) {
@@ -62,7 +62,7 @@ public:
     bool has(std::string const& problem) const { return times.count(problem) > 0; }
     std::map<std::string, double> const& of(std::string const& problem) const { return times.at(problem); }
 
-    /// All of a problem is one line, so that a line that was cut off is no problem's.
+    /// Writes a problem as one line, so that a truncated line is not a valid problem.
     void add(std::string const& problem, std::map<std::string, double> const& measured) {
         std::string line = problem;
         for (auto const& [schedule, seconds] : measured) line += bench::text(";%s;%.9g", schedule.c_str(), seconds);
@@ -90,7 +90,7 @@ private:
     }
 };
 
-/// A bar where the output is a terminal, a line for each problem elsewhere.
+/// Progress bar on a terminal, otherwise one line per problem.
 void show_progress(std::size_t done, std::size_t count, std::string const& what) {
     if (isatty(STDOUT_FILENO)) {
         std::string bar(30, '.');
@@ -125,7 +125,7 @@ std::string written(fk::hip::ScheduleFacts const& s) {
                        s.blocks, s.stages, s.parts);
 }
 
-/// The header: the fastest schedule of each problem, and how the times of each kind compare with the model's.
+/// Makes the header: the fastest schedule of each problem, and a comparison of measured and predicted times by kind.
 std::string header_of(fk::hip::Device& device, std::vector<Problem> const& problems, Journal const& journal,
                       std::string const& name, std::string const& machine) {
     struct Row {

@@ -41,7 +41,7 @@ int main() {
     auto running_mean = channels(device, 0), running_variance = channels(device, 1);
     auto scale_gradient = channels(device, 0), shift_gradient = channels(device, 0);
 
-    // What the layer is to learn: the same with another scale and shift.
+    // Target: the same layer with another scale and shift.
     auto const wanted = values(Layer::bind({.scale = wanted_scale, .shift = wanted_shift}, {})(device, x));
 
     auto layer = Layer::bind({.scale = scale,
@@ -56,9 +56,9 @@ int main() {
     fk::Tensor<float, decltype(device)> y(device, layout), dy(device, layout), dx(device, layout);
     double first = 0, loss = 0;
     for (int step = 0; step < steps; ++step) {
-        layer(device, x, y);  // writes the saved and the running statistics too
+        layer(device, x, y);  // also writes the saved and the running statistics
         auto difference = values(y);
-        loss = 0;  // the mean square of the difference; its gradient is twice the difference over the count
+        loss = 0;  // mean squared difference; its gradient is 2 * difference / count
         for (std::size_t i = 0; i < difference.size(); ++i) {
             difference[i] -= wanted[i];
             loss += double(difference[i]) * difference[i] / double(difference.size());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Operators of one's own: a plain struct each, no base class, no registration. Clip is a function of the element;
-// PRelu has an argument per channel, a stage that the ordering rules see, a check with its own error message, and an
-// equation and its work for fk::describe.
+// User-defined operators: a plain struct each, no base class, no registration. Clip is a function of the element; PRelu
+// has a per-channel argument, a stage that the ordering rules see, a check with its own error message, and an equation
+// and FLOPs for fk::describe.
 
 #include <fusekit/fusekit.hpp>
 #include <iostream>

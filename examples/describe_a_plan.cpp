@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a bound plan computes and what that costs, as a table and as a Mermaid diagram; and the error of a call that
+// Prints the equations and the cost of a bound plan, as a table and as a Mermaid diagram; and the error of a call that
 // does not fit.
 
 #include <fusekit/fusekit.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The feed-forward block of a transformer, y = x + gelu(x W1 + b1) W2 + b2, as two plans on a batch of sequences: each
-// is a matrix product with all that follows it. Vaswani and others 2017, section 3.3; Hendrycks and Gimpel 2016.
+// is a matrix product with its epilogue. Vaswani and others 2017, section 3.3; Hendrycks and Gimpel 2016.
 
 #include <fusekit/fusekit.hpp>
 

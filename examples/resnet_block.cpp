@@ -17,7 +17,7 @@ using First = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).stride(Stride)>, Norm, R
 using Second = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Norm, fk::Residual, Relu>;
 using Projection = fk::Plan<fk::Conv<fk::filter(1, 1).stride(2)>, Norm>;
 
-/// What one layer has learned: R x R filters from C to K channels and the statistics of their results.
+/// Parameters of one layer: R x R filters from C to K channels, and the statistics of their results.
 template <class Device>
 struct Layer {
     fk::Tensor<float, Device> weights;
@@ -35,7 +35,7 @@ struct Layer {
     Norm::Args norm() const { return {.mean = mean, .variance = variance, .scale = scale, .shift = shift}; }
 };
 
-/// N x H x W x C in plain memory, and the block one operator at a time in double.
+/// N x H x W x C in plain memory, and the block evaluated one operator at a time in double.
 struct Image {
     int n, h, w, c;
     std::vector<double> at;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-/// The elements of a device's tensor, copied to the host in memory order, as floats.
+/// Elements of a device's tensor, copied to the host in memory order, as floats.
 std::vector<float> values(auto const& tensor) {
     using T = std::remove_cvref_t<decltype(*tensor.const_view().data)>;
     std::vector<T> elements(static_cast<std::size_t>(tensor.layout().span()));
@@ -15,8 +15,8 @@ std::vector<float> values(auto const& tensor) {
     return std::vector<float>(elements.begin(), elements.end());
 }
 
-/// Prints the largest difference. Returns whether it is at most `tolerance` of the largest value expected, and the
-/// comparison means something: there is no NaN, and at least a tenth of the values are not zero.
+/// Prints the largest difference. Returns true if it is at most `tolerance` of the largest expected value and the
+/// comparison is meaningful: no NaN, and at least a tenth of the values are nonzero.
 inline bool agrees(char const* what, std::vector<float> const& given, std::vector<double> const& expected,
                    double tolerance = 1e-5) {
     double error = given.size() == expected.size() ? 0 : HUGE_VAL, largest = 0;
@@ -32,7 +32,7 @@ inline bool agrees(char const* what, std::vector<float> const& given, std::vecto
     return good;
 }
 
-/// Milliseconds of the fastest of `rounds` runs, after one that is not counted.
+/// Milliseconds of the fastest of `rounds` runs, after an untimed one.
 double fastest_ms(int rounds, auto const& run) {
     double best = HUGE_VAL;
     for (int round = 0; round <= rounds; ++round) {

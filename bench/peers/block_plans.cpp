@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A block of Conv, batch norm and ReLU in training behind a C interface, for block.py: pointers to a GPU's memory and a
-// stream that others own. Two kernels forward, three back.
+// Conv, batch norm and ReLU in training behind a C interface, for block.py: takes pointers to GPU memory and a stream
+// that the caller owns. Two kernels forward, three backward.
 #include <fusekit/hip.hpp>
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace fk = fusekit;
 
-/// A part of the interface, and so of no unnamed namespace: block.py has the same. Tensors are of half, channels last;
-/// a filter is size x size, with a stride of 1 and as much padding as keeps the image's extents.
+/// Part of the interface, so not in an unnamed namespace: block.py declares the same struct. Tensors are half,
+/// channels-last; the filter is size x size, stride 1, with same padding.
 struct BlockProblem {
     std::int64_t n, c, h, w, k;
     int size, device;
@@ -22,7 +22,7 @@ struct BlockProblem {
     float *saved_mean, *saved_inverse_deviation, *running_mean, *running_variance, *scale_gradient, *shift_gradient;
 };
 
-/// What a run reads and writes: z is the Conv's y.
+/// Inputs and outputs of a run: z is the Conv's y.
 struct BlockTensors {
     void const* x;
     void *z, *y;
@@ -96,7 +96,7 @@ private:
     fk::Tensor<float, fk::hip::Device, 1> variance, scratch;
     fk::ChannelStatistics::Args statistics;
     fk::BoundPlan<Application> application;
-    fk::BoundPlan<Normalization> normalization;  ///< whose gradients the backward pass has
+    fk::BoundPlan<Normalization> normalization;  ///< its backward plan computes the gradients
     typename Norm::Gradients gradients;
 
     fk::TensorView<float, 1> channels(float* data) const { return {data, fk::channels(of_y.shape[1])}; }
@@ -110,7 +110,7 @@ private:
 
 thread_local std::string message;
 
-/// 1 where f did what it does, 0 after an error.
+/// Returns 1 if f succeeds, 0 after an error.
 template <class F>
 int succeeds(F const& f) {
     try {
@@ -126,17 +126,17 @@ int succeeds(F const& f) {
 
 extern "C" {
 
-/// What went wrong in the last call that failed.
+/// Message of the last call that failed.
 char const* fusekit_message() { return message.c_str(); }
 
-/// A block to run, or null.
+/// Makes a block; null on error.
 void* fusekit_block(BlockProblem const* of) {
     AnyBlock* block = nullptr;
     succeeds([&] { block = of->size == 1 ? static_cast<AnyBlock*>(new Block<1>(*of)) : new Block<3>(*of); });
     return block;
 }
 
-/// Put kernels on the block's stream; 1 where they were accepted.
+/// Enqueue kernels on the block's stream; 1 on success.
 int fusekit_forward(void* block, BlockTensors const* of) {
     return succeeds([&] { static_cast<AnyBlock*>(block)->forward(*of); });
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How do convolutions on an NVIDIA GPU stand beside cuDNN? The 13 convolution + bias + ReLU layers in float without
-// TF32, in half, in bfloat16 or, requantised, in int8, NCHW and NHWC, in one run, timed the same way. For each layer
-// cuDNN is the fastest of its fused algorithms and engines, with as much workspace as they like. With --pass, the
-// gradients of the convolutions stand beside cuDNN's algorithms for them.
+// Comparison with cuDNN on an NVIDIA GPU: 13 convolution + bias + ReLU layers in float without TF32, half, bfloat16
+// and, requantized, int8, NCHW and NHWC, in one run with the same timing. cuDNN's time for a layer is that of its
+// fastest fused algorithm or engine, with unlimited workspace. --pass compares the convolutions' gradients.
 #include <fusekit/hip.hpp>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ namespace {
 
 using namespace bench;
 
-/// The batches of a list such as "1,8,64".
+/// Batches of a list such as "1,8,64".
 std::vector<int> batches_of(std::string const& list) {
     std::vector<int> batches;
     for (std::size_t begin = 0; begin <= list.size();) {
@@ -96,7 +95,7 @@ int run(int argc, char** argv) {
             else if (options.dtype == "half") run_layout<fk::half>(of, channels_last);
             else if (options.dtype == "int8") run_layout<fk::int8>(of, channels_last);
             else run_layout<fk::bfloat16>(of, channels_last);
-            records.write(options.output, file_of(options.pass));  // a run that is ended leaves what it has measured
+            records.write(options.output, file_of(options.pass));  // an interrupted run keeps its measurements
         }
     cudnnDestroy(handle);
     return 0;

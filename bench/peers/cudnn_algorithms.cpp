@@ -14,7 +14,7 @@ void require(cudnnStatus_t status, char const* call) {
 
 namespace {
 
-/// The descriptors of a problem, destroyed with the last way that uses them.
+/// Descriptors of a problem, shared by the ways that use them.
 struct Descriptors {
     cudnnTensorDescriptor_t x = nullptr, y = nullptr, bias = nullptr;
     cudnnFilterDescriptor_t weights = nullptr;
@@ -91,7 +91,7 @@ constexpr Algorithm<cudnnConvolutionBwdFilterAlgo_t> weight_gradient_algorithms[
     {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, "Winograd in several kernels"},
 };
 
-/// `way(descriptors, algorithm, workspace bytes)` for each algorithm of a list for which `size_of` is a workspace's.
+/// `way(descriptors, algorithm, workspace bytes)` for each algorithm of a list that `size_of` accepts.
 template <class Value, std::size_t count, class Size, class Way>
 std::vector<CudnnWay> each_algorithm(CudnnProblem const& problem, char const* kind,
                                      Algorithm<Value> const (&algorithms)[count], Size const& size_of, Way const& way) {
@@ -106,7 +106,7 @@ std::vector<CudnnWay> each_algorithm(CudnnProblem const& problem, char const* ki
     return ways;
 }
 
-/// The same of a forward pass.
+/// each_algorithm() for a forward pass.
 template <class Way>
 std::vector<CudnnWay> each_forward(CudnnProblem const& problem, char const* kind, Way const& way) {
     return each_algorithm(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The convolution, the addition of the bias and the ReLU as one operation graph of cuDNN's backend interface.
+// Convolution, bias and ReLU as one operation graph of cuDNN's backend API.
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
@@ -16,7 +16,7 @@ namespace bench {
 
 namespace {
 
-/// A descriptor of the backend interface, which keeps those that it was made from. Copies are the same one.
+/// Descriptor of the backend API, which keeps its inputs alive. Copies share it.
 class Descriptor {
 public:
     explicit Descriptor(cudnnBackendDescriptorType_t type) {
@@ -53,7 +53,7 @@ public:
         return *this;
     }
 
-    /// As many values as there are, `most` at the most.
+    /// Number of values of an attribute, at most `most`.
     template <class T>
     std::vector<T> get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t most) const {
         std::vector<T> values(static_cast<std::size_t>(most));
@@ -151,7 +151,7 @@ Descriptor make_graph(CudnnProblem const& problem) {
     return graph.finalize("operation graph");
 }
 
-/// Engine configurations, best first in cuDNN's opinion.
+/// Engine configurations in the order of cuDNN's heuristics.
 std::vector<Descriptor> proposals(Descriptor const& graph, cudnnBackendHeurMode_t mode, int most) {
     Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, {graph})
@@ -171,8 +171,7 @@ std::vector<Descriptor> proposals(Descriptor const& graph, cudnnBackendHeurMode_
     return configurations;
 }
 
-/// The engine's number, or -1 where it rounds its inputs to less than the tensors' type, or its sums to less than
-/// float.
+/// Index of the engine, or -1 if it rounds inputs below the tensors' type, or accumulates below float.
 std::int64_t exact_engine(Descriptor const& configuration, cudnnDataType_t type) {
     Descriptor const engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t raw = engine.raw();
@@ -235,7 +234,7 @@ std::vector<CudnnWay> cudnn_fused_engines(CudnnProblem const& problem, int most,
             try {
                 if (auto const engine = exact_engine(configuration, problem.type); engine >= 0)
                     ways.push_back(way_of(problem, configuration, engine));
-            } catch (std::runtime_error const& error) {  // it does not take this problem after all
+            } catch (std::runtime_error const& error) {  // unsupported for this problem
                 std::fprintf(stderr, "  an engine: %s\n", error.what());
             }
         }

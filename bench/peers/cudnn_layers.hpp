@@ -20,11 +20,11 @@
 #include "support/machine.hpp"
 #include "support/records.hpp"
 
-/// All layers in one type beside cuDNN. Each type is compiled by a unit of its own (peers/cudnn_types/).
+/// Compares all layers in one type with cuDNN. One unit per type (peers/cudnn_types/).
 namespace bench {
 
-/// No more than this, of the largest value. In float, what TF32 leaves is several times it, Winograd a tenth; in others
-/// both results are rounded once, in int8 perhaps a half to either side.
+/// Maximum difference, relative to the largest value. In float, TF32's error is several times this, Winograd's a tenth;
+/// in other types both results are rounded once, in int8 by up to half a step each.
 template <class T>
 constexpr double most_difference = sizeof(T) == 4                ? 1e-4
                                    : sizeof(T) == 1              ? 1.0 / 127
@@ -36,11 +36,11 @@ constexpr cudnnDataType_t cudnn_type = sizeof(T) == 4                ? CUDNN_DAT
                                        : std::is_same_v<T, fk::half> ? CUDNN_DATA_HALF
                                                                      : CUDNN_DATA_BFLOAT16;
 
-/// cuDNN's fastest way of a kind.
+/// cuDNN's fastest implementation of a kind.
 struct Fastest {
     CudnnWay way;
     double seconds = 0;
-    double difference = 0;  ///< largest between its result and ours, over the largest result
+    double difference = 0;  ///< largest difference between the results, over the largest result
 
     void take(CudnnWay const& other, double other_seconds, double other_difference) {
         if (!way.run || other_seconds < seconds) *this = {other, other_seconds, other_difference};
@@ -49,7 +49,7 @@ struct Fastest {
 
 struct Row {
     double ours = 0;  ///< seconds
-    Fastest fused;  ///< of those that keep no tensor in the workspace between kernels
+    Fastest fused;  ///< of implementations without intermediate tensors in the workspace
     Fastest any;
     int tried = 0;
     double ratio() const { return fused.seconds / ours; }
@@ -64,10 +64,10 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
-/// One of cuDNN's ways is timed unless its first call takes this many times as long as the fastest one's.
+/// Implementations whose first call is slower than the fastest by more than this factor are not timed.
 inline constexpr double most_times_slower = 4;
 
-/// What our plans are lent. Gradients by the weights share a layer's pixels among more blocks with more of it.
+/// Workspace of fusekit's plans. Weight gradients split a layer's pixels among more CTAs with more workspace.
 inline constexpr std::size_t own_workspace_bytes = std::size_t{64} << 20;
 
 template <class T, class Pass>
@@ -96,14 +96,14 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
 
     Row row;
     std::size_t const tensors = static_cast<std::size_t>(io.x(0).size() + io.y(0).size()) * sizeof(T);
-    // One call of each first: cuDNN's slowest algorithms take a thousand times as long as its fastest.
+    // One untimed call each first: cuDNN's slowest algorithms take a thousand times as long as its fastest.
     auto const try_all = [&](std::vector<CudnnWay> const& ways) {
         std::vector<std::pair<double, CudnnWay>> timed_once;
         double least = 0;
         auto const attempt = [&](auto const& body) {
             try {
                 body();
-            } catch (std::exception const& error) {  // it does not take this problem after all, or no capture
+            } catch (std::exception const& error) {  // unsupported for this problem, or not capturable
                 std::fprintf(stderr, "  %s: %s\n", layer.name().c_str(), error.what());
                 device.synchronize();
                 static_cast<void>(hipGetLastError());
@@ -114,7 +114,7 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
             ++row.tried;
             attempt([&] {
                 Subject const run = subject(way);
-                run(0);  // loads its kernels, which a capture cannot
+                run(0);  // loads its kernels, which is not possible during capture
                 double const seconds = CapturedCalls(device.stream(), run, 1).seconds();
                 timed_once.emplace_back(seconds, way);
                 least = least == 0 ? seconds : std::min(least, seconds);
@@ -150,7 +150,7 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
     return row;
 }
 
-/// What a run's tables and charts say of the machine.
+/// Machine facts for tables and charts.
 struct Facts {
     Machine machine;
     Ceilings ceilings;
@@ -169,14 +169,14 @@ Row measure_pass(fk::hip::Device& device, cudnnHandle_t handle, Workspace const&
         }
         return measure<T, Forward<T, Filter>>(device, handle, workspace, layer, channels_last, options);
     };
-    if (layer.r == 7)  // images have no gradient that a network wants
+    if (layer.r == 7)  // no gradient of the input image
         return measure<T, Forward<T, fk::filter(7, 7).pad(3).stride(2)>>(device, handle, workspace, layer,
                                                                          channels_last, options);
     return layer.r == 1 ? of.template operator()<fk::filter(1, 1)>()
                         : of.template operator()<fk::filter(3, 3).pad(1)>();
 }
 
-/// What charts call a pass.
+/// Title of a pass in charts.
 inline char const* title_of(std::string const& pass) {
     return pass == "input"     ? "Gradient of a convolution by its input"
            : pass == "weights" ? "Gradient of a convolution by its weights"
@@ -185,7 +185,7 @@ inline char const* title_of(std::string const& pass) {
 
 inline std::string file_of(std::string const& pass) { return pass == "forward" ? "cudnn" : "cudnn_" + pass; }
 
-/// What a run of the program has.
+/// State of a program run.
 struct CudnnRun {
     fk::hip::Device& device;
     cudnnHandle_t handle;
@@ -195,7 +195,7 @@ struct CudnnRun {
     Records& records;
 };
 
-/// All layers in one type, batch and layout: table, geometric mean and chart.
+/// Compares all layers in one type, batch and layout: table, geometric mean and chart.
 template <class T>
 void run_layout(CudnnRun const& run, bool channels_last) {
     auto const& [device, handle, layers, options, facts, records] = run;

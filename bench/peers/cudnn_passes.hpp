@@ -13,8 +13,8 @@
 #include "peers/cudnn_fused.hpp"
 #include "support/chains.hpp"
 
-/// What peer_cudnn compares: a layer's forward pass, or a gradient of its convolution. Each has our plan, the extents
-/// of what it reads and writes, and cuDNN's ways to do the same; last_ways() are tried where it has no other.
+/// Passes that peer_cudnn compares: a layer's forward pass, or a gradient of its convolution. Each has fusekit's plan,
+/// the extents of its tensors, and cuDNN's implementations; last_ways() are fallbacks.
 namespace bench {
 
 struct CudnnOptions {
@@ -27,7 +27,7 @@ struct CudnnOptions {
     static Extents weights(ConvLayer const& l, bool last) { return {l.k, l.c, l.r, l.s, last}; }
 };
 
-/// From x to y, and cuDNN's ways.
+/// Forward pass: from x to y.
 struct ForwardPass {
     static Extents input(CudnnOptions const& options, ConvLayer const& l, bool last) { return options.x(l, last); }
     static Extents output(CudnnOptions const& options, ConvLayer const& l, bool last) { return options.y(l, last); }
@@ -42,7 +42,7 @@ struct ForwardPass {
     static std::vector<CudnnWay> last_ways(CudnnProblem const& problem) { return cudnn_unfused_algorithms(problem); }
 };
 
-/// Our plan of a layer, and what cuDNN takes as its bias and scale.
+/// fusekit's plan of a layer, and the bias and scale for cuDNN.
 template <class T, fk::Filter<2> Filter>
 struct Forward : ForwardPass {
     fk::Tensor<T, fk::hip::Device> weights;
@@ -56,7 +56,7 @@ struct Forward : ForwardPass {
     void give(CudnnProblem& problem) const { problem.weights = weights.data(), problem.bias = bias.data(); }
 };
 
-/// y = relu(sums + bias) scale, where scale is a power of two: cuDNN's scale sums + scale bias is exactly that.
+/// y = relu(sums + bias) scale with a power-of-two scale equals cuDNN's scale sums + scale bias exactly.
 template <fk::Filter<2> Filter>
 struct Forward<fk::int8, Filter> : ForwardPass {
     fk::Tensor<fk::int8, fk::hip::Device> weights;
@@ -84,7 +84,7 @@ struct Forward<fk::int8, Filter> : ForwardPass {
     }
 };
 
-/// From dy to dx.
+/// Input gradient: from dy to dx.
 template <class T, fk::Filter<2> Filter>
 struct InputGradient {
     fk::Tensor<T, fk::hip::Device> weights;
@@ -102,7 +102,7 @@ struct InputGradient {
     static std::vector<CudnnWay> last_ways(CudnnProblem const&) { return {}; }
 };
 
-/// From x to dw.
+/// Weight gradient: from x to dw.
 template <class T, fk::Filter<2> Filter>
 struct WeightGradient {
     fk::Tensor<T, fk::hip::Device> dy;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Batch norm + ReLU behind a C interface, for inductor.py and training.py: pointers to a GPU's memory and a stream that
-// others own.
+// Batch norm + ReLU behind a C interface, for inductor.py and training.py: takes pointers to GPU memory and a stream
+// that the caller owns.
 #include <fusekit/hip.hpp>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace fk = fusekit;
 
-/// A part of the interface, and so of no unnamed namespace: inductor.py has the same.
+/// Part of the interface, so not in an unnamed namespace: inductor.py declares the same struct.
 struct Problem {
     std::int64_t n, c, h, w;
     int channels_last, is_half, device;
@@ -72,10 +72,10 @@ thread_local std::string message;
 
 extern "C" {
 
-/// What went wrong in the last call that failed.
+/// Message of the last call that failed.
 char const* fusekit_message() { return message.c_str(); }
 
-/// A layer to run, or null.
+/// Makes a layer; null on error.
 void* fusekit_norm_relu(Problem const* problem, int training) {
     try {
         Problem const& p = *problem;
@@ -96,7 +96,7 @@ void* fusekit_norm_relu(Problem const* problem, int training) {
     }
 }
 
-/// Puts one kernel on the layer's stream; 0 where it was accepted.
+/// Enqueues one kernel on the layer's stream; 0 on success.
 int fusekit_run(void* layer, void const* x, void* y) {
     try {
         static_cast<Layer*>(layer)->run(x, y);

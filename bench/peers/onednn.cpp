@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// How does the host backend stand beside oneDNN? The 13 convolution + bias + ReLU layers in float, in one run, each
-// library in turn: NHWC beside oneDNN's fused convolution on NHWC, NCHW beside its fused convolution on plain NCHW.
+// Comparison of the host backend with oneDNN: 13 convolution + bias + ReLU layers in float, in one run, alternating:
+// NHWC against oneDNN's fused convolution on NHWC, NCHW against its fused convolution on plain NCHW.
 //
-// oneDNN's weights are reordered to the form it asks for before the timing. fusekit gets the weights as a user has
-// them (KRSC with NHWC, KCRS with NCHW): packing them, at every call, is inside its time.
+// oneDNN's weights are reordered to its preferred format before the timing. fusekit gets the weights in a user's layout
+// (KRSC with NHWC, KCRS with NCHW): its time includes packing them in every call.
 #include <dnnl.hpp>
 
 #include <cstdio>
@@ -62,7 +62,7 @@ public:
         fixed = {{DNNL_ARG_WEIGHTS, reordered}, {DNNL_ARG_BIAS, memory(bias_desc, engine, bias.data())}};
     }
 
-    /// A pair of buffers to compute on: execute() takes what this returns.
+    /// Arguments of execute() for a pair of buffers.
     std::unordered_map<int, dnnl::memory> arguments(Tensor& x, Tensor& y) const {
         auto all = fixed;
         all.insert({DNNL_ARG_SRC, dnnl::memory(source_desc, engine, x.data())});
@@ -86,7 +86,7 @@ private:
 
 struct Row {
     double ours, theirs;  ///< seconds
-    double difference;    ///< largest between the two results, over the largest result
+    double difference;  ///< largest difference between the results, over the largest result
     std::string implementation;
     double ratio() const { return theirs / ours; }
     bool agrees() const { return difference <= 1e-5; }
@@ -126,7 +126,7 @@ struct Options {
     std::string layers = "conv", output = "bench-output";
 };
 
-/// All layers in one layout: table, geometric mean and the bar. False where results differ.
+/// Compares all layers in one layout: table, geometric mean and the bar. False if results differ.
 bool run_layout(Device& device, std::vector<ConvLayer> const& layers, Options const& options, bool channels_last,
                 double bar, Ceilings const& ceilings, bool busy, Records& records) {
     Sampling sampling;

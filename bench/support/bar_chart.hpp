@@ -10,20 +10,20 @@
 
 namespace bench {
 
-/// Horizontal bars, a measured one and, where `published` is not empty, a lighter published one a row, with a reference
+/// Horizontal bars, one measured and, unless `published` is empty, one lighter published bar per row, with a reference
 /// line at 1.
 class BarChart {
 public:
     std::string title, axis, measured, published;  ///< the last two are the legend
-    std::vector<std::string> caption;  ///< lines under the chart
-    std::string warning;  ///< a red line under them
+    std::vector<std::string> caption;  ///< lines below the chart
+    std::string warning;  ///< a red line below the caption
 
     struct Row {
         std::string name;
         double measured, published;
     };
     std::vector<Row> rows;
-    Row summary{};  ///< set apart under the rows
+    Row summary{};  ///< separate row below the others
 
     std::string svg() const {
         double largest = std::max({1.0, summary.measured, summary.published});
@@ -89,7 +89,7 @@ private:
     static constexpr int width = 860, margin = 20, left = 210, plot = 600, label_width = 26;
     static constexpr auto dark = "#0b6e99", light = "#b5d4e0";
 
-    /// What the bars say, for those who do not see them.
+    /// Description of the bars, for screen readers.
     std::string description() const {
         std::string all = axis + ", " + measured + ":";
         for (Row const& row : rows) all += text(" %s %.2f,", row.name.c_str(), row.measured);
@@ -115,8 +115,7 @@ private:
                     thickness, colour);
     }
 
-    /// At the end of a bar, beyond the reference `line` where it would cross it, with a rim that keeps it apart from
-    /// what it lies on.
+    /// Number at the end of a bar, past the reference `line` if it would cross it, with an outline for contrast.
     static std::string value(int baseline, double x, double line, char const* colour, double number) {
         if (x < line && x + 4 + label_width > line - 2) x = line;
         return text(

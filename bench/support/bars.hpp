@@ -11,7 +11,7 @@ namespace bench {
 
 namespace detail {
 
-/// Whether `ratio(row)` is at least `bar` in all rows that `counts(row)`: a line with the row where it is least.
+/// True if `ratio(row)` is at least `bar` in all rows that `counts(row)` selects; prints the row with the smallest.
 template <class Ratio, class Counts>
 void print_bar(Group const& group, char const* what, double bar, Ratio const& ratio, Counts const& counts) {
     std::size_t rows = 0, reached = 0;
@@ -30,7 +30,7 @@ void print_bar(Group const& group, char const* what, double bar, Ratio const& ra
 
 }  // namespace detail
 
-/// What a GPU is to reach, a line for each group and bar.
+/// Required figures of a GPU, one line per group and bar.
 inline void print_bars(std::vector<Group> const& groups, Ceilings const& ceilings) {
     std::printf("\nbars\n");
     auto const all = [](Row const&) { return true; };

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 using Tensors = std::vector<fk::Tensor<T, fk::hip::Device>>;
 
-/// Fills a tensor on the device with the same million random values again and again.
+/// Fills a tensor on the device with a repeated block of a million random values.
 template <class T, int Rank>
 void fill(fk::hip::Device& device, fk::Tensor<T, fk::hip::Device, Rank>& tensor) {
     static fk::Tensor<T, fk::hip::Device, 1> const values = fk::random<T>(device, fk::channels(1 << 20));
@@ -30,7 +30,7 @@ void fill(fk::hip::Device& device, fk::Tensor<T, fk::hip::Device, Rank>& tensor)
                 "hipMemcpyAsync");
 }
 
-/// The first and the last elements of a tensor, a quarter of a million each at most.
+/// First and last elements of a tensor, at most a quarter of a million each.
 template <class T>
 std::vector<T> ends_of(fk::Tensor<T, fk::hip::Device> const& tensor) {
     auto const size = static_cast<std::size_t>(tensor.layout().span()), part = std::min<std::size_t>(size, 1 << 18);
@@ -41,7 +41,7 @@ std::vector<T> ends_of(fk::Tensor<T, fk::hip::Device> const& tensor) {
     return ends;
 }
 
-/// Predictions, of a Split one for each number of parts.
+/// Predictions; for Split, one per number of splits.
 std::vector<fk::hip::Prediction> expand(fk::hip::Predictions const& predictions) {
     std::vector<fk::hip::Prediction> all;
     for (fk::hip::Prediction each : predictions) {

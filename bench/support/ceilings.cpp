@@ -19,10 +19,10 @@ namespace {
 constexpr int lanes = fusekit::config::vector_bytes / 4;
 typedef float Vector __attribute__((vector_size(fusekit::config::vector_bytes)));
 
-/// Enough independent chains to cover the latency of two FMA units; two registers are left for the operands.
+/// Enough independent chains to cover the latency of two FMA units; two registers remain for the operands.
 constexpr int chains = fusekit::config::vector_registers >= 32 ? 20 : 12;
 
-/// Keeps the values in registers and the compiler from knowing them.
+/// Keeps the values in registers and hides them from the optimiser.
 void opaque(Vector& value) {
 #if defined(__x86_64__)
     asm volatile("" : "+x"(value));
@@ -34,13 +34,13 @@ void opaque(Vector& value) {
 void multiply_add(std::int64_t rounds) {
     Vector factor = Vector{} + 0.999f, term = Vector{} + 1e-3f, sum[chains]{};
     opaque(factor), opaque(term);
-    for (Vector& each : sum) opaque(each);  // else they are all known to be the same one
+    for (Vector& each : sum) opaque(each);  // otherwise the compiler knows that they are equal
     for (std::int64_t i = 0; i < rounds; ++i)
         for (Vector& each : sum) each = each * factor + term;
     for (Vector& each : sum) opaque(each);
 }
 
-/// Seconds until all threads are through `body(thread)`; best of `tries`.
+/// Seconds until all threads finish `body(thread)`; best of `tries`.
 template <class Body>
 double best_time(int threads, int tries, Body const& body) {
     double best = 1e30;
@@ -75,7 +75,7 @@ Ceilings measure_ceilings(int threads) {
     for (int thread = 0; thread < threads; ++thread) {
         from.emplace_back(new char[share]);
         to.emplace_back(new char[share]);
-        std::memset(from.back().get(), 1, share);  // pages exist before they are timed
+        std::memset(from.back().get(), 1, share);  // commits the pages before timing
         std::memset(to.back().get(), 2, share);
     }
     double const copy = best_time(threads, 5, [&](int thread) {

@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// Measures `threads` threads of this CPU. Takes about half a second.
+/// Measures this CPU with `threads` threads. Takes about half a second.
 Ceilings measure_ceilings(int threads);
 
 }  // namespace bench

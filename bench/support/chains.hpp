@@ -25,7 +25,7 @@ std::vector<T> to_host(fk::Tensor<T, Device, Rank> const& tensor) {
 
 namespace detail {
 
-/// Checks, then times `fused(x, y)` beside `unfused(x, y)`. `stores` is how often the unfused chain stores an element.
+/// Checks, then times `fused(x, y)` and `unfused(x, y)`. `stores`: number of times the unfused chain stores an element.
 template <class T, class Device, class Fused, class Unfused, class Oracle>
 Measurement compare(Settings const& settings, Rotation<T, Device>& io, Extents const& output, int stores,
                     Fused const& fused, Unfused const& unfused, Oracle const& oracle) {

@@ -23,7 +23,7 @@ public:
         try {
             for (std::int64_t call = 0; call < calls; ++call) subject(call);
         } catch (...) {
-            static_cast<void>(hipStreamEndCapture(stream, &graph));  // so that the stream can be used again
+            static_cast<void>(hipStreamEndCapture(stream, &graph));  // the stream can then be used again
             throw;
         }
         require(hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
@@ -43,7 +43,7 @@ public:
         static_cast<void>(hipEventDestroy(end));
     }
 
-    /// Seconds a call. The graph runs twice and is timed the second time, which is queued while the first one runs.
+    /// Seconds per call. The graph runs twice; the second run, which is enqueued during the first, is timed.
     double seconds() const {
         require(hipGraphLaunch(executable, stream), "hipGraphLaunch");
         require(hipEventRecord(begin, stream), "hipEventRecord");
@@ -62,9 +62,10 @@ private:
     hipEvent_t begin = nullptr, end = nullptr;
 };
 
-/// Median seconds a call of each subject, whose buffers return after `rotation` calls and which has been called
-/// before. A graph holds whole rotations: two milliseconds of calls and at least 20, or 50 milliseconds of calls where
-/// 20 take longer. Samples alternate, A B A B ..., so that a drift of the machine reaches all subjects.
+/// Median seconds per call of each subject. Precondition: buffers repeat after `rotation` calls, and each subject has
+/// been called before. A graph holds whole rotations: two milliseconds of calls and at least 20 calls, or 50
+/// milliseconds if 20 calls take longer. Samples are interleaved, A B A B ..., so that drift affects all subjects
+/// equally.
 inline std::vector<double> graph_medians(hipStream_t stream, std::vector<Subject> const& subjects,
                                          std::int64_t rotation, int repeats) {
     std::vector<CapturedCalls> graphs;

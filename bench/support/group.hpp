@@ -12,18 +12,18 @@ namespace bench {
 
 struct Row {
     std::string name;
-    double miopen;  ///< the speedup of its published chart; 0 where it has published none
+    double miopen;  ///< speedup in MIOpen's published chart; 0 if none
     double output_bytes;
-    double flops, bytes;  ///< what there is to compute and to move at the least; no operations count of a batch norm
+    double flops, bytes;  ///< minimum FLOPs and bytes; no FLOPs for a batch norm
     Measurement measured;
 
     /// GFLOP/s of a convolution, GB/s of a batch norm.
     double rate() const { return (flops > 0 ? flops : bytes) / measured.fused_seconds * 1e-9; }
-    /// The least time over the measured one.
+    /// Minimum time over measured time.
     double of_floor(Ceilings const& of) const { return of.floor(flops, bytes) / measured.fused_seconds; }
 };
 
-/// `measured`, or more where a row did more: no row is faster than the machine.
+/// `measured`, raised to the rate of the fastest row: no row exceeds the machine's peak.
 inline Ceilings at_least(Ceilings const& measured, std::vector<Row> const& rows) {
     Ceilings ceilings = measured;
     for (Row const& row : rows)
@@ -32,7 +32,7 @@ inline Ceilings at_least(Ceilings const& measured, std::vector<Row> const& rows)
     return ceilings;
 }
 
-/// The layers of one kind in one form, with what it takes to print them.
+/// Layers of one kind in one form, with print settings.
 struct Group {
     char const *kind, *title, *file, *unit;
     Case form;
@@ -40,10 +40,10 @@ struct Group {
 
     char const* layout() const { return form.channels_last ? "nhwc" : "nchw"; }
 
-    /// Whether MIOpen has published speedups of these layers.
+    /// True if MIOpen has published speedups of these layers.
     bool published() const { return !rows.empty() && rows.front().miopen > 0; }
 
-    /// The geometric mean of the speedups, as BarChart's row.
+    /// Geometric mean of the speedups, as BarChart's row.
     BarChart::Row geometric_mean() const {
         std::vector<double> ours, miopen;
         for (Row const& row : rows) ours.push_back(row.measured.speedup()), miopen.push_back(row.miopen);

@@ -17,7 +17,7 @@ struct alignas(16) Four {
 constexpr std::int64_t stream_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t fours = stream_bytes / static_cast<std::int64_t>(sizeof(Four));
 
-/// to = from, by blocks of one tile each; a thread has `Loads` loads in flight.
+/// Copy by blocks of one tile each; a thread has `Loads` loads in flight.
 template <int Loads>
 __global__ void copy_tile(Four const* from, Four* to) {
     std::int64_t const first = std::int64_t{blockIdx.x} * blockDim.x * Loads + threadIdx.x;
@@ -28,7 +28,7 @@ __global__ void copy_tile(Four const* from, Four* to) {
     for (int i = 0; i < Loads; ++i) to[first + i * blockDim.x] = values[i];
 }
 
-/// to = from, by a grid that fills the chip once.
+/// Copy by a grid that fills the chip once.
 template <int Loads>
 __global__ void copy_stride(Four const* from, Four* to) {
     std::int64_t const step = std::int64_t{gridDim.x} * blockDim.x;
@@ -43,14 +43,14 @@ __global__ void copy_stride(Four const* from, Four* to) {
     for (; i < fours; i += step) to[i] = from[i];
 }
 
-/// to = a + 3 b
+/// STREAM triad: to = a + 3 b.
 __global__ void triad(Four const* a, Four const* b, Four* to) {
     std::int64_t const i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     Four const p = a[i], q = b[i];
     to[i] = {p.x + 3 * q.x, p.y + 3 * q.y, p.z + 3 * q.z, p.w + 3 * q.w};
 }
 
-/// Not zeros, which a GPU may move faster than other data.
+/// Fills with nonzero data, because a GPU may move zeros faster.
 __global__ void fill(std::uint32_t* words) {
     std::int64_t const i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     auto const hash = static_cast<std::uint32_t>(i) * 2654435761u;
@@ -70,10 +70,10 @@ __global__ void multiply_add(float* result, float factor, float term) {
     float total = 0;
 #pragma unroll
     for (int i = 0; i < chains; ++i) total += sum[i];
-    if (total == -1.0f) result[threadIdx.x] = total;  // never, but the compiler does not know
+    if (total == -1.0f) result[threadIdx.x] = total;  // never true, but unknown to the compiler
 }
 
-/// GPU memory that is freed with the object.
+/// Owning GPU memory.
 struct Buffer {
     void* bytes = nullptr;
     explicit Buffer(std::int64_t size) { require(hipMalloc(&bytes, static_cast<std::size_t>(size)), "hipMalloc"); }
@@ -83,7 +83,7 @@ struct Buffer {
     Four* data() const { return static_cast<Four*>(bytes); }
 };
 
-/// Seconds of the fastest of eight runs of `launch`, after one that is not counted.
+/// Seconds of the fastest of eight runs of `launch`, after an untimed one.
 template <class Launch>
 double best_time(hipStream_t stream, Launch const& launch) {
     hipEvent_t begin, end;
@@ -105,7 +105,7 @@ double best_time(hipStream_t stream, Launch const& launch) {
     return 1e-3 * best;
 }
 
-/// Bytes a second of the fastest way to copy, or to read twice as much as is written.
+/// Bytes per second of the fastest copy or triad.
 double best_stream(hipStream_t stream, int processors) {
     Buffer const a(stream_bytes), b(stream_bytes), to(stream_bytes);
     unsigned const words = static_cast<unsigned>(stream_bytes / 4 / 256);
@@ -143,7 +143,7 @@ double best_stream(hipStream_t stream, int processors) {
 Ceilings measure_ceilings(hipStream_t stream, int processors) {
     double flops = 0;
     Buffer const result(4096);
-    for (int blocks : {2, 4, 8}) {  // of 256 threads, on each processor
+    for (int blocks : {2, 4, 8}) {  // blocks of 256 threads per multiprocessor
         double const seconds = best_time(stream, [&] {
             multiply_add<<<processors * blocks, 256, 0, stream>>>(static_cast<float*>(result.bytes), 0.999f, 1e-3f);
         });

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Measures the current GPU, which has `processors` multiprocessors or compute units. Needs 3 GiB of its memory and
-/// takes about a tenth of a second.
+/// Measures the current GPU, with `processors` multiprocessors or compute units. Needs 3 GiB of GPU memory; takes about
+/// a tenth of a second.
 Ceilings measure_ceilings(hipStream_t stream, int processors);
 
 }  // namespace bench

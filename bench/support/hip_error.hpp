@@ -10,9 +10,9 @@ namespace fusekit::hip {}
 
 namespace bench {
 
-using namespace fusekit::hip;  // where HIP's names are on a platform that has none of its own
+using namespace fusekit::hip;  // HIP's names, on a platform without HIP
 
-/// Throws std::runtime_error, with the GPU runtime's own words, where `call` did not succeed.
+/// Throws std::runtime_error with the GPU runtime's message if `call` did not succeed.
 inline void require(hipError_t status, char const* call) {
     if (status != hipSuccess) throw std::runtime_error(std::string(call) + ": " + hipGetErrorString(status));
 }

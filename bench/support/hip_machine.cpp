@@ -12,7 +12,7 @@ namespace bench {
 
 namespace {
 
-/// "580.65.06": the first word of `path` that is a version. Empty where there is none.
+/// Version such as "580.65.06": the first word of `path` that looks like one. Empty if there is none.
 std::string version_in(char const* path) {
     std::ifstream file(path);
     for (std::string word; file >> word;)
@@ -43,7 +43,7 @@ std::int64_t gpu_rotated_bytes(int index) {
 #if defined(__CUDACC__)
     return 2 * std::int64_t{properties.l2CacheSize};
 #else
-    // MI300's largest cache has 256 MB, which HIP does not tell of.
+    // MI300's largest cache has 256 MB, which HIP does not report.
     return 2 * std::max<std::int64_t>(properties.l2CacheSize, 256 << 20);
 #endif
 }

@@ -9,10 +9,10 @@
 
 namespace bench {
 
-/// What figures are labelled with.
+/// Label of the measurements.
 Machine gpu_machine(fusekit::hip::Device const& device);
 
-/// What buffers have to fill so that a call does not find its own in the cache: twice the largest.
+/// Bytes that rotated buffers must exceed to miss the cache: twice the largest cache.
 std::int64_t gpu_rotated_bytes(int index);
 
 }  // namespace bench

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// The layers to run, in the order of the charts. First layers are asked for by kind or by name.
+/// Layers to run, in the order of the charts. First layers run only if selected by kind or by name.
 struct LayerChoice {
     std::vector<ConvLayer> conv, stem;
     std::vector<NormLayer> norm;
@@ -29,14 +29,14 @@ inline bool is_a_name(std::string_view term) {
     return false;
 }
 
-/// "all", the layer's kind, its name, or a part of its name that is nobody's whole name.
+/// Matches "all", the layer's kind, its name, or a part of its name that is no other layer's whole name.
 inline bool matches(std::string_view term, char const* kind, std::string const& name) {
     return term == "all" || term == kind || (is_a_name(term) ? name == term : name.find(term) != name.npos);
 }
 
 }  // namespace detail
 
-/// The layers that match one of the comma-separated terms. Throws UsageError for a term that matches none.
+/// Layers that match one of the comma-separated terms. Throws UsageError for a term that matches none.
 inline LayerChoice choose_layers(std::string_view list) {
     std::vector<std::string_view> terms;
     for (std::size_t begin = 0; begin <= list.size();) {

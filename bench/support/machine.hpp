@@ -17,7 +17,7 @@
 
 namespace bench {
 
-/// The processor as it names itself, or "unknown CPU".
+/// CPU model name, or "unknown CPU".
 inline std::string cpu_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
@@ -28,14 +28,14 @@ inline std::string cpu_name() {
     return "unknown CPU";
 }
 
-/// "2026-01-31", local time.
+/// Local date: "2026-01-31".
 inline std::string today() {
     std::time_t const now = std::time(nullptr);
     char text[16];
     return {text, std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now))};
 }
 
-/// Bytes of the largest cache of the first processor; 32 MB where the system does not tell.
+/// Bytes of the first processor's largest cache; 32 MB if unknown.
 inline std::int64_t cache_bytes() {
     std::int64_t largest = 0;
     for (int index = 0; index < 8; ++index) {
@@ -48,10 +48,10 @@ inline std::int64_t cache_bytes() {
     return largest ? largest : 32 << 20;
 }
 
-/// What buffers have to fill so that a call does not find its own in the cache: twice the largest, 256 MB at most.
+/// Bytes that rotated buffers must exceed to miss the cache: twice the largest cache, at most 256 MB.
 inline std::int64_t rotated_bytes() { return std::min<std::int64_t>(2 * cache_bytes(), 256 << 20); }
 
-/// How many tasks besides the caller are running or wait for a processor, on average over a tenth of a second.
+/// Number of other tasks that run or wait for a processor, averaged over a tenth of a second.
 inline double other_work() {
     int const samples = 20;
     double runnable = 0;
@@ -65,22 +65,22 @@ inline double other_work() {
     return runnable / samples;
 }
 
-/// Whether figures taken now are not to be trusted.
+/// True if current measurements are unreliable.
 inline bool is_busy() { return other_work() >= 0.3; }
 
-/// "BUSY MACHINE: why; figures ..." and the end of the line; red on a terminal.
+/// Warning line "BUSY MACHINE: why; figures ..."; red on a terminal.
 inline std::string busy_warning(char const* why = "other tasks are running") {
     bool const red = isatty(fileno(stdout)) && !std::getenv("NO_COLOR");
     return text("%sBUSY MACHINE: %s; figures taken now are not to be trusted%s\n", red ? "\033[1;31m" : "", why,
                 red ? "\033[0m" : "");
 }
 
-/// What figures are labelled with: "AMD EPYC, 2 threads".
+/// Label of the measurements: "AMD EPYC, 2 threads".
 inline std::string cpu_and_threads(int threads) {
     return text("%s, %d thread%s", cpu_name().c_str(), threads, threads == 1 ? "" : "s");
 }
 
-/// The compiler of this translation unit.
+/// Compiler of this translation unit.
 inline std::string compiler_name() {
 #if defined(__CUDACC__)
     return text("nvcc %d.%d.%d with %s %d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__, "g++",

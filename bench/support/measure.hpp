@@ -10,17 +10,18 @@
 
 namespace bench {
 
-/// How a backend wants a layer measured.
+/// Measurement settings of a backend.
 struct Settings {
     Case of;
-    std::int64_t rotated_bytes;  ///< what inputs and outputs fill together
+    std::int64_t rotated_bytes;  ///< total bytes of rotated inputs and outputs
     int samples;                 ///< output elements that are checked against the oracle
 
-    /// Median seconds a call of each subject, whose buffers return after `rotation` calls.
+    /// Median seconds per call of each subject, whose buffers repeat after `rotation` calls.
     std::function<std::vector<double>(std::vector<Subject> const&, std::int64_t rotation)> medians;
 };
 
-// Defined in chains.hpp, instantiated in instances/: one file a backend and element type, to be compiled side by side.
+// Defined in chains.hpp and instantiated in instances/, one file per backend and element type, for parallel
+// compilation.
 template <class T, class Device>
 Measurement measure(Device& device, ConvLayer const& layer, Settings const& settings);
 template <class T, class Device>

@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// The command line was wrong; what() says how. A program ends with exit code 2.
+/// Error in the command line; what() describes it. The program exits with code 2.
 struct UsageError : std::runtime_error {
     using runtime_error::runtime_error;
 };
@@ -52,7 +52,7 @@ public:
         });
     }
 
-    /// False where --help was asked for and printed. Throws UsageError.
+    /// Returns false if --help was requested and printed. Throws UsageError.
     bool parse(int argc, char const* const* argv) const {
         for (int i = 1; i < argc; ++i) {
             std::string_view const given = argv[i];
@@ -94,7 +94,7 @@ private:
     }
 };
 
-/// The command as it was given, without the folder of the program.
+/// The command line, without the program's folder.
 inline std::string command_text(int argc, char const* const* argv) {
     std::string_view const program = argv[0];
     std::string all(program.substr(program.rfind('/') + 1));
@@ -102,7 +102,7 @@ inline std::string command_text(int argc, char const* const* argv) {
     return all;
 }
 
-/// Runs `body` as the whole of main: prints what it throws, and gives the exit code.
+/// Runs `body` as main: prints exceptions and returns the exit code.
 template <class Body>
 int run_program(char const* program, Body const& body) {
     try {

@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// A convolution as schedules are measured on it: "64-55-55-64-3x3-p1-s1 64 half nhwc" is a layer, a batch, an element
-/// type and a layout.
+/// A convolution for schedule measurements: "64-55-55-64-3x3-p1-s1 64 half nhwc" is a layer, a batch, an element type
+/// and a layout.
 struct Problem {
     ConvLayer layer;
     int batch;
@@ -23,7 +23,7 @@ struct Problem {
                (channels_last ? " nhwc" : " nchw");
     }
 
-    /// Throws UsageError for what is none.
+    /// Throws UsageError for an invalid one.
     static Problem parse(std::string const& text) {
         Problem problem{};
         ConvLayer& l = problem.layer;

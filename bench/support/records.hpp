@@ -13,9 +13,9 @@
 
 namespace bench {
 
-/// Creates `path`, its directory included, with `content` in it, and says so. Throws std::runtime_error.
+/// Writes `content` to `path`, creates its directory, and prints the path. Throws std::runtime_error.
 inline void write_file(std::filesystem::path const& path, std::string const& content) {
-    std::error_code ignored;  // a directory that cannot be made shows as a file that cannot be written
+    std::error_code ignored;  // a missing directory fails when the file is opened
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
     std::ofstream file(path);
     if (!(file << content << std::flush)) throw std::runtime_error("cannot write '" + path.string() + "'");
@@ -25,15 +25,15 @@ inline void write_file(std::filesystem::path const& path, std::string const& con
 /// Names and values, in order.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// What a program found: rows with the same names, and facts about the whole run. As CSV the facts end every row; in
-/// JSON they stand once.
+/// Results of a program: rows with equal names, and facts about the whole run. In CSV the facts end every row; in JSON
+/// they are written once.
 class Records {
 public:
     explicit Records(Fields facts) : facts(std::move(facts)) {}
 
     void add(Fields row) { rows.push_back(std::move(row)); }
 
-    /// DIRECTORY/NAME.csv and DIRECTORY/NAME.json.
+    /// Writes DIRECTORY/NAME.csv and DIRECTORY/NAME.json.
     void write(std::filesystem::path const& directory, std::string const& name) const {
         write_file(directory / (name + ".csv"), csv());
         write_file(directory / (name + ".json"), json());

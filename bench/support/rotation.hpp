@@ -8,9 +8,8 @@
 
 namespace bench {
 
-/// Pairs of input and output, taken in turn, that together fill more than a given number of bytes: twice the largest
-/// cache, so that no call finds its input or output there. All inputs hold the same random values, all outputs start
-/// as NaN.
+/// Pairs of input and output, used in rotation, that together exceed a number of bytes: twice the largest cache, so
+/// that every call misses the cache. All inputs hold the same random values, all outputs start as NaN.
 template <class T, class Device>
 class Rotation {
 public:
@@ -31,7 +30,7 @@ public:
     fusekit::Tensor<T, Device>& y(std::int64_t call) { return outputs[slot(call)]; }
     std::int64_t size() const { return static_cast<std::int64_t>(inputs.size()); }
 
-    /// The input's elements in memory order.
+    /// Elements of the input in memory order.
     std::vector<T> const& host_input() const { return values; }
 
     void poison_output(std::int64_t call) {

@@ -12,8 +12,8 @@
 
 namespace bench {
 
-/// Extents of a dense batch of activations on the host, and where its elements lie. Stands apart from the library's
-/// layouts, which are part of what is checked.
+/// Extents and strides of a dense batch of activations on the host. Independent of the library's layouts, which are
+/// under test.
 struct Extents {
     std::int64_t n, c, h, w;
     bool channels_last;
@@ -25,19 +25,19 @@ struct Extents {
     }
 };
 
-/// What a sum of `terms` products should be, in double, and what is needed to bound the error of a float one.
+/// Expected sum of `terms` products, in double, with the quantities that bound a float sum's error.
 struct Expected {
     double value;      ///< the result
-    double magnitude;  ///< no smaller than any value on the way that is rounded to the tensor's type
+    double magnitude;  ///< upper bound of every intermediate value that is rounded to the tensor's type
     double squares;    ///< sum of the squares of the terms
     std::int64_t terms;
 };
 
 struct Verdict {
     double largest_error = 0;  ///< largest absolute difference from the oracle
-    double of_bound = 0;       ///< the same, largest share of an element's error bound; 1 or less is right
+    double of_bound = 0;       ///< largest difference as a share of its error bound; at most 1 is correct
     double zeros = 0;          ///< share of samples that are zero
-    std::int64_t unwritten = 0;  ///< elements of the whole output that are NaN, as they were poisoned
+    std::int64_t unwritten = 0;  ///< elements of the whole output that are still poisoned
     bool passed() const { return unwritten == 0 && of_bound <= 1 && zeros < 0.9; }
 };
 
@@ -47,12 +47,12 @@ inline constexpr double unit_roundoff = std::is_same_v<T, float>           ? 0x1
                                         : std::is_same_v<T, fusekit::half> ? 0x1p-11
                                                                            : 0x1p-8;
 
-/// Compares `samples` elements of `y` with `oracle(n, k, p, q)`, which computes one element in double: the corners
-/// of the first and last image and channel, then one in four on the rim of an image, the others anywhere, always
-/// the same. A full oracle would take as many products in double as the plan itself in float.
+/// Compares `samples` elements of `y` with `oracle(n, k, p, q)`, which computes one element in double: the corners of
+/// the first and last image and channel, then one in four on an image border, the others at fixed pseudo-random
+/// coordinates. A full oracle would compute as many products in double as the plan in float.
 ///
-/// An element may be off by a rounding to T for each time it was stored (`roundings`), and by 8 standard deviations
-/// of what rounding a sum to float at each of its terms leaves when rounding errors are independent.
+/// Error bound of an element: one rounding to T per store (`roundings`), and 8 standard deviations of the error of a
+/// float sum with independent rounding errors.
 template <class T, class Oracle>
 Verdict check_samples(std::vector<T> const& y, Extents const& shape, int samples, int roundings, Oracle const& oracle) {
     Verdict verdict;

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// What printf would print. (nvcc compiles neither <format> nor fmt 9 in C++20.)
+/// Formats as printf. (nvcc compiles neither <format> nor fmt 9 in C++20.)
 [[gnu::format(printf, 1, 2)]] inline std::string text(char const* format, ...) {
     std::va_list arguments, again;
     va_start(arguments, format);

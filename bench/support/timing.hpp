@@ -28,17 +28,17 @@ inline double geometric_mean(std::vector<double> const& values) {
     return std::exp(sum / static_cast<double>(values.size()));
 }
 
-/// One call of what is timed. `call` counts up, so that buffers can be taken in turn.
+/// One call of a timed subject. `call` counts up, to rotate buffers.
 using Subject = std::function<void(std::int64_t call)>;
 
 struct Sampling {
-    int repeats = 9;               ///< samples of each subject; their median is reported
-    double sample_seconds = 0.01;  ///< a sample is as many calls as fill this time, one at least
-    double pause_seconds = 0;  ///< idle before each sample: lets another runtime's threads fall asleep
+    int repeats = 9;               ///< samples of each subject; the median is reported
+    double sample_seconds = 0.01;  ///< a sample has as many calls as fill this time, at least one
+    double pause_seconds = 0;  ///< idle time before each sample: another runtime's threads can sleep
 };
 
-/// Median seconds a call of each subject, which returns when it is done. Samples are taken in turn, A B A B ..., so
-/// that a drift of the machine reaches all of them; each sample follows an untimed call of its own subject.
+/// Median seconds per synchronous call of each subject. Samples are interleaved, A B A B ..., so that drift affects all
+/// subjects equally; each sample follows an untimed call of its subject.
 inline std::vector<double> interleaved_medians(std::vector<Subject> const& subjects, Sampling const& sampling) {
     std::int64_t call = 0;
     auto const time = [&](Subject const& subject, std::int64_t calls) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads handwriting: a small convolutional network, every layer one fused plan, on 599 real images that its training
-// never saw. Exits with 1 when fewer than 98 % are read right, with 2 when it cannot run.
+// Recognises handwritten digits: a small convolutional network, every layer one fused plan, on 599 real images of a
+// held-out set. Exits with 1 if fewer than 98 % are right, with 2 on an error.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include "images.hpp"
 #include "network.hpp"
 
-/// What the network takes each image for. Adds the time that the network itself took to `seconds`.
+/// Predicted digits of the images. Adds the network's time to `seconds`.
 template <class Device>
 std::vector<int> classify(Device& device, Network<Device> const& network, std::vector<Image> const& images,
                           double& seconds) {
@@ -49,7 +49,7 @@ void describe(Device& device, Network<Device> const& network) {
     });
 }
 
-/// Returns how many answers are right.
+/// Returns the number of correct predictions.
 int tabulate(std::vector<Image> const& images, std::vector<int> const& answers) {
     int table[10][10] = {}, right = 0;
     for (std::size_t i = 0; i < images.size(); ++i) {
@@ -66,7 +66,7 @@ int tabulate(std::vector<Image> const& images, std::vector<int> const& answers) 
     return right;
 }
 
-/// Four that were read right, then up to four that were not.
+/// Shows four correct predictions, then up to four wrong ones.
 void show(std::vector<Image> const& images, std::vector<int> const& answers) {
     for (bool right : {true, false}) {
         std::vector<Image> some;

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-/// 8 x 8 pixels, row by row, 0 (paper) to 1 (ink), and the digit that was meant.
+/// 8 x 8 pixels, row-major, 0 (paper) to 1 (ink), and the label.
 struct Image {
     int label;
     std::array<float, 64> pixels;
 };
 
-/// The third of digits.txt that training never saw: every image whose index leaves 2 when divided by 3.
+/// Held-out third of digits.txt: every image whose index leaves 2 when divided by 3.
 inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
     constexpr int total = 1797;
     std::ifstream file(path);
@@ -42,7 +42,7 @@ inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
     return images;
 }
 
-/// Prints the images beside each other, two characters a pixel, under their captions.
+/// Prints the images side by side, two characters per pixel, below their captions.
 inline void draw(std::vector<Image> const& images, std::vector<std::string> const& captions) {
     for (auto const& caption : captions) std::printf("  %-16s", caption.c_str());
     std::printf("\n");

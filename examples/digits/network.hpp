@@ -22,7 +22,7 @@ using Down = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).stride(2)>, Norm, Relu>; 
 using Block = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Norm, fk::Residual, Relu>;  // with its input added
 using Classifier = fk::Plan<fk::Conv<fk::filter(4, 4)>, fk::Bias>;                    // the whole image
 
-/// The numbers of weights.bin, handed out front to back; train.py documents the format.
+/// Values of weights.bin, read sequentially; train.py documents the format.
 class Weights {
 public:
     static constexpr std::int64_t total = 16 * (9 + 4) + 32 * (9 * 16 + 4) + 32 * (9 * 32 + 4) + 10 * (16 * 32 + 1);
@@ -50,7 +50,7 @@ private:
     std::int64_t at = 0;
 };
 
-/// Images of 8 x 8 pixels in [0, 1] to a score for each of the ten digits.
+/// Maps images of 8 x 8 pixels in [0, 1] to ten scores, one per digit.
 template <class Device>
 class Network {
 public:
@@ -62,7 +62,7 @@ public:
           classifier(weights.next(device, fk::krsc(10, 4, 4, 32))),
           bias(weights.next(device, fk::channels(10))) {}
 
-    /// N x 1 x 8 x 8 to N x 10 x 1 x 1. Calls after(plan, input, output), with the shapes of both, layer by layer.
+    /// Maps N x 1 x 8 x 8 to N x 10 x 1 x 1. Calls after(plan, input, output), with both shapes, for each layer.
     auto operator()(auto const& x, auto after) const {
         auto run = [&](auto const& layer, auto const& in) {
             auto out = layer(device, in);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A network that is put together at run time from layers whose plans this unit does not know. It includes the library's
-// tensors, device and fk::Layer alone.
+// A network assembled at run time from layers whose plans this unit does not include. It includes only the library's
+// tensors, device and fk::Layer.
 //
 //     layers [none|relu|tanh]
 #include <fusekit/backend/host/device.hpp>

@@ -9,8 +9,8 @@ namespace fk = fusekit;
 
 using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
-/// A plan for each activation, in layers of one type. One plan that switches is in ../recipes/run_time_activation.cpp:
-/// it is less to compile where there are many.
+/// One plan per activation, in layers of one type. ../recipes/run_time_activation.cpp has a single plan that switches:
+/// with many activations it compiles faster.
 Layer convolution(fk::TensorView<float const> weights, Parameters bias, Activation activation) {
     switch (activation) {
         case Activation::relu:

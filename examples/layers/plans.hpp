@@ -3,7 +3,7 @@
 
 #include <fusekit/layer.hpp>
 
-// What the application knows of its layers. It knows no plan.
+// Interface of the application's layers, without their plans.
 
 using Device = fusekit::host::Device;
 using Layer = fusekit::Layer<float, Device>;
@@ -11,8 +11,8 @@ using Parameters = fusekit::TensorView<float const, 1>;
 
 enum class Activation { none, relu, tanh };
 
-/// A 3 x 3 convolution that keeps the extents, plus bias, then an activation that the run chooses.
+/// A 3 x 3 convolution that preserves the extents, plus bias, then an activation that is selected at run time.
 Layer convolution(fusekit::TensorView<float const> weights, Parameters bias, Activation activation);
 
-/// Each plane's mean.
+/// Mean of each plane.
 Layer global_average();

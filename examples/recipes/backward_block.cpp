@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The whole way back through a layer of Conv, Bias and Relu that follows another: three kernels.
+// The whole backward pass of a Conv, Bias and Relu layer that follows another: three kernels.
 
 #include <fusekit/fusekit.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropout: an operator of the place, which draws from a hash of the seed and the place, so that nothing is stored and
-// the same seed gives the same mask in every run, on every device.
+// Dropout: an operator of the coordinate, which draws from a hash of the seed and the coordinate: nothing is stored,
+// and a seed gives the same mask in every run, on every device.
 
 #include <fusekit/fusekit.hpp>
 
@@ -16,7 +16,7 @@ struct Dropout {
         float rate = 0.5f;
     };
 
-    /// Uniform in [0, 1). The finalizer of MurmurHash3 (Appleby 2011), once a coordinate.
+    /// Uniform in [0, 1). The finalizer of MurmurHash3 (Appleby 2011), once per coordinate.
     FUSEKIT_HD static constexpr float uniform(std::uint32_t seed, fk::OutputCoord const& at) {
         std::uint32_t bits = seed;
         for (std::int64_t const coordinate : {at.n, at.k, at.p, at.q}) {

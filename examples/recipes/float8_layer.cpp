@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A layer of 8-bit floats: x, weights and y are e4m3, each with a scale by which its numbers are multiplied. The
-// accumulator is multiplied by those of x and of the weights' channels; the largest magnitude of the result is what the
-// scale of y's next run is made of; and y is divided by its scale of today, rounded and saturated.
+// A layer in 8-bit floats: x, weights and y are e4m3, each with a scale that multiplies its values. The accumulator is
+// multiplied by the scales of x and of the weights' channels; the largest magnitude of the result determines y's scale
+// in the next run; y is divided by its present scale, rounded and saturated.
 
 #include <fusekit/fusekit.hpp>
 

@@ -10,7 +10,7 @@
 namespace fk = fusekit;
 using Extent = fk::Extent;
 
-/// A tensor of rank 4 on the host, in double, in canonical order: what a recipe's result is checked against.
+/// Rank-4 tensor on the host, in double, in canonical order: the reference result of a recipe.
 struct Array {
     Extent n, c, h, w;
     std::vector<double> at;
@@ -41,7 +41,7 @@ private:
     }
 };
 
-/// One output of a convolution of stride 1.
+/// One output of a convolution with stride 1.
 inline double convolved(Array const& x, Array const& weights, Extent n, Extent k, Extent p, Extent q, Extent pad) {
     double sum = 0;
     for (Extent c = 0; c < x.c; ++c)

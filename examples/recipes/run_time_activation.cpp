@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// An activation chosen at run time: one mode that switches, so that one plan is compiled for all of them.
+// An activation selected at run time: one mode that switches, so that a single plan is compiled.
 
 #include <fusekit/fusekit.hpp>
 
 #include "recipe.hpp"
 
-/// y = f(x), where `kind` says which.
+/// y = f(x), where `kind` selects f.
 struct AnyActivation {
     enum Kind : int { passthru, relu, tanh, silu };
     struct Args {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A reduction of one's own: the sum of squares of every channel, written beside y by the kernel that makes y.
+// A user-defined reduction: the sum of squares of every channel, written beside y by the same kernel.
 
 #include <fusekit/fusekit.hpp>
 
@@ -14,7 +14,7 @@ struct SquaresOfChannels {
         fk::OptionalView<float, 1> scratch{};  // after a Conv, for totals of tiles
     };
 
-    /// The total of some values of a channel. The host merges two; the threads of a GPU's block add up theirs.
+    /// Total of some values of a channel. The host merges two; a GPU's CTA sums those of its threads.
     template <class V>
     struct Total {
         V squares{};
@@ -28,7 +28,7 @@ struct SquaresOfChannels {
             for (int i = 0; i < Count; ++i) of[i].squares = all[i];
         }
     };
-    /// A total in progress: it adds each value, except lanes that do not count.
+    /// A total in progress: adds each value, except masked lanes.
     template <class V>
     struct Accumulator {
         V squares{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// SwiGLU, y = silu(x V) * (x W), in two plans: the first makes the gate, the second multiplies by it as it leaves the
-// matrix product. Source: Shazeer 2020, eq. (6).
+// SwiGLU, y = silu(x V) * (x W), in two plans: the first computes the gate, the second multiplies by it in the epilogue
+// of its matrix product. Source: Shazeer 2020, eq. (6).
 
 #include <fusekit/fusekit.hpp>
 

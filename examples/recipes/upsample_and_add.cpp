@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// y = relu(conv(x) + upsampled z), as in a feature pyramid: z has half the rows and columns, and is read where it lies.
+// y = relu(conv(x) + upsampled z), as in a feature pyramid: z has half the rows and columns, and is read in place.
 
 #include <fusekit/fusekit.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Weights of int8 under activations of half: they take half the memory of weights of half, and the operator after the
-// product multiplies each channel by the scale of its weights.
+// int8 weights with half activations: half the memory of half weights; the operator after the product multiplies each
+// channel by its weights' scale.
 
 #include <fusekit/fusekit.hpp>
 

@@ -9,7 +9,7 @@ namespace fusekit_torch {
 
 namespace fk = fusekit;
 
-/// The library's activations, and the names that operators know them by: "relu", "leaky_relu".
+/// Activations of the library, and their names in PyTorch's operators: "relu", "leaky_relu".
 using Kind = fk::runtime::ActivationMode;
 struct NamedKind {
     char const* name;
@@ -21,8 +21,8 @@ inline constexpr NamedKind named_kinds[] = {
 #undef FUSEKIT_TORCH_NAME
 };
 
-/// y = f(x), with f one of them. The choice is the same for all values of a run, so one plan serves all.
-/// Arguments: kind, and alpha, beta and gamma: f takes none of them or the first few.
+/// y = f(x), with f selected at run time, uniformly for a run: one plan serves all activations. Arguments: kind, and
+/// alpha, beta and gamma, of which f uses the first few or none.
 struct AnyMode {
     static constexpr auto equation = "y = f(x), f chosen at run time";
     struct Args {
@@ -51,7 +51,7 @@ struct AnyMode {
         return call<fk::Passthru>(args, f);
     }
 
-    /// The first of a mode's arguments that it has.
+    /// Builds a mode's Args from the first of alpha, beta and gamma.
     template <class Mode>
     static constexpr int arguments_of = [] {
         using Own = typename Mode::Args;
@@ -72,8 +72,8 @@ private:
     }
 };
 
-/// An activation that is y = max(lower, min(upper, x)). The common ones are: they cost two instructions, and share
-/// plans of their own.
+/// True for y = max(lower, min(upper, x)). The common activations are clamps: two instructions, with plans of their
+/// own.
 inline bool is_clamp(Kind kind) {
     return kind == Kind::passthru || kind == Kind::relu || kind == Kind::clipped_relu || kind == Kind::clamp;
 }

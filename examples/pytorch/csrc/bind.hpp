@@ -3,7 +3,7 @@
 
 #include "plans.hpp"
 
-/// Calls as bound plans, for units that have included a backend.
+/// Converts calls to bound plans, for units that include a backend.
 namespace fusekit_torch {
 
 template <fk::Element T>

@@ -7,10 +7,10 @@
 
 #include "bind.hpp"
 
-/// The plans on a GPU, which units for each element type instantiate.
+/// Plans on a GPU, instantiated by one unit per element type.
 namespace fusekit_torch {
 
-/// Puts a bound plan on the call's stream. Whatever it borrows comes from the caller.
+/// Enqueues a bound plan on the call's stream. Workspace comes from the caller.
 struct RunOnGpu {
     Place const& place;
 
@@ -24,7 +24,7 @@ struct RunOnGpu {
     }
 
 private:
-    /// What a GPU is: asked for once, by the first call there.
+    /// Properties of a GPU, queried by the first call on it.
     static fk::hip::Device const& properties(int gpu) {
         static constexpr int most = 64;
         static fk::hip::Device* devices[most] = {};
@@ -39,7 +39,8 @@ private:
         return *known;
     }
 
-    /// It allocates, which this thread may do while a stream is captured, and no run uses its stream, the default one.
+    /// Allocates, which is permitted while another stream is captured; no run uses this device's stream, the default
+    /// one.
     static fk::hip::Device* make(int gpu) {
         auto mode = cudaStreamCaptureModeRelaxed;
         cudaThreadExchangeStreamCaptureMode(&mode);

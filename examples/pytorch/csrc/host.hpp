@@ -5,10 +5,10 @@
 
 #include "bind.hpp"
 
-/// The plans on the CPU's cores, which a unit for each element type instantiates.
+/// Plans on the CPU, instantiated by one unit per element type.
 namespace fusekit_torch {
 
-/// Lives to the end of the process: its threads may not be joined while a library is unloaded.
+/// Never destroyed: its threads must not be joined while a library is unloaded.
 inline fk::host::Device& host_device() {
     static fk::host::Device& only = *new fk::host::Device;
     return only;

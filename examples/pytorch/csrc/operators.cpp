@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// torch.ops.fusekit: PyTorch's tensors to the calls of plans.hpp. Output is allocated by PyTorch, and so is what a run
-// borrows; a run is put on PyTorch's current stream of x's GPU.
+// torch.ops.fusekit: converts PyTorch's tensors to the calls of plans.hpp. PyTorch allocates outputs and workspace;
+// runs are enqueued on PyTorch's current stream of x's GPU.
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <torch/library.h>
@@ -33,8 +33,8 @@ using Optional = c10::optional<T>;
 #endif
 using Number = Optional<double>;
 
-/// The layout of a tensor. A mode of one element is never stepped along, and PyTorch gives it any stride: here it has
-/// that of a dense tensor, whose alignment no plan refuses.
+/// Layout of a tensor. PyTorch gives a mode of one element any stride: it is replaced by that of a dense tensor, whose
+/// alignment every plan accepts.
 template <int Rank>
 fk::Layout<Rank> layout_of(Tensor const& tensor) {
     fk::Layout<Rank> layout{};
@@ -71,7 +71,7 @@ void require_like(Tensor const& tensor, Tensor const& x, char const* argument) {
             tensor.device().str());
 }
 
-/// A tensor as a view to read; `argument` is what a refusal calls it.
+/// Read-only view of a tensor; `argument` is its name in a refusal.
 template <int Rank>
 fk::AnyView<Rank> view_of(Tensor const& tensor, Tensor const& x, char const* argument) {
     require_like<Rank>(tensor, x, argument);
@@ -100,33 +100,33 @@ Floats channels_of(Tensor const& tensor, Tensor const& x, char const* argument) 
 }
 Output output_of(Tensor const& tensor) { return {tensor.data_ptr(), layout_of<4>(tensor)}; }
 
-/// A new tensor of x's type, channels last where x's channels are neighbours. The meta kernel has the same rule.
+/// New tensor of x's type, in x's memory order (channels first or last). The meta kernel has the same rule.
 Tensor new_like(Tensor const& x, at::IntArrayRef shape) {
     bool const channels_last = x.size(1) > 1 && x.stride(1) == 1;
     return at::empty(shape, x.options().memory_format(channels_last ? at::MemoryFormat::ChannelsLast
                                                                     : at::MemoryFormat::Contiguous));
 }
-/// `tensor` with the strides that new_like gives: gradients read x, dy and dx alike.
+/// `tensor` with new_like's strides: gradients require x, dy and dx in one layout.
 Tensor dense_like(Tensor const& tensor, Tensor const& x) {
     bool const channels_last = x.size(1) > 1 && x.stride(1) == 1;
     return tensor.contiguous(channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
 }
 
-/// `tensor` with strides of 0 where it broadcasts to `shape` by PyTorch's rules; else unchanged, for the plan to
-/// refuse.
+/// `tensor` expanded to `shape`, with strides of 0, by PyTorch's rules for broadcasting; unchanged if it does not
+/// broadcast: the plan refuses it.
 Tensor expanded(Tensor const& tensor, at::IntArrayRef shape) {
     return at::is_expandable_to(tensor.sizes(), shape) ? tensor.expand(shape) : tensor;
 }
 
-/// What a convolution adds: a value per channel, and a tensor of y's shape or none.
+/// Terms that are added to a convolution: a value per channel, and an optional tensor of y's shape.
 struct Addends {
     Tensor bias;
     Optional<Tensor> residual;
-    char const* argument = "residual";  ///< what a refusal calls `residual`
+    char const* argument = "residual";  ///< name of `residual` in a refusal
 };
 
-/// Bias of one mode has a value per channel. Bias of more modes that differs between pixels or images is added as a
-/// residual; beside a residual the two are added up first, in float.
+/// A bias of one mode has a value per channel. A bias of more modes that varies over pixels or images is added as a
+/// residual; if there is a residual too, the two are added first, in float.
 Addends addends_of(Tensor const& bias, Optional<Tensor> const& residual, at::IntArrayRef y) {
     Optional<Tensor> const z = residual ? Optional<Tensor>(expanded(*residual, y)) : residual;
     if (bias.dim() == 1) return {expanded(bias, {y[1]}), z};
@@ -139,8 +139,8 @@ Addends addends_of(Tensor const& bias, Optional<Tensor> const& residual, at::Int
     return {none, expanded(at::add(bias.to(at::kFloat), z->to(at::kFloat)), y)};
 }
 
-/// Calls whose output has no elements because x has no images, or, for a function of single values, no elements:
-/// nothing is launched. All their other arguments have been checked.
+/// True for calls with an empty output, because x has no images or, for pointwise calls, no elements: nothing is
+/// launched. Their other arguments have been checked.
 bool is_empty(ConvCall const& call) { return call.y.layout.shape[0] == 0; }
 bool is_empty(NormCall const& call) { return call.y.layout.size() == 0; }
 bool is_empty(NormGradientCall const& call) { return call.dx.layout.size() == 0; }
@@ -172,7 +172,7 @@ AnyMode::Args activation_of(std::string const& name, Number const& alpha, Number
     return {};
 }
 
-/// Runs make_call() where x lies. A refusal of the library's becomes PyTorch's error, with its sentence.
+/// Runs make_call() on x's device. Converts a refusal of the library to PyTorch's error, with its message.
 template <class MakeCall>
 void run(Tensor const& x, MakeCall const& make_call) {
     try {
@@ -181,7 +181,7 @@ void run(Tensor const& x, MakeCall const& make_call) {
             if (is_empty(call)) return;
             if (!x.is_cuda()) return OnHost<T>::run(call);
 #ifdef FUSEKIT_TORCH_CUDA
-            std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, after what is put there now
+            std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, in stream order
             Place const place{
                 x.get_device(), c10::cuda::getCurrentCUDAStream(x.get_device()).stream(), [&](std::size_t bytes) {
                     lent.push_back(at::zeros({static_cast<std::int64_t>(bytes)}, x.options().dtype(at::kByte)));
@@ -215,7 +215,7 @@ struct Guard {
 
 void require_images(Tensor const& x) { require(x.dim() == 4, "x", "4 modes, N x C x H x W", shape_of(x)); }
 
-/// What a plan refuses of a convolution's shapes, for a batch of no images, which runs none.
+/// Checks a convolution's shapes for an empty batch, for which no plan runs.
 void require_shapes(Tensor const& x, Tensor const& weight, std::int64_t groups, Tensor const& y) {
     require(groups >= 1 && x.size(1) % groups == 0 && weight.size(0) % groups == 0, "groups",
             "groups that divide C and K", std::to_string(groups));
@@ -285,7 +285,7 @@ Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift,
     return y;
 }
 
-/// y, and the batch's mean, inverse deviation and unbiased variance, which is NaN where a channel has one value.
+/// Returns y, and the batch's mean, inverse deviation and unbiased variance, which is NaN for channels with one value.
 std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const& given, Tensor const& scale,
                                                                    Tensor const& shift, double epsilon,
                                                                    std::string const& activation, Number alpha,
@@ -317,7 +317,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const&
     return {y, mean, inverse_deviation, variance};
 }
 
-/// `spread` is the variance, or, in training, the inverse deviation.
+/// `spread` is the variance or, in training, the inverse deviation.
 std::tuple<Tensor, Tensor, Tensor> batch_norm_act_backward(Tensor const& given_dy, Tensor const& given_x,
                                                            Tensor const& scale, Tensor const& shift, Tensor const& mean,
                                                            Tensor const& spread, bool training, double epsilon,

@@ -9,27 +9,27 @@
 
 #include "activation.hpp"
 
-/// The plans behind the operators. This header knows neither PyTorch nor a backend: plans are compiled by units that do
-/// not include PyTorch's headers, and operators.cpp by one that does not include a backend. All calls throw fk::Error.
+/// Plans of the operators. This header includes neither PyTorch nor a backend: plans are compiled by units without
+/// PyTorch's headers, and operators.cpp without a backend. All calls throw fk::Error.
 namespace fusekit_torch {
 
-/// A tensor to write, of x's element type unless another is named.
+/// Output tensor, of x's element type unless another is named.
 struct Output {
     void* data;
     fk::Layout<4> layout;
 };
 
-/// K floats, or none.
+/// K floats, optional.
 struct Floats {
     float* data = nullptr;
     std::int64_t count = 0, stride = 1;
 };
 
-/// Where a call runs: on the host, or on a stream of a GPU.
+/// Target of a call: the host, or a stream of a GPU.
 struct Place {
     int gpu = -1;
     void* stream = nullptr;
-    std::function<void*(std::size_t)> zeros;  ///< memory that lives to the end of what this call puts on the stream
+    std::function<void*(std::size_t)> zeros;  ///< zeroed memory that lives until the call's work is done
 };
 
 /// y = activation(conv(x, weights) + bias + residual)
@@ -42,9 +42,9 @@ struct ConvCall {
     Output y;
 };
 
-/// y = activation(batch_norm(x)). Where mean is given, it and variance are read; else they are the batch's own, and
-/// saved_mean and saved_inverse_deviation are written. Both zeroed statistics or neither are given: zeros, to which the
-/// batch's mean and unbiased variance are added.
+/// y = activation(batch_norm(x)). If mean is given, reads mean and variance; otherwise computes the batch's statistics
+/// and writes saved_mean and saved_inverse_deviation. The two zeroed statistics, both or neither, are zeros to which
+/// the batch's mean and unbiased variance are added.
 struct NormCall {
     fk::AnyView<4> x;
     Floats scale, shift, mean, variance, saved_mean, saved_inverse_deviation, zeroed_mean, zeroed_variance;
@@ -53,8 +53,8 @@ struct NormCall {
     Output y;
 };
 
-/// dx and the gradients of scale and shift, of a NormCall that has run and whose activation is_clamp. Its y is not
-/// read.
+/// dx and the gradients of scale and shift, for a NormCall that has run and whose activation is_clamp. Does not read
+/// its y.
 struct NormGradientCall {
     NormCall forward;
     fk::AnyView<4> dy;
@@ -77,8 +77,8 @@ struct PoolCall {
     Output y;
 };
 
-/// The plans of elements T, which x, dy, y and dx have: one for activations that are clamps, one for the rest. On a GPU
-/// these are units of their own, compiled side by side.
+/// Plans for element type T of x, dy, y and dx: one for clamp activations, one for the others. For GPUs these are
+/// separate units, compiled in parallel.
 template <fk::Element T>
 struct OnHost {
     static void run(ConvCall const&);
@@ -102,7 +102,7 @@ struct PoolOnGpu {
     static void run(PoolCall const&, Place const&);
 };
 
-/// Runs a call in the plan for its activation.
+/// Runs a call with the plan for its activation.
 template <fk::Element T>
 void run_on_gpu(auto const& call, Place const& place) {
     if (is_clamp(call.activation.kind)) OnGpu<T, fk::Clamp>::run(call, bounds_of(call.activation), place);
