@@ -12,6 +12,7 @@ namespace fusekit {
 /// The only exception type of the library. Thrown before anything is written: outputs are unchanged.
 ///
 /// what() reads "plan: operator.argument: expected ..., got ..."; each part is also a member, for programs to test.
+/// what() of a refused schedule reads "plan: schedule: condition", e.g. "Halo: C = 96 exceeds 64".
 class Error : public std::exception {
 public:
     Text plan;           ///< the plan as its author wrote it, e.g. "Plan<Conv<filter(3, 3)>, Bias>"
@@ -31,6 +32,14 @@ public:
           code(the_code),
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
+
+    /// One whose what() reads "plan: operator: sentence".
+    [[gnu::cold]] FUSEKIT_H static Error of_sentence(Text plan, Text operator_name, Text expected, Text given,
+                                                     Text const& sentence) {
+        Error error(std::move(plan), std::move(operator_name), "", std::move(expected), std::move(given));
+        error.message = error.plan + ": " + error.operator_name + ": " + sentence;
+        return error;
+    }
 
     FUSEKIT_H Error(Error const&) = default;
     FUSEKIT_H Error(Error&&) = default;

@@ -15,15 +15,18 @@ set(layers
     "^problem/"
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
-    # The HIP backend: the platform, its architectures, what multiplies, schedules, the runtime, what is computed, the
-    # parts of mainloops, mainloops, the numbers that they are cut by, and the choice among them.
+    # The HIP backend: the platform, its architectures, what multiplies, the runtime, what is computed, the constants of
+    # the model, schedules, kernels' parameters, the parts of mainloops, mainloops, the tables of schedules, and launches.
     "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
     "^backend/hip/atom/"
-    "^backend/hip/schedule(_kind|_facts)?\\.hpp$"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
-    "^backend/hip/(integer|image_order|thread_coord|offset_coord|bulk_maps|conv_problem|conv_phases|conv_limits|params|slabs|stem_shape)\\.hpp$"
+    "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|bulk_maps|conv_problem|conv_limits|slabs|stem_shape)\\.hpp$"
+    "^backend/hip/collective/(halo_stages|plane_tiles)\\.hpp$"
+    "^backend/hip/tuning/(rates|cost)\\.hpp$"
+    "^backend/hip/schedule/"
+    "^backend/hip/(params|conv_phases)\\.hpp$"
     "^backend/hip/collective/"
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"

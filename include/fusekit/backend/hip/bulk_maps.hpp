@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
 #include "fusekit/problem/facts.hpp"
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/transform.hpp"
@@ -37,15 +38,36 @@ struct ReadMap {
 
 namespace detail {
 
+/// The names of a tensor's address and strides in refusals; strides of images or filters, rows and columns.
+struct NamesForTma {
+    char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
+};
+
+/// The first condition that TMA needs of a tensor's layout and that it does not meet: channel stride 1, an address at a
+/// multiple of 16 bytes, and all other strides positive multiples of 16 bytes below 2^40.
+FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
+                                       NamesForTma const& names = {}) {
+    constexpr int modes[] = {0, 2, 3};
+    Unmet unmet = first_unmet(equal(names.channel_stride, layout.stride[1], 1, "pass it channels-last"),
+                              holds(problem::aligned(data, 16), names.address, "align it to 16 bytes"));
+    for (int i = 0; i < 3 && !unmet; ++i) {
+        Extent const bytes = layout.stride[modes[i]] * static_cast<Extent>(element_bytes);
+        if (layout.shape[modes[i]] > 1)
+            unmet = first_unmet(multiple_of(names.strides[i], bytes, 16, "pad the channels, or use MatrixGemm"),
+                                at_least(names.strides[i], bytes, 1, "use MatrixGemm"),
+                                at_most(names.strides[i], bytes, (Extent{1} << 40) - 1, "use MatrixGemm"));
+    }
+    return unmet;
+}
+
 /// Extents and strides of a view as a tensor map lists them: channels, columns, rows, images or filters.
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
     bool legal;
 
-    /// Channels are neighbours, and all else lies at positive multiples of 16 bytes.
-    FUSEKIT_H explicit MapModes(TensorView<T> const& view)
-        : legal(view.layout.stride[1] == 1 && problem::aligned(view.data, 16)) {
+    /// Legal if channels have stride 1 and all else lies at positive multiples of 16 bytes.
+    FUSEKIT_H explicit MapModes(TensorView<T> const& view) : legal(!unmet_by_tma(view.layout, view.data, sizeof(T))) {
         constexpr int order[] = {1, 3, 2, 0};
         for (int i = 0; i < 4; ++i) {
             auto const extent = view.layout.shape[order[i]];
@@ -53,7 +75,6 @@ struct MapModes {
             extents[i] = static_cast<std::uint64_t>(extent);
             if (i == 0) continue;
             strides[i - 1] = static_cast<std::uint64_t>(bytes);
-            legal = legal && bytes > 0 && bytes % 16 == 0 && bytes < Extent{1} << 40;
         }
     }
 };

@@ -16,10 +16,13 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using PerActivation = fk::BatchNormInference<fk::PerActivation>;
 
-static_assert(fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, Relu>, fk::half, fk::half>);
-static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Residual>, fk::half, fk::half>);
-static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1)>, PerActivation>, fk::half, fk::half>);
-static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Gemm, fk::Bias>, fk::half, fk::half>);
+static_assert(
+    fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, Relu>, fk::half, fk::half>);
+static_assert(
+    !fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Residual>, fk::half, fk::half>);
+static_assert(
+    !fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>, PerActivation>, fk::half, fk::half>);
+static_assert(!fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Gemm, fk::Bias>, fk::half, fk::half>);
 
 }  // namespace
 
@@ -129,7 +132,8 @@ TEST_CASE("HIP: planes that the schedule does not read are refused, and run with
     auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 2), {1, 2, 5, 6}),
                w = fk::tensor<fk::half>(device, fk::kcrs(1, 2, 1, 1), {3, 4});
     auto y = fk::tensor<fk::half>(device, fk::nchw(1, 1, 1, 2), {-1, -1});
-    CHECK(refusal([&] { layer_of(w)(planes, x, y); }).find("a multiple of 8 channels of x") != std::string::npos);
+    CHECK(refusal([&] { layer_of(w)(planes, x, y); }).find("Planes: x's or y's planes are not contiguous") !=
+          std::string::npos);
     fk::half got[2];
     device.synchronize();
     y.copy_to(got);

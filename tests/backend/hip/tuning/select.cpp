@@ -108,7 +108,7 @@ int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_bloc
         return Estimate{gemm_cycles(shared, part) + exchanges};
     };
     double const wide = gemm_cycles(large, product), narrow = gemm_cycles(small, product);
-    Estimate const best = split_estimate(shared, product, 3 * 132, most_blocks, cycles, 132, time_of);
+    Estimate const best = hip::detail::split_estimate(shared, 64, product, 3 * 132, most_blocks, cycles, 132, time_of);
     return best.seconds < wide && best.seconds < narrow ? best.parts : 1;
 }
 
@@ -183,12 +183,15 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
     static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>(),
                                    in_turns = facts_of<WarpSpecialized<128, 128, 4, Roles::ping_pong>>();
-    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, 132).rounds; };
+    auto const most = [](BulkProduct const& product) {
+        return warp_specialized_walk(wide, product, 132, NvidiaTuning::costs.tma).rounds;
+    };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
     // A tile more takes a round, and less where warpgroups take turns.
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
-    CHECK(warp_specialized_walk(in_turns, {128 * 132 + 1, 128, 9}, 132).rounds == Catch::Approx(1.675 + 0.325 / 132));
+    CHECK(warp_specialized_walk(in_turns, {128 * 132 + 1, 128, 9}, 132, NvidiaTuning::costs.tma).rounds ==
+          Catch::Approx(1.675 + 0.325 / 132));
     CHECK(most({192 * 66, 128 * 8, 9}) == 4);
 }
 
@@ -202,7 +205,7 @@ TEST_CASE("HIP: with statistics, results that pass the epilogue while others are
 TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroups put totals each") {
     auto const more = [](ScheduleFacts const& schedule, std::int64_t channels) {
         ConvCase of = bulk_case(64, 256, 14, channels, 1);
-        auto const round = [&] { return hip::detail::bulk_costs(schedule, of, NvidiaTuning::costs, 132).round; };
+        auto const round = [&] { return hip::detail::tma_costs(schedule, of, NvidiaTuning::costs, 132).round; };
         double const plain = round();
         of.totals = true;
         return round() - plain;
@@ -217,7 +220,7 @@ TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroup
 
 TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
-        return warp_specialized_walk(schedule, {1, n, 9, true}, 132).copies;
+        return warp_specialized_walk(schedule, {1, n, 9, true}, 132, NvidiaTuning::costs.tma).copies;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
@@ -226,7 +229,7 @@ TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
 TEST_CASE("HIP: where rows have 64 bytes, a step has half of the products, and copies of 2.8 cycles a row") {
     static constexpr ScheduleFacts narrow = facts_of<WarpSpecialized<192, 64, 8>>();
     auto const walk = [](std::int64_t n, int row_bytes) {
-        return warp_specialized_walk(narrow, {192, n, 9, false, row_bytes}, 132);
+        return warp_specialized_walk(narrow, {192, n, 9, false, row_bytes}, 132, NvidiaTuning::costs.tma);
     };
     CHECK(walk(64, 64).arithmetic * 2 == walk(64, 128).arithmetic);
     CHECK(walk(64, 64).cache_bytes * 2 == walk(64, 128).cache_bytes);

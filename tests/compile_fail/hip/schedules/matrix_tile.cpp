@@ -1,4 +1,4 @@
-// expect: matrix units: TileM is 64, 128 or 256, of WarpSpecialized also 96 or 192, and TileN 64 or 128
+// expect: MatrixGemm: TileN must be 64 or 128
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

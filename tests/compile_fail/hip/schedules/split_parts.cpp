@@ -1,4 +1,4 @@
-// expect: Split: a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or Planes of 16 bits, in 2, 4 or 8 parts
+// expect: Split: Parts must be 2, 4 or 8
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: or Planes of 16 bits, in 2, 4 or 8 parts
+// expect: or Planes of 16 bits
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

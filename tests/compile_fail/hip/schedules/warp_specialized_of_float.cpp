@@ -1,4 +1,4 @@
-// expect: matrix units multiply half by half, or bfloat16 by bfloat16
+// expect: WarpSpecialized: x and weights must both be half, bfloat16, int8, e4m3 or e5m2
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, or in turns twice as many, must fit 224 KB
+// expect: WarpSpecialized: Stages of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, twice as many with ping_pong, must fit 224 KB
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/bulk_maps.hpp"
-#include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"

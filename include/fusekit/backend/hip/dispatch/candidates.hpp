@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/dispatch/estimate.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
+#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
 
 namespace fusekit::hip {
@@ -15,30 +16,30 @@ using TableIf = std::conditional_t<has, Schedules, Table<>>;
 /// The schedules of sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; planes of float take any order.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
-    static constexpr bool in_planes =
-        has_planes<Plan, T, U> && NvidiaTuning::chooses_planes && (orders == Orders::any || std::is_same_v<T, float>);
+    static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
+                                      (orders == Orders::any || std::is_same_v<T, float>);
 
     template <bool units>
     FUSEKIT_H static auto register_operands() {
         if constexpr (units)
             return JoinedTable<
                 MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>,
-                TableIf<has_matrix_units<Plan, T> && has_split<Plan, T>, Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
+                TableIf<has_matrix_units<Plan, T> && can_split<Plan, T>, Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
         else return Table<>{};
     }
     template <bool bulk>
     FUSEKIT_H static auto bulk_operands() {
         if constexpr (bulk)
             return JoinedTable<WarpSpecializedTable<NvidiaTuning, T>,
-                               TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
-                               TableIf<has_halo<Plan, T, U>, Table<DefaultHalo<T>>>,
-                               TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
+                               TableIf<can_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
+                               TableIf<HaloEntry::has_kernel<Plan, T, U>, Table<DefaultHalo<T>>>,
+                               TableIf<StemEntry::has_kernel<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }
     using Bulk =
-        JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
+        JoinedTable<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
                     TableIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                    TableIf<in_planes && has_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
+                    TableIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
     using Register = decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>());
 };
 
@@ -51,7 +52,7 @@ using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bu
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using OtherCandidates =
     detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U, orders>::Register,
-                        detail::TableIf<std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split,
+                        detail::TableIf<std::is_same_v<T, float> && can_split<Plan, T> && Tuning::chooses_split,
                                         Table<DefaultSplit<Tuning>>>,
                         GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>

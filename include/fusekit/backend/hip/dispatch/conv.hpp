@@ -3,6 +3,9 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
+#include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
@@ -68,9 +71,10 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
 
 /// What the kernel of a convolution of x to y is given, whatever its schedule.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x,
-                                             ImageView<U> const& y) {
-    ConvParams<Plan, T, U> params{bound, without_idle_strides(x), y};
+FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
+    ImageView<T const> const& x = operands.x;
+    ImageView<U> const& y = operands.y;
+    ConvParams<Plan, T, U> params{operands.bound, without_idle_strides(x), y};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, y.from);
     auto& weights = params.bound.head.weights.layout;
     if (has_no_elements(weights.shape)) weights.stride = {};
@@ -79,13 +83,16 @@ FUSEKIT_H ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, Image
 
 /// Prepares a product with one schedule's kernel. If the schedule splits, `parts` blocks share a tile.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(
-    Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with, BoundPlan<Plan> const& bound,
-    ImageView<T const> const& x, ImageView<U> const& y, [[maybe_unused]] int parts, IndexLimits const& limits) {
-    auto const filter = Plan::Head::geometry(bound.head);
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
+                                                                 GemmKernel<ConvParams<Plan, T, U>> const& with,
+                                                                 ConvOperands<Plan, T, U> const& operands,
+                                                                 [[maybe_unused]] int parts,
+                                                                 IndexLimits const& limits) {
+    BoundPlan<Plan> const& bound = operands.bound;
+    auto const& filter = operands.filter;
     if (Refusal refusal =
-            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, x.collapsed_layout(),
-                                layout_of_weights<Plan>(bound), y.collapsed_layout()))
+            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
+                                operands.weights, operands.y.collapsed_layout()))
         return *refusal;
     auto const& [schedule, fast, input_packet, weight_packet, kernel] = with;
     if (schedule.kind == ScheduleKind::matrix_gemm && !kernel.is_launchable(gpu.index()))
@@ -97,7 +104,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(
                 Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                 Plan::Head::written(bound.head));
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
-    ConvParams<Plan, T, U> params = conv_params(bound, x, y);
+    ConvParams<Plan, T, U> params = conv_params(operands);
     bool const has_unit =
         schedule.kind == ScheduleKind::native_gemm && has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
     int const of_unit = 16 / static_cast<int>(sizeof(T)), x_packet = has_unit ? of_unit : input_packet,
@@ -129,34 +136,16 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(
                 windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
         params.fits_32bit_offsets = params.fits_32bit_offsets && filters_are_near<T>(w.layout, schedule.n);
     }
-    GroupedProduct const product = product_of(bound, outputs);
+    GroupedProduct const product = operands.product();
     std::int64_t const columns = divide_up(product.n, schedule.n) * product.groups;
-    SlabTiles const cut = cut_slabs(bound, outputs, params.slices, schedule.m, columns, limits);
+    SlabTiles const cut = cut_slabs<Plan>(outputs, params.slices, schedule.m, columns, limits);
     params.slabs = cut.slabs;
-    if constexpr (has_split<Plan, T>)
+    if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
             params.parts.count = static_cast<unsigned>(parts);
             return prepare_parts(gpu, kernel, params, schedule, cut.tiles * columns);
         }
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
-}
-
-/// Prepares a Direct.
-template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
-FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                ImageView<T const> const& x, ImageView<U> const& y,
-                                                                [[maybe_unused]] IndexLimits const& limits) {
-    ConvParams<Plan, T, U> params = conv_params(bound, x, y);
-    if constexpr (Plan::totals_tiles) {
-        using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
-        std::int64_t const columns = divide_up(y.layout.shape[1], Mainloop::tile_n);
-        SlabTiles const cut = cut_slabs(bound, y.layout.shape, params.slices, Mainloop::tile_m, columns, limits);
-        params.slabs = cut.slabs;
-        return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params, cut.tiles, columns);
-    } else {
-        return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
-                              divide_up(y.layout.size(), Schedule::threads));
-    }
 }
 
 /// Whether the GPU has matrix units that the program has code for: where it has one schedule's, it has every one's.
@@ -168,77 +157,89 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
            });
 }
 
+/// The launch of Gemm, NativeGemm and MatrixGemm.
+struct GemmLauncher {
+    template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
+                                                                    ConvOperands<Plan, T, U> const& operands, int parts,
+                                                                    IndexLimits const& limits) {
+        if constexpr (SplitSchedule<Schedule> && !can_split<Plan, T>) {
+            return refuse_matrix_units<Plan>(gpu);
+        } else {
+            auto const with = gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
+            return prepare_product(gpu, with, operands, parts, limits);
+        }
+    }
+};
+template <>
+struct Launcher<GemmEntry> : GemmLauncher {};
+template <>
+struct Launcher<NativeGemmEntry> : GemmLauncher {};
+template <>
+struct Launcher<MatrixGemmEntry> : GemmLauncher {};
+
+template <>
+struct Launcher<DirectEntry> {
+    template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
+                                                                    ConvOperands<Plan, T, U> const& operands, int,
+                                                                    IndexLimits const& limits) {
+        if constexpr (orders == Orders::any)
+            if (!problem::channels_are_neighbours(operands.y.layout))
+                return prepare_along<Schedule, Axis::pixel>(gpu, operands, limits);
+        return prepare_along<Schedule, Axis::channel>(gpu, operands, limits);
+    }
+
+private:
+    template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu,
+                                                                          ConvOperands<Plan, T, U> const& operands,
+                                                                          [[maybe_unused]] IndexLimits const& limits) {
+        ConvParams<Plan, T, U> params = conv_params(operands);
+        Layout<4> const& y = operands.y.layout;
+        if constexpr (Plan::totals_tiles) {
+            using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
+            std::int64_t const columns = divide_up(y.shape[1], Mainloop::tile_n);
+            SlabTiles const cut = cut_slabs<Plan>(y.shape, params.slices, Mainloop::tile_m, columns, limits);
+            params.slabs = cut.slabs;
+            return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params, cut.tiles, columns);
+        } else {
+            return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
+                                  divide_up(y.size(), Schedule::threads));
+        }
+    }
+};
+
 }  // namespace detail
 
-/// A schedule of bulk copies, whose kernels count the pixels of all images in 32 bits.
-template <class Schedule>
-concept CopiesInBulk =
-    WarpSpecializedSchedule<Schedule> || HaloSchedule<Schedule> || StemSchedule<Schedule> || PlanesSchedule<Schedule>;
-
-/// How many blocks share a tile, as a schedule's name says.
-template <class Schedule>
-inline constexpr int parts_of = 1;
-template <SplitSchedule Schedule>
-inline constexpr int parts_of<Schedule> = Schedule::parts;
-
-/// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`.
+/// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`. Refuses the first condition that
+/// the schedule needs and the call does not meet.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
                                                                    detail::ImageView<U> const& y,
                                                                    int parts = parts_of<Schedule>,
                                                                    IndexLimits const& limits = {}) {
-    auto const filter = Plan::Head::geometry(bound.head);
-    auto const weights = detail::layout_of_weights<Plan>(bound);
-    CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
-    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
-        return *refusal;
+    using Entry = EntryOf<Schedule>;
+    detail::ConvOperands<Plan, T, U> const operands{bound, x, y};
+    if (Refusal refusal = operands.refuse_limits()) return *refusal;
     if (detail::writes_nothing(bound, y.layout.shape))
-        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(bound, x, y));
-    if constexpr (!DirectSchedule<Schedule>)
-        if (detail::sums_nothing(bound, x))
+        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
+    if constexpr (!std::is_same_v<Entry, DirectEntry>)
+        if (operands.sum_nothing())
             return Error(type_name<Plan>(), "x", "shape", "products to sum, or the library's choice of a schedule",
                          to_string(x.shape()));
-    if constexpr (CopiesInBulk<Schedule>)
+    if constexpr (Entry::by_tma) {
+        CollapsedShape<4> const& output = operands.output;
         if (Refusal refusal =
                 refuse_limit(type_name<Plan>, "y", "fewer than 2^30 pixels, for a schedule of bulk copies", output,
                              output[0] * output[2] * output[3], limits.pixels))
             return *refusal;
-    if constexpr (WarpSpecializedSchedule<Schedule>) {
-        return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y, parts);
-    } else if constexpr (HaloSchedule<Schedule>) {
-        return prepare_halo_with<Schedule>(gpu, bound, x, y);
-    } else if constexpr (StemSchedule<Schedule>) {
-        return prepare_stem_with<Schedule>(gpu, bound, x, y);
-    } else if constexpr (PlanesSchedule<Schedule>) {
-        return prepare_planes_with<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
-    } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
-        return detail::refuse_matrix_units<Plan>(gpu);
-    } else if constexpr (GemmSchedule<Schedule>) {
-        auto const with = detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
-        return detail::prepare_product(gpu, with, bound, x, y, parts, limits);
+        return detail::prepare_by_tma<Schedule>(gpu, operands, parts, limits);
     } else {
-        if constexpr (orders == Orders::any)
-            if (!problem::channels_are_neighbours(y.layout))
-                return detail::prepare_direct<Schedule, detail::Axis::pixel>(gpu, bound, x, y, limits);
-        return detail::prepare_direct<Schedule, detail::Axis::channel>(gpu, bound, x, y, limits);
+        return detail::Launcher<Entry>::template prepare<Schedule, orders>(gpu, operands, parts, limits);
     }
 }
-
-namespace detail {
-
-/// The launch of a schedule that copies in bulk; nothing where it does not compute the convolution.
-template <class Schedule, class Plan, Element T, OutputElement U>
-FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                       ImageView<T const> const& x,
-                                                                       ImageView<U> const& y, int parts) {
-    if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);
-    else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, bound, x, y);
-    else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, bound, x, y);
-    else return launch_planes<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
-}
-
-}  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
 /// it, by the model or by a table of measurements, with at most `workspace_bytes`.
@@ -247,20 +248,17 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
     std::size_t workspace_bytes, TunedTable const* tuned = nullptr, IndexLimits const& limits = {}) {
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
-    auto const weights = detail::layout_of_weights<Plan>(bound);
-    CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
-    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, Plan::Head::geometry(bound.head), x.shape(),
-                                                     weights.shape, output))
-        return *refusal;
+    detail::ConvOperands<Plan, T, U> const operands{bound, x, y};
+    if (Refusal refusal = operands.refuse_limits()) return *refusal;
     if (detail::writes_nothing(bound, y.layout.shape))
-        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(bound, x, y));
-    if (detail::runs_without_tiles(bound, x, y, detail::product_of(bound, output)))
-        return prepare_conv_with<DefaultDirect, orders>(gpu, bound, x, y, 1, limits);
+        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
+    if (detail::runs_without_tiles(operands))
+        return detail::Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     bool on_matrix_units = false;
     if constexpr (has_matrix_units<Plan, T> || has_float_units<Plan, T>)
         on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
-    else if constexpr (has_warp_specialized<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
-    ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes, limits);
+    else if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
+    ConvCase const of = case_of(operands, on_matrix_units, workspace_bytes, limits);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
         using Bulk = BulkCandidates<Plan, T, U, orders>;
         Ranking ranking(Candidates<Tuning, Plan, T, U, orders>{}, of, Tuning::costs, rates_of(gpu), tuned);
@@ -268,7 +266,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
         if constexpr (Bulk::size > 0) {
             for (; best >= 0 && best < Bulk::size; best = ranking.best()) {
                 auto const launch = with_entry(Bulk{}, best, [&]<class Schedule>(Schedule) {
-                    return detail::launch_in_bulk<Schedule>(gpu, bound, x, y, ranking.time(best).parts);
+                    return detail::Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands,
+                                                                                          ranking.time(best).parts);
                 });
                 if (launch) return *launch;
                 ranking.strike(best);
@@ -279,7 +278,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
         auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
             return detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
         });
-        return detail::prepare_product(gpu, with, bound, x, y, parts, limits);
+        return detail::prepare_product(gpu, with, operands, parts, limits);
     });
 }
 

@@ -2,35 +2,12 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_limits.hpp"
-#include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/operand_layout.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
-#include "fusekit/backend/hip/dispatch/split.hpp"
-#include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/schedule/list.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip {
-
-/// What a schedule's time depends on: a convolution's extents, and how its operands lie.
-struct ConvCase {
-    Product product;
-    DataType type;  ///< of x
-    Index<4> x, y;  ///< y of the mainloop: more than the tensor has where a plan pools
-    Filter<2> filter;  ///< whose windows move over x, where space is rows and columns, else of a single tap
-    int taps;
-    bool channels_last;  ///< in y: GemmK runs over channels first
-    bool x_channels_last;
-    bool in_bulk;  ///< channels are neighbours, and there is one group
-    bool rows_of_pixels, taps_neighbour;  ///< of x, of the weights
-    detail::PlanesOrder planes;  ///< of x and y
-    int terms;  ///< products on matrix units for one of its own, by the rate of half
-    bool wants_matrix_units;  ///< the user wants floats to be split there
-    bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
-    std::size_t workspace_bytes;
-    bool totals = false;  ///< of each channel of y, for statistics
-    bool maxima = false;  ///< of what passes the epilogue
-    bool transposed = false;
-    bool in_slabs = false;  ///< has more pixels than kernels of bulk copies count
-};
 
 namespace detail {
 
@@ -41,6 +18,30 @@ FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     return {weights.layout, collapsed_from(weights)};
 }
 
+/// The operands of a plan with a Conv or Gemm, with what is worked out of them once a call.
+template <class Plan, Element T, OutputElement U>
+struct ConvOperands {
+    using Geometry = decltype(Plan::Head::geometry(std::declval<BoundPlan<Plan> const&>().head));
+
+    BoundPlan<Plan> const& bound;
+    ImageView<T const> const& x;
+    ImageView<U> const& y;
+    Geometry const filter = Plan::Head::geometry(bound.head);
+    CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
+    CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};  ///< of the mainloop
+
+    /// Refuses extents that kernels do not count. What follows needs it where it runs.
+    FUSEKIT_H Refusal refuse_limits() const {
+        return refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output);
+    }
+    FUSEKIT_H GroupedProduct product() const { return product_of<Plan>(filter, output); }
+    /// True if x or the weights have no elements: the sums have no products, or those with padding alone.
+    FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
+    FUSEKIT_H bool exceed_offsets() const {
+        return far_operand(filter, x.collapsed_layout(), weights, y.layout) != FarOperand::none;
+    }
+};
+
 /// Whether a row has bits for the slices, rows and columns of a padded window.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
@@ -49,24 +50,18 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// True if x or the weights have no elements: the sums have no products, or those with padding alone.
-template <class Plan, Element T>
-FUSEKIT_H bool sums_nothing(BoundPlan<Plan> const& bound, ImageView<T const> const& x) {
-    return has_no_elements(x.layout.shape) || has_no_elements(layout_of_weights<Plan>(bound).shape);
-}
-
 /// True if Direct runs in place of tiles: sums of no products, groups of few channels, windows of many taps, or
 /// operands beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
-                                  GroupedProduct const& product) {
-    auto const filter = Plan::Head::geometry(bound.head);
-    if (sums_nothing(bound, x)) return true;
-    bool const exceeds_offsets =
-        far_operand(filter, x.collapsed_layout(), layout_of_weights<Plan>(bound), y.layout) != FarOperand::none;
-    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
+FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
+    if (operands.sum_nothing()) return true;
+    bool const exceeds_offsets = operands.exceed_offsets();
+    if constexpr (Plan::Head::may_be_grouped ||
+                  Plan::Head::longest > KOffset::most(ConvOperands<Plan, T, U>::Geometry::rank)) {
+        GroupedProduct const product = operands.product();
         return exceeds_offsets || (product.groups > 1 && product.n <= direct_max_group_channels) ||
-               !has_bits_for<Plan>(filter);
+               !has_bits_for<Plan>(operands.filter);
+    }
     return exceeds_offsets;
 }
 
@@ -86,12 +81,11 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 /// A plan's convolution or product of x to y as schedules see it.
 template <class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x,
-                           detail::ImageView<U> const& y, bool on_matrix_units, std::size_t workspace_bytes,
-                           IndexLimits const& limits = {}) {
-    auto const geometry = Plan::Head::geometry(bound.head);
-    Index<4> const w = detail::layout_of_weights<Plan>(bound).shape, of_y = conv_output<Plan>(y.layout).shape;
-    detail::GroupedProduct const product = detail::product_of(bound, of_y);
+FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
+                           std::size_t workspace_bytes, IndexLimits const& limits = {}) {
+    auto const& [bound, x, y, geometry, weights, output] = operands;
+    Index<4> const &w = weights.shape, &of_y = output;
+    detail::GroupedProduct const product = operands.product();
     std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // of a phase, the mean
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},
@@ -115,11 +109,13 @@ FUSEKIT_H ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T con
                     .totals = Plan::totals_tiles,
                     .maxima = Plan::Epilogue::maxima > 0,
                     .transposed = has_transposed_conv<Plan>,
-                    .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels};
+                    .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels,
+                    .x_channel_stride = x.layout.stride[1],
+                    .y_channel_stride = y.layout.stride[1]};
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
-        if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
-        if constexpr (has_planes<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
+        if constexpr (StemEntry::has_kernel<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
+        if constexpr (PlanesEntry::has_kernel<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
     }
     return result;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/runtime/device.hpp"
 #include "fusekit/plan/prepared.hpp"
 
@@ -36,11 +37,11 @@ template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
     constexpr bool has_units =
-        has_matrix_units<Plan, T> || has_float_units<Plan, T> || has_warp_specialized<Plan, T, U>;
-    ConvCase const of = case_of(bound, x, y, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
+        has_matrix_units<Plan, T> || has_float_units<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
+    ConvOperands<Plan, T, U> const operands{bound, x, y};
+    ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
     return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
-        if (runs_without_tiles(bound, x, y, product_of(bound, of.y)))
-            return f(Ranking(Table<DefaultDirect>{}, of, Tuning::costs, rates));
+        if (runs_without_tiles(operands)) return f(Ranking(Table<DefaultDirect>{}, of, Tuning::costs, rates));
         return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, rates));
     });
 }
@@ -115,8 +116,9 @@ FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& boun
 /// What a TunedTable knows a plan's convolution of x to y by.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
-    return detail::with_views(
-        bound, x, y, [&](auto const& from, auto const& to) { return key_of(case_of(bound, from, to, false, 0)); });
+    return detail::with_views(bound, x, y, [&](detail::ImageView<T const> const& from, detail::ImageView<U> const& to) {
+        return key_of(case_of(detail::ConvOperands<Plan, T, U>{bound, from, to}, false, 0));
+    });
 }
 
 }  // namespace fusekit::hip

@@ -14,11 +14,11 @@ struct GroupedProduct {
     std::int64_t m, n, groups;
 };
 
-/// Of a plan whose mainloop's own outputs have these extents.
-template <class Plan>
-FUSEKIT_H GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
+/// Of a plan with such a geometry whose mainloop's own outputs have these extents.
+template <class Plan, class Geometry>
+FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
-        std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
+        std::int64_t const groups = filter.group_count;
         return {y[0] * y[2] * y[3], y[1] / groups, groups};
     } else {
         return {y[3], y[1], y[0] * y[2]};
@@ -40,15 +40,15 @@ struct SlabTiles {
     Slabs slabs;
 };
 template <class Plan>
-FUSEKIT_H SlabTiles cut_slabs(BoundPlan<Plan> const& bound, Index<4> y,
-                              problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m,
+FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m,
                               std::int64_t columns, IndexLimits const& limits) {
+    constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels;
     auto const count = [&](std::int64_t images) {
         y[0] = images;
-        return count_tiles<Plan>(product_of(bound, y).m, y, slices, tile_m);
+        return count_tiles<Plan>(of_channels ? y[0] * y[2] * y[3] : y[3], y, slices, tile_m);
     };
     std::int64_t const images = y[0], of_slab = images_of_slab(images, y[2] * y[3], limits.pixels, tile_m);
-    if (!problem::GroupsOf<typename Plan::Head>::of_channels || of_slab == images) return {count(images), {}};
+    if (!of_channels || of_slab == images) return {count(images), {}};
     std::int64_t const tiles = count(of_slab), rest = images % of_slab;
     return {images / of_slab * tiles + (rest > 0 ? count(rest) : 0),
             {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
-#include "fusekit/backend/hip/tuning/select.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
 
 namespace fusekit::hip {
 
-/// Whether a launch may be of clusters on such a GPU: it has them, and so has all code of the program.
-FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
-    return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
-}
 FUSEKIT_H inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
 
 /// Prepares a plan with a Conv on tiles that params.parts.count neighbouring blocks share: clusters, or blocks that run

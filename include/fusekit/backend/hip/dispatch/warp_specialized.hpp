@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/conv_limits.hpp"
-#include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
-#include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/mainloop/split_warp_specialized.hpp"
-#include "fusekit/backend/hip/runtime/launch.hpp"
-#include "fusekit/backend/hip/tuning/select.hpp"
 
-namespace fusekit::hip {
-
-namespace detail {
+namespace fusekit::hip::detail {
 
 /// The mainloop of a schedule of bulk copies: one for all numbers of parts.
 template <class Schedule, class Plan, Element T, OutputElement U>
@@ -25,17 +19,17 @@ struct BulkMainloop<Schedule, Plan, T, U> {
 
 /// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the
 /// program or the GPU has no such kernel.
-template <class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(
-    Gpu const& gpu, ScheduleFacts const& schedule, Kernel<ConvParams<Plan, T, U>> const& kernel,
-    BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y, [[maybe_unused]] int parts) {
-    ConvParams<Plan, T, U> params{bound, x, y};
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
+                                                                   Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                                   ConvOperands<Plan, T, U> const& operands,
+                                                                   [[maybe_unused]] int parts) {
+    ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
-    auto const w =
-        detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
-    auto const filter = detail::window_filter(Plan::Head::geometry(params.bound.head));
+    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
+    auto const filter = window_filter(operands.filter);
     if (refusal ||
         !encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, has_transposed_conv<Plan>))
         return {};
@@ -45,10 +39,10 @@ FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(
                     return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
                 }))
             return {};
-    Index<4> const of_y = y.layout.shape;
-    std::int64_t const columns = detail::divide_up(of_y[1], schedule.n),
-                       tiles = detail::divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
-    if constexpr (has_split<Plan, T>)
+    Index<4> const of_y = params.y.layout.shape;
+    std::int64_t const columns = divide_up(of_y[1], schedule.n),
+                       tiles = divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
+    if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
             if (!launches_clusters(gpu)) return {};
             params.parts.count = static_cast<unsigned>(parts);
@@ -62,34 +56,44 @@ FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(
                            in_pairs ? LaunchMode::clusters : LaunchMode::plain,
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu,
-                                                                                BoundPlan<Plan> const& bound,
-                                                                                ImageView<T const> const& x,
-                                                                                ImageView<U> const& y, int parts) {
-    using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-    return launch_bulk_kernel(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), bound, x, y, parts);
-}
 
-}  // namespace detail
+template <>
+struct Launcher<WarpSpecializedEntry> {
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
+                                                                  ConvOperands<Plan, T, U> const& operands, int parts) {
+        using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
+        return launch_bulk_kernel(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), operands, parts);
+    }
 
-/// Prepares a plan with one schedule for sm_90a's matrix units.
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu,
-                                                                               BoundPlan<Plan> const& bound,
-                                                                               detail::ImageView<T const> const& x,
-                                                                               detail::ImageView<U> const& y,
-                                                                               int parts) {
-    if constexpr (has_warp_specialized<Plan, T, U>)
-        if (detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return *launch;
-    return Error(
-        type_name<Plan>(), "WarpSpecialized", "",
-        "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, weights "
-        "whose rows of taps follow one another where y has 8, and x, weights and y whose channels are "
-        "neighbours and all else at multiples of 16 bytes, which a pixel's channels of y fill",
-        gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of " + to_string(y.shape()) +
-            " and strides " + detail::strides_of(y.collapsed_layout()));
-}
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Unmet unmet_by_layout(Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int) {
+        using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
+        auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
+        return first_unmet(
+            unmet_by_code(gpu, kernel_of<Plan, Mainloop>()),
+            holds(!SplitSchedule<Schedule> || launches_clusters(gpu), "this program has code for GPUs without clusters",
+                  "compile for sm_90a alone"),
+            unmet_by_layouts<T const, T const, U>(operands.x, has_transposed_conv<Plan> ? transposed(w, 0, 1) : w,
+                                                  operands.y),
+            holds(pixel_stride(operands.y.layout) > 0, "y's pixels are not at one stride", "pass y without gaps"),
+            unmet_by_window(window_filter(operands.filter)), unmet_by_read(operands),
+            holds(false, "TMA does not address the operands", "use MatrixGemm"));
+    }
 
-}  // namespace fusekit::hip
+private:
+    /// The limits of im2col loads.
+    FUSEKIT_H static Unmet unmet_by_window(Filter<2> const& filter) {
+        Unmet unmet;
+        for (int mode = 0; mode < 2 && !unmet; ++mode) {
+            std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
+            unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 255, "use MatrixGemm"),
+                                at_most("pad_before", filter.pad_before[mode], 128, "use MatrixGemm"),
+                                at_most("pad_after", filter.pad_after[mode], 127, "use MatrixGemm"),
+                                at_most("stride", filter.strides[mode], 8, "use MatrixGemm"));
+        }
+        return unmet;
+    }
+};
+
+}  // namespace fusekit::hip::detail

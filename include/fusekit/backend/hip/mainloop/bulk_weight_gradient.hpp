@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/weight_loader.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 
 namespace fusekit::hip {
 

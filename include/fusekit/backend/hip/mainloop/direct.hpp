@@ -4,7 +4,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

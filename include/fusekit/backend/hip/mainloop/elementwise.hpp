@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/elementwise.hpp"
 
 namespace fusekit::hip {
 

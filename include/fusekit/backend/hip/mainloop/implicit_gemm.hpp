@@ -18,7 +18,7 @@
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_operands.hpp"
 #include "fusekit/backend/hip/mainloop/one_stage.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 
 namespace fusekit::hip {
 

@@ -72,7 +72,7 @@ public:
         } else {
             ptx::setmaxnreg_inc<many_registers>();
             compute(params, conv, shared, tiles, grid, thread % 128, group, first_tile, sharers);
-            if constexpr (has_split<Plan, T>)
+            if constexpr (can_split<Plan, T>)
                 if (sharers > 1)
                     Merge::store(params, tiles, grid, merged(shared), first_tile, rank, thread, ConsumerBarrier());
         }
@@ -81,7 +81,7 @@ public:
 private:
     /// How many blocks share a tile.
     __device__ static unsigned sharers_of(Params const& params) {
-        if constexpr (has_split<Plan, T>) return params.parts.count;
+        if constexpr (can_split<Plan, T>) return params.parts.count;
         else return 1;
     }
     /// The block's sums of a tile, where x was.

@@ -8,7 +8,7 @@
 #include "fusekit/backend/hip/collective/pairwise_totals.hpp"
 #include "fusekit/backend/hip/collective/reduction_lane.hpp"
 #include "fusekit/backend/hip/collective/shared_totals.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

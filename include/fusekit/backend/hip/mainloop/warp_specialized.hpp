@@ -6,7 +6,7 @@
 #include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/store_products.hpp"
 #include "fusekit/backend/hip/collective/tile_order.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
 namespace fusekit::hip {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/runtime/gpu.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/runtime/takes_all.hpp"
 #include "fusekit/tensor/no_output.hpp"
 #include "fusekit/tensor/workspace.hpp"
 
@@ -24,7 +24,7 @@ struct TunedTable;
 ///
 /// Plans that reduce borrow workspace: the stream's own, or what the run is lent. Runs that share one take turns, as
 /// they do on one stream; graphs that were captured from one stream share its workspace.
-class Stream : public Memory, public Suits<void> {
+class Stream : public Memory, public TakesAll {
 public:
     using TensorDevice = Device;               ///< the device of tensors that runs make here
     static constexpr bool is_handle = true;  ///< runs may be put on a const one
@@ -75,7 +75,7 @@ public:
     }
 
     /// The same for calls that run with a schedule of yours in place of the library's choice
-    /// (backend/hip/schedule.hpp): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
+    /// (backend/hip/schedule/): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
     template <class Schedule>
     FUSEKIT_H Scheduled<Schedule> with() const {
         return Scheduled<Schedule>(*this);

@@ -41,6 +41,24 @@ struct SplitCosts {
     double cluster_cycles = 0, workspace_cycles = 0;
 };
 
+/// How WarpSpecialized's TMA loads and products share a processor, in cycles where no other unit is named.
+struct TmaCosts {
+    double ping_pong_last_round = 1;  ///< of a round that few processors have, at the least
+    double shared_memory = 1;  ///< of the time that shared memory takes to give a step's rows to products
+    double narrow_row = 0, short_row = 0;  ///< a copied row that x does not fill; a row of less than 128 bytes
+    double row_beyond = 0;  ///< a row of filters past the last one,
+    double processors_beyond = 1;  ///< and one more for so many processors that copy some
+    int split_processors = 1;  ///< CTAs that share tiles are at most this fraction of the processors
+};
+
+/// Processors that run no cluster of 8 or 4 CTAs: one of so many.
+struct IdleInClusters {
+    int of_8 = 1, of_4 = 1;
+};
+
+/// Groups with fewer output channels leave most of a matrix unit's product empty.
+inline constexpr std::int64_t least_matrix_channels = 16;
+
 /// Costs of all kinds, and the share of memory's rate that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
@@ -50,6 +68,8 @@ struct CostTable {
     Costs totals, totals_in_turns;
     Costs maxima;  ///< what a largest magnitude adds to a halo, whose tiles have gaps
     SplitCosts split, matrix_split, bulk_split;
+    TmaCosts tma;
+    IdleInClusters idle;
     double memory_share = 0.85;
     double clock_share = 1;  ///< of the highest clock, under load
 };

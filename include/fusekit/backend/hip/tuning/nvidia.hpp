@@ -46,6 +46,15 @@ struct NvidiaTuning {
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
+        // On an H100 more CTAs that share tiles than a quarter of the processors gained nothing.
+        .tma = {.ping_pong_last_round = 0.675,
+                .shared_memory = 1.64,
+                .narrow_row = 5,
+                .short_row = 2.8,
+                .row_beyond = 4,
+                .processors_beyond = 8,
+                .split_processors = 4},
+        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 processors 120 and 124 run clusters
         .memory_share = 0.83};
 
     /// Long steps along GemmK pay, because shared memory holds the buffers of many blocks.

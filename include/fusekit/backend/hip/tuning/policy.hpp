@@ -3,12 +3,12 @@
 
 #include <utility>
 
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/list.hpp"
 #include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
-/// How kernels are cut, as an architecture's table says it. Schedules have the same numbers (schedule.hpp).
+/// How kernels are cut, as an architecture's table says it. Schedules have the same numbers (schedule/).
 struct GemmTile {
     int m, n, k, blocks;
 };
@@ -219,9 +219,6 @@ using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pla
 template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
-template <class T>
-using DefaultHalo = Halo<sizeof(T) == 1 ? 240 : 232>;
-using DefaultStem = Stem<4>;
 
 /// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
 /// by one access each. The narrower type's access has fewer bytes.

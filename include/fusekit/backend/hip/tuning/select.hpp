@@ -8,7 +8,6 @@
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/tuning/amd.hpp"
 #include "fusekit/backend/hip/tuning/nvidia.hpp"
-#include "fusekit/backend/hip/tuning/walk.hpp"
 
 namespace fusekit::hip {
 
@@ -107,9 +106,6 @@ template <class F>
 FUSEKIT_H auto with_tuning(Architecture architecture, F f) {
     return with_tuning(CompiledTunings{}, architecture, f);
 }
-
-/// Groups with fewer output channels leave most of a matrix unit's product empty.
-inline constexpr std::int64_t least_matrix_channels = 16;
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
 inline constexpr std::int64_t direct_max_group_channels = 4;

@@ -4,7 +4,7 @@
 #include <compare>
 
 #include "fusekit/backend/hip/arch/architecture.hpp"
-#include "fusekit/backend/hip/schedule_facts.hpp"
+#include "fusekit/backend/hip/schedule/list.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {

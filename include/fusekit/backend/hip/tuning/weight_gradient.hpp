@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
 #include "fusekit/backend/hip/integer.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 
 namespace fusekit::hip {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/dispatch/conv_case.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/schedule/list.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Whether the GPU is one of those that sm_90a's code runs on.
+FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
+    return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+}
+FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
+
+/// The launch of a schedule, the other half of its entry in schedule/list.hpp: a specialisation for each. With
+///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
+/// or, of entries by_tma,
+///   launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; nothing where an operand's
+///   layout,
+///                                                               the program or the GPU does not suit
+///   unmet_by_layout<Schedule>(gpu, operands, parts)             the condition for which it is nothing
+template <class Entry>
+struct Launcher;
+
+/// Whether this program's code for a kernel runs on the GPU.
+template <class Params>
+FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
+    return holds(kernel.is_launchable(gpu.index()), "the program has no code for sm_90a that runs on the GPU",
+                 "compile for it, or use NativeGemm");
+}
+
+/// Whether TMA loads the tensor that an operator reads by pixel, as Residual's: one, of y's extents and type.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
+    Unmet unmet;
+    if constexpr (reads_in_bulk<Plan, T, U>)
+        Plan::Epilogue::views(operands.bound.epilogue, [&]<class View>(View const& view) {
+            if constexpr (std::is_base_of_v<AnyView<4>, View>) {
+                AnyView<4> const& z = view;
+                if (!unmet)
+                    unmet = first_unmet(holds(z.type == data_type<U> && z.layout.shape == operands.y.layout.shape,
+                                              "an operator's tensor is not of y's extents and type", "use MatrixGemm"),
+                                        unmet_by_tma(z.layout, z.data(), sizeof(U),
+                                                     {"an operator's tensor is not at a multiple of 16 bytes",
+                                                      "the channel stride of an operator's tensor",
+                                                      {"bytes from one image of an operator's tensor to the next",
+                                                       "bytes from one row of an operator's tensor to the next",
+                                                       "bytes from one pixel of an operator's tensor to the next"}}));
+            }
+        });
+    return unmet;
+}
+
+/// Prepares a schedule by_tma that the caller named. Its refusal says the first condition that failed.
+template <class Schedule, class Plan, Element T, OutputElement U>
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
+                                                                ConvOperands<Plan, T, U> const& operands, int parts,
+                                                                IndexLimits const& limits) {
+    using Entry = EntryOf<Schedule>;
+    constexpr Unmet by_plan = Entry::template unmet_by_plan<Plan, T, U>();
+    Unmet unmet = is_sm90a(gpu) ? by_plan : holds(false, "the GPU is not of compute capability 9.0", "use NativeGemm");
+    if constexpr (!by_plan)
+        if (!unmet) {
+            unmet = can_implement<Schedule, T, U>(case_of(operands, true, 0, limits));
+            if (!unmet) {
+                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, parts))
+                    return *launch;
+                unmet = Launcher<Entry>::template unmet_by_layout<Schedule>(gpu, operands, parts);
+            }
+        }
+    return refuse_schedule(type_name<Plan>(),
+                           SplitSchedule<Schedule> ? Text("Split<") + Entry::name + ">" : Entry::name, unmet);
+}
+
+}  // namespace detail
+
+}  // namespace fusekit::hip

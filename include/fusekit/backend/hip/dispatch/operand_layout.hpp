@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/bulk_maps.hpp"
+#include "fusekit/backend/hip/schedule/conv_case.hpp"
+#include "fusekit/problem/conv.hpp"
+#include "fusekit/problem/facts.hpp"
+
+namespace fusekit::hip::detail {
+
+/// Whether rows of a plane follow one another, planes too, and images begin at multiples of 16 bytes.
+template <class T>
+FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
+    Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
+    return (shape[3] == 1 || stride[3] == 1) && (shape[2] == 1 || stride[2] == shape[3]) &&
+           (shape[1] == 1 || stride[1] == shape[2] * shape[3]) && (shape[0] == 1 || stride[0] > 0) &&
+           stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
+}
+
+/// Whether channels neighbour and pixels of a row follow one another, rows too, and, of single pixels, images.
+FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
+    Extent const step = step_of_pixels(layout);
+    return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&
+           (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
+}
+
+/// The layout of x and y that a Planes schedule reads and writes; none where there is no such.
+template <class T>
+FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
+    if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
+    bool const single = is_single_pixels(filter);
+    if (std::is_same_v<T, float> && has_dense_pixels(x.layout, single) && has_dense_pixels(y.layout, single) &&
+        MapModes<T const>(x).legal)
+        return PlanesOrder::channels_last;
+    return PlanesOrder::none;
+}
+
+/// Whether pixels of a row of x follow one another, their channels too, and rows and images lie at multiples of 16
+/// bytes.
+template <class T>
+FUSEKIT_H bool has_rows_of_pixels(TensorView<T> const& x) {
+    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+    auto const steps_whole = [&](int mode) {
+        return shape[mode] == 1 || (stride[mode] > 0 && stride[mode] * static_cast<Extent>(sizeof(T)) % 16 == 0);
+    };
+    return (shape[1] == 1 || stride[1] == 1) && (shape[3] == 1 || stride[3] == shape[1]) && steps_whole(2) &&
+           steps_whole(0) && shape[3] * shape[1] < std::int64_t{1} << 30 && problem::aligned(x.data, 16);
+}
+
+inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
+                                        "x's channel stride",
+                                        {"bytes from one image of x to the next", "bytes from one row of x to the next",
+                                         "bytes from one pixel of x to the next"}},
+    names_of_w{"weights are not at a multiple of 16 bytes",
+               "the weights' channel stride",
+               {"bytes from one filter to the next", "bytes from one row of a filter to the next",
+                "bytes from one tap to the next"}},
+    names_of_y{"y is not at a multiple of 16 bytes",
+               "y's channel stride",
+               {"bytes from one image of y to the next", "bytes from one row of y to the next",
+                "bytes from one pixel of y to the next"}};
+
+/// The first condition of TMA that x, weights or y, channels last, do not meet.
+template <class T, class W, class U>
+FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
+    Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
+    auto const bytes = static_cast<Extent>(sizeof(U));
+    bool const pairs = pairs_filters<U>, rows = pairs && filters[2] > 1 && filters[3] > 1;
+    return first_unmet(unmet_by_tma(x.layout, x.data, sizeof(T), names_of_x),
+                       unmet_by_tma(w.layout, w.data, sizeof(W), names_of_w),
+                       multiple_of("K", pairs ? filters[0] : 0, 16, "use NativeGemm"),
+                       equal("the weights' row stride", rows ? stride[2] : 0, rows ? filters[3] * stride[3] : 0,
+                             "pass rows of taps without gaps, or use NativeGemm"),
+                       multiple_of("bytes of a pixel of y", y.layout.shape[1] * bytes, 16, "use MatrixGemm"),
+                       unmet_by_tma(y.layout, y.data, sizeof(U), names_of_y));
+}
+
+}  // namespace fusekit::hip::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/walk.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
+
+namespace fusekit::hip {
+
+/// A convolution by its definition, for thin groups and operands beyond 32-bit offsets: a thread computes one output at
+/// a time.
+template <int Threads = 256>
+struct Direct {
+    static constexpr int threads = Threads, blocks = 2, outputs = 1;
+};
+
+template <class Schedule>
+concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
+
+/// The walk of an output a thread, one product after another.
+FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+    return {
+        .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
+}
+
+/// The registry's entry of Direct.
+struct DirectEntry {
+    static constexpr char const* name = "Direct";
+    static constexpr bool on_matrix_units = false, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = DirectSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            return true;
+        }
+    };
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
+        return {};
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::threads;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Direct<" + detail::list_of(of.m) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        return estimate(
+            direct_walk(static_cast<double>(of.product.m * of.product.n * of.product.groups), of.product.gemm_k, rates),
+            table.direct, of.product.bytes, table, rates);
+    }
+};
+
+}  // namespace fusekit::hip

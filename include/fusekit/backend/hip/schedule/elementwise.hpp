@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/facts.hpp"
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+
+namespace fusekit::hip {
+
+/// A plan without a Conv: a thread has Bytes (4, 8 or 16) of neighbouring pixels or channels, whose parameters it
+/// prepares once, and takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks is as in
+/// Gemm. Where channels are last and the CTA prepares their parameters, a thread takes TileIterations steps over
+/// pixels.
+template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
+          int TileIterations = Iterations>
+struct Elementwise {
+    static constexpr int threads = Threads, bytes = Bytes, iterations = Iterations, unroll = Unroll, blocks = Blocks,
+                         tile_iterations = TileIterations;
+};
+
+template <class Schedule>
+concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
+    Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
+};
+
+/// The registry's entry of Elementwise.
+struct ElementwiseEntry {
+    static constexpr char const* name = "Elementwise";
+
+    template <class Schedule>
+    static constexpr bool describes = ElementwiseSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = !Plan::has_mainloop && Plan::head_kind != detail::HeadKind::reduction;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4,
+                           iterations = Schedule::iterations > 0 && Schedule::tile_iterations > 0,
+                           unroll = Schedule::unroll > 0;
+            static_assert(loads, "Elementwise: a thread loads 4, 8 or 16 bytes at a time: Bytes must be one");
+            static_assert(iterations, "Elementwise: Iterations and TileIterations must be 1 or more");
+            static_assert(unroll, "Elementwise: Unroll must be 1 or more");
+            return loads && iterations && unroll;
+        }
+    };
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/atom/native.hpp"
+#include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
+
+namespace fusekit::hip {
+
+/// An implicit GEMM in plain arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by
+/// TileN channels in k-tiles of TileK; a thread computes 8 pixels of 8 channels. Blocks is how many CTAs a processor is
+/// meant to hold at once. Errors: a tile of no whole waves, or whose two buffers exceed 38 KB, does not compile.
+template <int TileM, int TileN, int TileK, int Blocks = 2>
+struct Gemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
+    static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
+};
+
+/// The same with the best that the processor has (atom/native.hpp): 16 and 8 bits are multiplied on matrix units or by
+/// dot instructions, where there are some, in k-tiles of their own; TileK is for plain arithmetic. TileN is a multiple
+/// of 64.
+template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
+struct NativeGemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
+    static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
+    static constexpr bool is_native = true;
+};
+
+/// Schedules with tiles whose operands pass through registers: Gemm, NativeGemm and MatrixGemm.
+template <class Schedule>
+concept GemmSchedule = HasBlocks<Schedule> && !requires { Schedule::stages; } &&
+                       requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
+template <class Schedule>
+concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
+template <class Schedule>
+concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
+
+/// The walk of plain arithmetic. Threads have the same work each. They are dealt in waves to four schedulers, and the
+/// one with the most waves ends last. A scheduler with few waves to change between waits: w / (w + 1) fits what an H200
+/// did with 2 and 3.
+FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors,
+                                double products_a_cycle) {
+    int const threads = schedule.m * schedule.n / 64;
+    std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
+                       at_once = most < schedule.blocks ? most : schedule.blocks;
+    auto const in_all = static_cast<double>(detail::divide_up(most * threads, 4 * 32)),
+               waves = static_cast<double>(detail::divide_up(at_once * threads, 4 * 32));
+    double const load_cost = 1 + 16.0 / schedule.m + 16.0 / schedule.n, sums_of_128_threads = 64 * 128;
+    return {.rounds = 1,
+            .steps = static_cast<double>(of.gemm_k),
+            .arithmetic = in_all * load_cost * (waves + 1) / waves * sums_of_128_threads / products_a_cycle,
+            .outputs = static_cast<double>(most * schedule.m * schedule.n)};
+}
+
+namespace detail {
+
+/// The time of a Gemm or NativeGemm with so many products a processor and cycle.
+FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                        GpuRates const& rates, Costs const& costs, double products) {
+    if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
+    PartTime const time{schedule, of, table, rates, costs, products, [](PartTime const& all, Product const& part) {
+                            return gemm_walk(all.schedule, part, all.rates.processors, all.products);
+                        }};
+    return register_estimate(time, schedule.m * schedule.n / 64, table.split);
+}
+
+/// The numbers of a tile.
+template <class Schedule>
+FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
+    ScheduleFacts facts;
+    facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.k = Schedule::tile_k;
+    facts.splits = SplitSchedule<Schedule>;
+    return facts;
+}
+
+/// What Gemm and NativeGemm need of a tile: threads, waves and buffers come out whole.
+template <class Schedule>
+struct IsSimtTile {
+    template <class X, class BoundPlan>
+    FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        constexpr SimtShape tile{Schedule::tile_m, Schedule::tile_n, Schedule::tile_k};
+        constexpr bool whole = tile.has_whole_waves(), columns = !whole || tile.has_whole_columns(),
+                       shares = !whole || !columns || tile.has_equal_shares(),
+                       fits = !whole || !columns || !shares || tile.shared_bytes() <= 38 * 1024,
+                       units = !NativeSchedule<Schedule> || Schedule::tile_n % 64 == 0;
+        static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
+        static_assert(columns, "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
+        static_assert(shares, "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
+        static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
+        static_assert(units || !whole || !columns,
+                      "NativeGemm: TileN must be a multiple of 64, the channels of a wave");
+        return whole && columns && shares && fits && units;
+    }
+};
+
+}  // namespace detail
+
+/// The registry's entry of Gemm.
+struct GemmEntry {
+    static constexpr char const* name = "Gemm";
+    static constexpr bool on_matrix_units = false, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = GemmSchedule<Schedule> && !NativeSchedule<Schedule> && !MatrixSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    /// Split-K is of float by float.
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = std::is_same_v<T, float> && plan.same_weights;
+
+    template <class Schedule>
+    using CanImplement = detail::IsSimtTile<Schedule>;
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
+        return {};
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        return detail::facts_of_tile<Schedule>();
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) {
+        return "Gemm<" + detail::list_of(of.m, of.n, of.k, of.blocks) + ">";
+    }
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        return detail::gemm_estimate(schedule, of, table, rates, table.gemm, rates.products);
+    }
+};
+
+}  // namespace fusekit::hip

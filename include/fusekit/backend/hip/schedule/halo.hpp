@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/halo_stages.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+
+namespace fusekit::hip {
+
+/// A convolution of at most 64 channels of x and of y on sm_90a's matrix units, channels last, of stride and dilation
+/// 1: a tile has whole rows of y, Pixels with the gaps between rows (232, of 8 bits 240), and one TMA load brings their
+/// rows of x for all taps. Filters of at most most_taps taps stay in shared memory. Errors: the first condition that
+/// failed with its value, "Halo: C = 96 exceeds 64".
+template <int Pixels = 232>
+struct Halo {
+    static constexpr int pixels = Pixels, channels = 64, most_taps = 9, most_stages = 8, halo_bytes = 150 * 1024;
+    static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
+};
+
+template <class Schedule>
+concept HaloSchedule = HasBlocks<Schedule> && requires {
+    Schedule::pixels, Schedule::channels, Schedule::most_taps, Schedule::most_stages, Schedule::halo_bytes,
+        Schedule::consumers;
+};
+
+template <class T>
+using DefaultHalo = Halo<sizeof(T) == 1 ? 240 : 232>;
+
+namespace detail {
+
+template <class Schedule, class T, class U>
+using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T)),
+                              static_cast<int>(sizeof(U)) * Schedule::channels>;
+
+}  // namespace detail
+
+/// The walk of `tiles` tiles with a halo: products of 64 x m x 64 for each tap, of elements of so many bytes.
+FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
+                                int processors) {
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
+            .steps = static_cast<double>(taps),
+            .arithmetic = schedule.m / 2.0 * 2 * element_bytes,
+            .outputs = static_cast<double>(schedule.m * schedule.n)};
+}
+
+/// The registry's entry of Halo.
+struct HaloEntry {
+    static constexpr char const* name = "Halo";
+    static constexpr bool on_matrix_units = true, by_tma = true;
+
+    template <class Schedule>
+    static constexpr bool describes = HaloSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr bool factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
+                           prologue = !plan.prologue, pool = !plan.pools, totals = sizeof(T) > 1 || !plan.totals,
+                           tile = Schedule::pixels == DefaultHalo<T>::pixels;
+            static_assert(factors, "Halo: x and weights must both be half, bfloat16, int8, e4m3 or e5m2");
+            static_assert(prologue, "Halo: no operator before the Conv: use MatrixGemm");
+            static_assert(pool, "Halo: no Pool in the plan: use MatrixGemm");
+            static_assert(totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
+            static_assert(tile, "Halo: Pixels must be 232, of 8 bits 240");
+            return factors && prologue && pool && totals && tile;
+        }
+    };
+
+    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval Unmet unmet_by_plan() {
+        if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
+        return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        Filter<2> const& filter = of.filter;
+        if (Unmet const unmet = detail::unmet_by_channels_last(of)) return unmet;
+        if (Unmet const unmet = detail::unmet_by_unit_steps(filter)) return unmet;
+        Unmet const unmet = detail::first_unmet(
+            detail::at_most("C", of.x[1], Schedule::channels, "use WarpSpecialized"),
+            detail::at_most("K", of.y[1], Schedule::channels, "use WarpSpecialized"),
+            detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::most_taps,
+                            "use WarpSpecialized"),
+            detail::at_most("Q + S - 1", of.y[3] + filter.size[1] - 1, Schedule::pixels, "use WarpSpecialized"));
+        if (unmet) return unmet;
+        detail::HaloShapeOf<Schedule, T, U> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), filter);
+        return detail::at_most("bytes of a stage", shape.stage_bytes(), Schedule::halo_bytes / 2,
+                               "use WarpSpecialized");
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::pixels, facts.n = Schedule::channels;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Halo<" + detail::list_of(of.m) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        auto const bytes = static_cast<int>(size_of(of.type));
+        std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
+        if (tiles == 0) return {};
+        Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
+        if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
+        return estimate(halo_walk(schedule, tiles, of.taps, bytes, rates.processors), costs, of.product.bytes, table,
+                        rates);
+    }
+
+private:
+    /// 0 where the schedule does not compute the convolution, or a single tap shares no halo.
+    template <class T>
+    FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
+        if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
+        detail::HaloShapeOf<DefaultHalo<T>, T, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]),
+                                                              of.filter);
+        return of.y[0] * detail::divide_up(of.y[2], shape.rows);
+    }
+};
+
+}  // namespace fusekit::hip

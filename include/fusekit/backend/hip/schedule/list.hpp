@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+
+#include "fusekit/backend/hip/runtime/takes_all.hpp"
+#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
+#include "fusekit/backend/hip/schedule/direct.hpp"
+#include "fusekit/backend/hip/schedule/elementwise.hpp"
+#include "fusekit/backend/hip/schedule/halo.hpp"
+#include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
+#include "fusekit/backend/hip/schedule/native_gemm.hpp"
+#include "fusekit/backend/hip/schedule/planes.hpp"
+#include "fusekit/backend/hip/schedule/reduction.hpp"
+#include "fusekit/backend/hip/schedule/stem.hpp"
+
+namespace fusekit::hip {
+
+/// The schedules of plans with a Conv or Gemm, each at the place of its kind in ScheduleKind.
+//
+// An entry is a type with
+//   name                            as refusals print it
+//   describes<Schedule>             whether a type has the numbers of this schedule
+//   runs<Plan>                      whether it is for such a plan at all
+//   CanImplement<Schedule>::takes<X>(epilogue, bound)
+//                                   at compile time: the numbers of the schedule, the operators and the types; a
+//                                   static_assert says the condition that failed. It is what the device's type asks,
+//                                   without a function between, because compilers print all that led to an error.
+//   splits<Schedule, T, PlanTraits>       whether a Split of it is
+// and, in this list,
+//   on_matrix_units, by_tma         whether it needs sm_90a's matrix units, and counts pixels in 30 bits
+//   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
+//                                   by_tma: the first condition that the plan's type does not meet
+//   can_implement<Schedule, T, U>(ConvCase)
+//                                   at run time: the first condition that a problem does not meet
+//   facts<Schedule>(), written(facts)
+//                                   the numbers as a value, and as they are written
+//   cost(facts, ConvCase, CostTable, GpuRates)
+//                                   the time, by the constants of tuning/; infinite where it is of no use
+// dispatch/launcher.hpp has the other half, the launch.
+using ConvSchedules = arch::List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry,
+                                 PlanesEntry, StemEntry, DirectEntry>;
+enum class ScheduleKind : unsigned char {
+    gemm,
+    native_gemm,
+    matrix_gemm,
+    warp_specialized,
+    halo,
+    planes,
+    stem,
+    direct
+};
+/// Those of plans without one.
+using OtherSchedules = arch::List<ElementwiseEntry, ReductionEntry>;
+
+namespace detail {
+
+/// The entry of a schedule that has the numbers of none.
+struct NoEntry {
+    template <class Plan>
+    static constexpr bool runs = false;
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            return false;
+        }
+    };
+};
+
+template <class Entry>
+struct Found {
+    using Type = Entry;
+};
+
+/// The first entry of lists that describes a schedule.
+template <class Schedule, class... Lists>
+struct FindEntry : Found<NoEntry> {};
+template <class Schedule, class... Lists>
+struct FindEntry<Schedule, arch::List<>, Lists...> : FindEntry<Schedule, Lists...> {};
+template <class Schedule, class First, class... Rest, class... Lists>
+struct FindEntry<Schedule, arch::List<First, Rest...>, Lists...>
+    : std::conditional_t<First::template describes<Schedule>, Found<First>,
+                         FindEntry<Schedule, arch::List<Rest...>, Lists...>> {};
+
+template <class Entry, class... Entries>
+FUSEKIT_H consteval ScheduleKind kind_in(arch::List<Entries...>) {
+    int place = 0, found = -1;
+    static_cast<void>(((found = std::is_same_v<Entry, Entries> ? place : found, ++place) && ...));
+    return static_cast<ScheduleKind>(found);
+}
+
+}  // namespace detail
+
+/// The registry's entry of a schedule.
+template <class Schedule>
+using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
+
+/// The numbers of a schedule's type.
+template <class Schedule>
+FUSEKIT_H consteval ScheduleFacts facts_of() {
+    using Entry = EntryOf<Schedule>;
+    ScheduleFacts result = Entry::template facts<Schedule>();
+    result.kind = detail::kind_in<Entry>(ConvSchedules{});
+    result.blocks = Schedule::blocks;
+    return result;
+}
+
+namespace detail {
+
+/// Calls f with the entry of a kind.
+template <class... Entries, class F>
+FUSEKIT_H auto with_entry_of(ScheduleKind kind, arch::List<Entries...>, F const& f) {
+    using Call = decltype(f(GemmEntry{})) (*)(F const&);
+    static constexpr Call calls[] = {[](F const& call) { return call(Entries{}); }...};
+    return calls[static_cast<int>(kind)](f);
+}
+template <class F>
+FUSEKIT_H auto with_entry_of(ScheduleKind kind, F const& f) {
+    return with_entry_of(kind, ConvSchedules{}, f);
+}
+
+}  // namespace detail
+
+FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
+    Text const whole = detail::with_entry_of(kind, [&]<class Entry>(Entry) { return Entry::written(*this); });
+    return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
+}
+
+/// The first condition that a problem does not meet of a schedule for elements T and results U: "C = 96 exceeds 64".
+template <class Schedule, class T, class U>
+FUSEKIT_H Unmet can_implement(ConvCase const& of) {
+    return EntryOf<Schedule>::template can_implement<Schedule, T, U>(of);
+}
+
+/// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
+FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                      GpuRates const& rates) {
+    return detail::with_entry_of(schedule.kind, [&]<class Entry>(Entry) {
+        if ((Entry::on_matrix_units && !of.on_matrix_units) || (Entry::by_tma && of.in_slabs)) return Estimate{};
+        return Entry::cost(schedule, of, table, rates);
+    });
+}
+
+namespace detail {
+
+/// What no schedule is for, or no CTA, whatever the schedule.
+template <class Schedule, class X, class BoundPlan>
+struct Misfit {
+    using Plan = typename BoundPlan::Plan;
+    using T = ElementOf<X>;
+    using Entry = EntryOf<Schedule>;
+
+    static constexpr bool on_gpu = !std::is_same_v<T, double>, right = !on_gpu || Entry::template runs<Plan>,
+                          chosen =
+                              on_gpu && right && ((Plan::pools && !Plan::has_mainloop) || Plan::has_weight_gradient);
+
+    FUSEKIT_H static consteval bool has_threads() {
+        if constexpr (on_gpu && right && !chosen) return Schedule::threads > 0 && Schedule::threads <= 1024;
+        return true;
+    }
+    FUSEKIT_H static consteval bool has_blocks() {
+        if constexpr (on_gpu && right && !chosen && has_threads())
+            return Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
+        return true;
+    }
+    static constexpr bool splits = on_gpu && right && !chosen && SplitSchedule<Schedule>;
+    FUSEKIT_H static consteval bool has_split() {
+        if constexpr (splits) return Entry::template splits<Schedule, T, traits_of<Plan, T>()>;
+        return true;
+    }
+    FUSEKIT_H static consteval bool has_parts() {
+        if constexpr (splits) return Schedule::parts == 2 || Schedule::parts == 4 || Schedule::parts == 8;
+        return true;
+    }
+    static constexpr bool totals = splits && Plan::totals_tiles;
+    static constexpr bool value =
+        !on_gpu || !right || chosen || !has_threads() || !has_blocks() || !has_split() || !has_parts() || totals;
+};
+
+}  // namespace detail
+
+/// What a device takes that runs with one schedule. Refuses, in words, the first condition that the schedule, its plan
+/// or its types do not meet: here those of all schedules, else those of its own.
+template <class Schedule>
+struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
+    using EntryOf<Schedule>::template CanImplement<Schedule>::takes;
+
+    template <class X, class Epilogue, class BoundPlan>
+        requires detail::Misfit<Schedule, X, BoundPlan>::value
+    FUSEKIT_H static consteval bool takes(Epilogue const*, BoundPlan const*) {
+        using Misfit = detail::Misfit<Schedule, X, BoundPlan>;
+        static_assert(
+            Misfit::on_gpu,
+            "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
+        static_assert(Misfit::right,
+                      "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, "
+                      "others with Elementwise, or with a type that has all the numbers of one of them");
+        static_assert(!Misfit::chosen,
+                      "a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule");
+        static_assert(Misfit::has_threads(), "a block has 1 to 1024 threads");
+        static_assert(Misfit::has_blocks(), "a processor holds 1 block or more, of 2048 threads together");
+        static_assert(
+            Misfit::has_split(),
+            "Split: of a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or Planes of "
+            "16 bits");
+        static_assert(Misfit::has_parts(), "Split: Parts must be 2, 4 or 8");
+        static_assert(!Misfit::totals, "Split: no ChannelStatistics in the plan: name the schedule without Split");
+        return false;
+    }
+};
+
+/// What a device takes that runs with the library's choice.
+template <>
+struct Suits<void> : TakesAll {};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/gemm.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
+
+namespace fusekit::hip {
+
+/// An implicit GEMM on sm_90a's matrix units, of half, bfloat16 and float: a warpgroup of 128 threads computes 64
+/// pixels of TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands reach shared memory through registers,
+/// whatever their layout, their padding and the operators before a Conv. Floats are sums of three bfloat16 there
+/// (atom/bf16x6.hpp), which take three times the shared memory, or, by Products<tf32>, cut to TF32.
+template <int TileM, int TileN, int Blocks = 2>
+struct MatrixGemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
+    static constexpr int threads = TileM / 64 * 128;
+    static constexpr bool on_matrix_units = true;
+};
+
+/// The walk of matrix units whose operands pass through registers; `terms` products for one of the product's.
+FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors,
+                                  double products_a_cycle, int terms) {
+    std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
+                       at_once = most < schedule.blocks ? most : schedule.blocks,
+                       outputs = at_once * schedule.m * schedule.n;
+    return {.rounds = static_cast<double>(detail::divide_up(most, schedule.blocks)),
+            .steps = static_cast<double>(detail::divide_up(of.gemm_k, schedule.k)),
+            .arithmetic = static_cast<double>(outputs * schedule.k * terms) / products_a_cycle,
+            .outputs = static_cast<double>(outputs)};
+}
+
+/// The registry's entry of MatrixGemm.
+struct MatrixGemmEntry {
+    static constexpr char const* name = "MatrixGemm";
+    static constexpr bool on_matrix_units = true, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = MatrixSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = true;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
+            constexpr bool floats = std::is_same_v<T, float>, products = !floats || !plan.products_of_float,
+                           factors = (detail::is_16_bits<T> || floats) && plan.same_weights,
+                           rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128,
+                           fits = !floats || !rows || !columns || m + n <= 256;
+            static_assert(factors, "MatrixGemm: x and weights must both be half, bfloat16 or float");
+            static_assert(products, "MatrixGemm: Products<float> multiplies in plain arithmetic: use Gemm");
+            static_assert(rows, "MatrixGemm: TileM must be 64, 128 or 256");
+            static_assert(columns, "MatrixGemm: TileN must be 64 or 128");
+            static_assert(
+                fits,
+                "MatrixGemm of float: two stages of (TileM + TileN) 384 bytes must fit 192 KB: TileM + TileN is "
+                "256 at most");
+            return factors && products && rows && columns && fits;
+        }
+    };
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
+        return {};
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        return detail::facts_of_tile<Schedule>();
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) {
+        return "MatrixGemm<" + detail::list_of(of.m, of.n, of.blocks) + ">";
+    }
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        bool const is_float = of.type == DataType::float32;
+        if (is_float ? of.product.n < least_matrix_channels : detail::has_small_groups(of)) return {};
+        Costs const& costs = of.terms == 2      ? table.tf32_matrix
+                             : is_float         ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
+                             : of.channels_last ? table.matrix
+                                                : table.gathering_matrix;
+        detail::PartTime const time{schedule,
+                                    of,
+                                    table,
+                                    rates,
+                                    costs,
+                                    rates.half_products,
+                                    [](detail::PartTime const& all, Product const& part) {
+                                        return matrix_walk(all.schedule, part, all.rates.processors, all.products,
+                                                           all.of.terms);
+                                    }};
+        return detail::register_estimate(time, schedule.m / 64 * 128, table.matrix_split);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/gemm.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Products that the best unit for an element type has, a processor and cycle.
+FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
+    Architecture const on = rates.architecture;
+    if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
+    if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
+    if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return rates.half_products;
+    bool const is_float8 = type == DataType::float8_e4m3 || type == DataType::float8_e5m2;
+    bool const is_fnuz = type == DataType::float8_e4m3_fnuz || type == DataType::float8_e5m2_fnuz;
+    if ((is_float8 && has_native_unit<e4m3>(on)) || (is_fnuz && has_native_unit<e4m3_fnuz>(on)))
+        return rates.int8_products;
+    return rates.products;
+}
+
+}  // namespace detail
+
+/// The registry's entry of NativeGemm.
+struct NativeGemmEntry {
+    static constexpr char const* name = "NativeGemm";
+    static constexpr bool on_matrix_units = false, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = NativeSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    using CanImplement = detail::IsSimtTile<Schedule>;
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
+        return {};
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        return detail::facts_of_tile<Schedule>();
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) {
+        return "NativeGemm<" + detail::list_of(of.m, of.n, of.blocks, of.k) + ">";
+    }
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        bool const is_half = of.type == DataType::float16 || of.type == DataType::bfloat16;
+        if (is_half && of.on_matrix_units && !detail::has_small_groups(of)) return {};
+        return detail::gemm_estimate(schedule, of, table, rates, table.native, detail::native_products(of.type, rates));
+    }
+};
+
+}  // namespace fusekit::hip

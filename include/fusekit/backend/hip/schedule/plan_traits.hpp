@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/backend/hip/schedule/operand_types.hpp"
+#include "fusekit/plan/reduction.hpp"
+
+namespace fusekit::hip {
+
+/// The element type of a view or tensor.
+template <class X>
+using ElementOf = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
+
+/// What assertions about a schedule ask of a plan of elements T.
+struct PlanTraits {
+    bool same_weights = false;  ///< weights are of x's type
+    bool products_of_float = false;  ///< Products<float> is asked for
+    bool prologue = false, pools = false;
+    bool totals = false;  ///< ChannelStatistics after a Conv or Gemm
+    bool by_pixel = false;  ///< an operator reads or writes another tensor by pixel
+    int total_bytes = 0;  ///< of a reduction's total
+
+    FUSEKIT_H constexpr bool operator==(PlanTraits const&) const = default;
+};
+
+template <class Plan, class T>
+FUSEKIT_H consteval PlanTraits traits_of() {
+    PlanTraits traits;
+    if constexpr (Plan::has_mainloop) {
+        traits.same_weights = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
+        traits.products_of_float = std::is_same_v<FloatFactor<Plan>, float>;
+        traits.prologue = Plan::has_prologue, traits.pools = Plan::pools, traits.totals = Plan::totals_tiles;
+        traits.by_pixel = Plan::Epilogue::located || Plan::Epilogue::per_place || Plan::Epilogue::stores;
+    }
+    if constexpr (Plan::head_kind == detail::HeadKind::reduction)
+        traits.total_bytes = sizeof(typename detail::ReductionSteps<typename Plan::Head>::template Total<float>);
+    return traits;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/plane_tiles.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
+
+namespace fusekit::hip {
+
+/// A convolution of NCHW tensors on sm_90a's matrix units, of stride and dilation 1 and 16 bits or float: a CTA
+/// computes 128 channels, of float 64, of Parts parts of y, of at most Pixels pixels each: rows of an image, or, of
+/// single pixels, any. Parts of 64 and 56 pixels are whole images of 8 x 8 and 7 x 7. Floats may be channels last.
+/// Errors: the first condition that failed with its value.
+template <int Pixels = 240, int Parts = 1>
+struct Planes {
+    static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
+    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the pixels of a part
+    static constexpr int threads = (consumers + 2) * 128, blocks = 1;
+    FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
+    /// Of shared memory for x, whose elements have so many bytes.
+    FUSEKIT_H static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
+};
+
+template <class Schedule>
+concept PlanesSchedule = HasBlocks<Schedule> && requires {
+    Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
+};
+
+/// A convolution as parts of planes see it.
+struct PlanesProduct {
+    std::int64_t tiles, channel_blocks;
+    int taps, channels;  ///< of filters, and of y, that a tile has
+    int places, columns;  ///< of a tile: pixels of y with the gaps between them, and columns of the products
+    int terms;  ///< products on matrix units for one
+};
+
+/// The walk of planes. Single pixels take longer to transpose than to multiply, in proportion to their number.
+FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
+    int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
+    return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
+            .steps = static_cast<double>(of.channel_blocks),
+            .arithmetic = of.terms * multiplied / 2.0 * channels_of_block / 16 * of.channels / 64,
+            .outputs = static_cast<double>(of.places * of.channels)};
+}
+
+/// The registry's entry of Planes.
+struct PlanesEntry {
+    static constexpr char const* name = "Planes";
+    static constexpr bool on_matrix_units = true, by_tma = true;
+
+    template <class Schedule>
+    static constexpr bool describes = PlanesSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = sizeof(T) == 2;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr int pixels = Schedule::pixels;
+            constexpr bool floats = std::is_same_v<T, float>, products = !floats || !plan.products_of_float,
+                           factors = (detail::is_16_bits<T> || floats) && plan.same_weights, prologue = !plan.prologue,
+                           pool = !plan.pools, totals = !plan.totals, by_pixel = !plan.by_pixel,
+                           tile = pixels == 240 || pixels == 64 || pixels == 56;
+            static_assert(factors, "Planes: x and weights must both be half, bfloat16 or float");
+            static_assert(products, "Planes: Products<float> multiplies in plain arithmetic: use Gemm");
+            static_assert(prologue, "Planes: no operator before the Conv: use MatrixGemm");
+            static_assert(pool, "Planes: no Pool in the plan: use MatrixGemm");
+            static_assert(totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
+            static_assert(by_pixel, "Planes: no operator reads or writes another tensor by pixel: use MatrixGemm");
+            static_assert(tile, "Planes: Pixels must be 240, 64 or 56");
+            return factors && products && prologue && pool && totals && by_pixel && tile;
+        }
+    };
+
+    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval Unmet unmet_by_plan() {
+        constexpr bool of_float = has_float_units<Plan, T> && !std::is_same_v<FloatFactor<Plan>, tf32>,
+                       is_conv = requires { Plan::Head::space; };
+        if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
+        return detail::first_unmet(
+            detail::holds(std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"),
+            detail::holds(has_matrix_units<Plan, T> || of_float,
+                          "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>",
+                          "use MatrixGemm"),
+            detail::holds(is_conv, "a Gemm has no planes", "use WarpSpecialized"),
+            detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"),
+            detail::holds(!Plan::totals_tiles, "ChannelStatistics", "use MatrixGemm"),
+            detail::holds(!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores,
+                          "an operator reads or writes another tensor by pixel", "use MatrixGemm"));
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+
+    template <class Schedule, class T>
+    FUSEKIT_H static PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,
+                                                              Filter<2> const& filter, bool channels_last) {
+        return {y[2], y[3], x[2], x[3], filter, y[0], channels_last};
+    }
+    template <class Schedule, class T, class U = T>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        return can_implement<WholeSchedule<Schedule>, T>(of.x, of.y, of.filter, of.planes);
+    }
+    template <class Schedule, class T>
+    FUSEKIT_H static Unmet can_implement(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                         detail::PlanesOrder order) {
+        bool const channels_last = order == detail::PlanesOrder::channels_last,
+                   single = detail::is_single_pixels(filter);
+        if (Unmet const unmet = detail::first_unmet(
+                detail::holds(order != detail::PlanesOrder::none,
+                              "x's or y's planes are not contiguous at multiples of 16 bytes",
+                              "pass them dense, of planes of a multiple of 16 bytes"),
+                detail::unmet_by_unit_steps(filter), detail::multiple_of("C", x[1], 8, "use MatrixGemm"),
+                detail::at_most("Q", single ? 0 : y[3], Schedule::pixels, "use MatrixGemm")))
+            return unmet;
+        for (int mode = 0; mode < 2; ++mode)
+            if (Unmet const unmet = detail::first_unmet(
+                    detail::at_least("pad_before", filter.pad_before[mode], 0, "use MatrixGemm"),
+                    detail::at_least("pad_after", filter.pad_after[mode], 0, "use MatrixGemm"),
+                    detail::at_most("taps of a mode", filter.size[mode], Schedule::pixels, "use MatrixGemm")))
+                return unmet;
+        if (channels_last)
+            if (Unmet const unmet = detail::at_most("pixels of y", y[0] * y[2] * y[3], 1 << 30, "use MatrixGemm"))
+                return unmet;
+        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
+        return detail::first_unmet(
+            detail::at_least("stages of x in shared memory",
+                             tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1), 1, "use MatrixGemm"),
+            detail::at_most("rows of x of a tile", channels_last ? tiles.rows_of_x() : 0, 256, "use MatrixGemm"),
+            detail::at_most("columns of x of a tile", channels_last ? tiles.pitch : 0, 256, "use MatrixGemm"));
+    }
+    /// Tiles of y.
+    template <class Schedule, class T>
+    FUSEKIT_H static std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                              bool channels_last) {
+        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
+        return detail::divide_up(std::int64_t{tiles.images} * tiles.of_image, Schedule::parts) *
+               detail::divide_up(y[1], Schedule::channels(sizeof(T)));
+    }
+
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::pixels, facts.n = 64 * Schedule::consumers;
+        facts.parts = WholeSchedule<Schedule>::parts, facts.splits = SplitSchedule<Schedule>;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Planes<" + detail::list_of(of.m, of.parts) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        bool const whole_filters = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
+        if (!whole_filters || of.product.groups != 1 || of.product.n < least_matrix_channels) return {};
+        PlanesProduct const whole = product_of(schedule, of);
+        if (whole.tiles == 0) return {};
+        bool const single = of.taps == 1, floats = whole.terms > 1,
+                   channels_last = of.planes == detail::PlanesOrder::channels_last;
+        auto const time = [&](PlanesProduct const& part, int processors, Costs const& costs) {
+            return estimate(planes_walk(part, processors), costs, of.product.bytes, table, rates);
+        };
+        if (!schedule.splits) {
+            Costs const &pixels = channels_last ? table.float_pixels
+                                  : floats      ? table.float_planes
+                                                : table.planes,
+                        &windows = channels_last ? table.float_pixels_taps
+                                   : floats      ? table.float_planes_taps
+                                                 : table.planes_taps;
+            return time(whole, rates.processors, single ? pixels : windows);
+        }
+        // CTAs of a cluster share a tile, each with 64 channels of x or more.
+        Estimate best;
+        if (!launches_clusters(rates.architecture)) return best;
+        for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
+            PlanesProduct part = whole;
+            part.tiles *= parts, part.channel_blocks = detail::divide_up(part.channel_blocks, parts);
+            int const idle = parts == 8   ? rates.processors / table.idle.of_8
+                             : parts == 4 ? rates.processors / table.idle.of_4
+                                          : 0;
+            Estimate of_part =
+                time(part, rates.processors - idle, single ? table.shared_planes : table.shared_planes_taps);
+            of_part.parts = parts;
+            if (of_part.seconds < best.seconds) best = of_part;
+        }
+        return best;
+    }
+
+private:
+    /// Without tiles where the schedule does not compute the convolution.
+    template <class Schedule, class T>
+    FUSEKIT_H static PlanesProduct product_with(ConvCase const& of) {
+        if (can_implement<Schedule, T>(of)) return {};
+        bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
+        auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
+        constexpr bool floats = std::is_same_v<T, float>;
+        // Rows of many parts are transposed slowly.
+        if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
+        int columns = Schedule::parts * Schedule::pixels;
+        if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();
+        return {.tiles = count_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last),
+                .channel_blocks = detail::divide_up(of.x[1], tiles.channels),
+                .taps = of.taps,
+                .channels = Schedule::channels(sizeof(T)),
+                .places = Schedule::parts * tiles.places_of_y(),
+                .columns = columns,
+                .terms = floats ? 6 : 1};
+    }
+    FUSEKIT_H static PlanesProduct product_of(ScheduleFacts const& schedule, ConvCase const& of) {
+        bool const floats = of.type == DataType::float32;
+        if (schedule.m == 64) return floats ? PlanesProduct{} : product_with<Planes<64, 2>, half>(of);
+        if (schedule.m == 56) return floats ? product_with<Planes<56, 4>, float>(of) : PlanesProduct{};
+        return floats ? product_with<Planes<240, 1>, float>(of) : product_with<Planes<240, 1>, half>(of);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/facts.hpp"
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+
+namespace fusekit::hip {
+
+/// A plan that reduces: a thread has Unroll loads of Bytes (4, 8 or 16) in flight at a time. Threads are a power of two
+/// from 64 on. Blocks is as in Gemm; small segments have smaller CTAs.
+template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
+struct Reduction {
+    static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
+    static constexpr bool merges_blocks = true;
+};
+
+template <class Schedule>
+concept ReductionSchedule =
+    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
+
+/// The registry's entry of Reduction.
+struct ReductionEntry {
+    static constexpr char const* name = "Reduction";
+
+    template <class Schedule>
+    static constexpr bool describes = ReductionSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = !Plan::has_mainloop && Plan::head_kind == detail::HeadKind::reduction;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr int threads = Schedule::threads;
+            constexpr bool halves = threads >= 64 && (threads & (threads - 1)) == 0,
+                           loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4,
+                           unroll = Schedule::unroll >= 2,
+                           fits =
+                               threads * (Schedule::bytes / static_cast<int>(sizeof(T))) * plan.total_bytes < 48 * 1024;
+            static_assert(halves, "Reduction: Threads must be a power of two, and 64 or more");
+            static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time: Bytes must be one");
+            static_assert(unroll, "Reduction: Unroll must be 2 or more");
+            static_assert(
+                fits,
+                "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB: fewer "
+                "Threads or Bytes do");
+            return halves && loads && unroll && fits;
+        }
+    };
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+#include "fusekit/backend/hip/stem_shape.hpp"
+
+namespace fusekit::hip {
+
+/// A convolution of few channels of x, channels last without gaps, on sm_90a's matrix units, of 16 bits: Warpgroups
+/// have tiles of 64 pixels and 64 channels of y, one after another. A CTA keeps most_panels panels of 64 indices of
+/// GemmK of its filters, and of each warpgroup two stages of x. Errors: the first condition that failed with its value.
+template <int Warpgroups = 4>
+struct Stem {
+    static constexpr int pixels = 64, channels = 64, most_panels = 8, consumers = Warpgroups;
+    static constexpr int stage_bytes = 96 * 1024 / (2 * Warpgroups) / 128 * 128;
+    static constexpr int threads = consumers * 128, blocks = 1;
+};
+
+template <class Schedule>
+concept StemSchedule = HasBlocks<Schedule> && requires {
+    Schedule::pixels, Schedule::channels, Schedule::most_panels, Schedule::stage_bytes, Schedule::consumers;
+};
+
+using DefaultStem = Stem<4>;
+
+/// The walk of `tiles` tiles of 64 pixels and 64 channels of a network's first layer, by warpgroups that share a
+/// processor: a step is a chunk of two rows of a window, 16 indices of GemmK. Its filters and its words of x are read
+/// from shared memory, 16 cycles each.
+FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
+            .steps = static_cast<double>(panels * chunks),
+            .arithmetic = 32,
+            .outputs = 64 * 64};
+}
+
+/// The registry's entry of Stem.
+struct StemEntry {
+    static constexpr char const* name = "Stem";
+    static constexpr bool on_matrix_units = true, by_tma = true;
+
+    template <class Schedule>
+    static constexpr bool describes = StemSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr bool factors = detail::is_16_bits<T> && plan.same_weights, prologue = !plan.prologue,
+                           pool = !plan.pools, totals = !plan.totals, tile = Schedule::pixels == 64;
+            static_assert(factors, "Stem: x and weights must both be half or bfloat16");
+            static_assert(prologue, "Stem: no operator before the Conv: use MatrixGemm");
+            static_assert(pool, "Stem: no Pool in the plan: use MatrixGemm");
+            static_assert(totals, "Stem: no ChannelStatistics in the plan: use WarpSpecialized");
+            static_assert(tile, "Stem: a tile must have 64 pixels");
+            return factors && prologue && pool && totals && tile;
+        }
+    };
+
+    /// The first condition that a plan of elements T and results U does not meet; extents do not count. Parameters of
+    /// every pixel take more registers than its threads have.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval Unmet unmet_by_plan() {
+        if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
+        if (Unmet const unmet = detail::first_unmet(
+                detail::holds(sizeof(T) == 2, "x is not of 16 bits", "use WarpSpecialized"),
+                detail::holds(!Plan::totals_tiles, "ChannelStatistics", "use WarpSpecialized"),
+                detail::holds(!Plan::Epilogue::per_place, "an operator has parameters of every pixel",
+                              "use WarpSpecialized"),
+                detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized")))
+            return unmet;
+        return detail::unmet_by_taps<Plan>(unmet_by_filter);
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        Unmet const unmet = detail::first_unmet(
+            detail::holds(of.rows_of_pixels,
+                          "x's pixels are not contiguous in rows and channels at multiples of 16 bytes",
+                          "pass x channels-last and dense, of rows of a multiple of 16 bytes"),
+            detail::holds(of.channels_last, "y is not channels-last", "pass y channels-last"),
+            unmet_by_window(of.filter));
+        if (unmet) return unmet;
+        return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
+                                                                    : unmet_by_shape<Schedule>(of.x[1], of.filter);
+    }
+    /// The shape of a convolution's tiles; without panels where no tile fits.
+    template <class Schedule>
+    FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
+        if (unmet_by_window(filter)) return {};
+        StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes);
+        return shape.panels <= Schedule::most_panels ? shape : StemShape();
+    }
+
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::consumers, facts.n = Schedule::channels;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Stem<" + detail::list_of(of.m) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        if (!of.rows_of_pixels || !of.channels_last) return {};
+        StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter);
+        if (tile.panels == 0) return {};
+        return estimate(stem_walk(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
+                                  tile.chunks, rates.processors),
+                        table.stem, of.product.bytes, table, rates);
+    }
+
+private:
+    /// Of a filter in a plan's type, and of one that is given with a call.
+    FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
+        return detail::first_unmet(detail::equal("groups", filter.group_count, 1),
+                                   detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
+    }
+    FUSEKIT_H static constexpr Unmet unmet_by_window(Filter<2> const& filter) {
+        return detail::first_unmet(
+            detail::equal("groups", filter.group_count, 1),
+            detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
+    }
+    /// The condition for which no tile has a shape.
+    template <class Schedule>
+    FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
+        std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;
+        return detail::first_unmet(
+            detail::at_most("S * C", filter.size[1] * channels, StemShape::most_chunks * StemShape::chunk - lead,
+                            "use WarpSpecialized"),
+            detail::at_most("R", filter.size[0], 2 * Schedule::most_panels, "use WarpSpecialized"),
+            detail::holds(false, "the rows of x that a tile of 64 pixels reads exceed a stage", "use WarpSpecialized"));
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/operand_types.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
+
+namespace fusekit::hip::detail {
+
+/// What TMA cannot load of a plan's operands: no refusal depends on the extents.
+template <class Plan>
+FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
+    constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
+                   spreads = detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+    return first_unmet(
+        holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
+              "compile for it, or use Gemm or NativeGemm"),
+        holds(Plan::Head::collapsed_space == 2, "TMA loads windows of two modes, not volumes", "use MatrixGemm"),
+        holds(!Plan::has_prologue, "TMA loads x without the operators before the Conv or Gemm", "use MatrixGemm"),
+        holds(!Plan::pools, "TMA stores the output without a Pool", "use MatrixGemm"),
+        holds(of_channels, "a BatchedGemm has weights for each matrix", "use MatrixGemm"),
+        holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
+}
+
+/// The first condition on a filter for a halo of neighbouring taps.
+FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
+    return first_unmet(equal("groups", filter.group_count, 1),
+                       equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
+                       equal("stride_w", filter.strides[1], 1, "use MatrixGemm"),
+                       equal("dilation_h", filter.dilations[0], 1, "use MatrixGemm"),
+                       equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
+}
+
+/// The same of the filter of a plan's type, where it has one, by unmet(filter); and its head has more than one tap.
+template <class Plan>
+FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
+    if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use MatrixGemm");
+    if constexpr (!has_transposed_conv<Plan> && requires { Plan::Head::collapsed.size.w; } &&
+                  Plan::Head::collapsed_space == 2)
+        return unmet(Plan::Head::collapsed);
+    return {};
+}
+
+/// Whether x and weights are both of one of the types that sm_90a's matrix units multiply, at compile time.
+template <class Plan, class T>
+inline constexpr bool multiplies_alike = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
+template <class T>
+inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+template <class T>
+inline constexpr bool is_sm90a_byte = std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>;
+
+}  // namespace fusekit::hip::detail

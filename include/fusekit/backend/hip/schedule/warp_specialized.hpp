@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/bulk_row.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
+
+namespace fusekit::hip {
+
+/// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 channels each. Ping-pong: two have
+/// a tile each, and one multiplies while the other's accumulators pass the epilogue.
+enum class Roles { cooperative, ping_pong };
+
+/// A warp-specialized implicit GEMM on sm_90a's matrix units, for 16 and 8 bits, channels last: a tile has TileM output
+/// pixels (64, 96, 128, 192 or 256) of TileN channels (64 or 128). One warp issues TMA loads, 128 bytes of GemmK at a
+/// time, or, of 8 bits where TileN is 64, 64 bytes, into Stages of shared memory; warpgroups multiply them. A CTA is
+/// persistent. Blocks is as in Gemm. Errors: stages that exceed 224 KB do not compile; operands that TMA does not load
+/// are refused with the first condition that failed.
+template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
+struct WarpSpecialized {
+    static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
+    static constexpr Roles roles = TheRoles;
+    static constexpr bool ping_pong = roles == Roles::ping_pong;
+    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that multiply
+    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< of 64 channels, which each of them has
+    static constexpr int threads = (consumers + 1) * 128;
+    /// Of operands of so many bytes an element, and of y with 16 bits.
+    FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
+        return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
+    }
+};
+
+template <class Schedule>
+concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
+    Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
+        Schedule::shared_bytes(2);
+};
+
+/// A product in k-tiles of a row's bytes. Rows are narrow where x has fewer channels than a k-tile.
+struct BulkProduct {
+    std::int64_t m, n, steps;
+    bool narrow_rows = false;
+    int row_bytes = 128;
+};
+
+/// The walk of matrix units that TMA feeds. A k-tile takes as long as its products, for each of 64 channels, m pixels
+/// and 32 bytes of GemmK m / 2 cycles, or a multiple of the time that shared memory takes to give their 64 + m rows,
+/// 128 bytes a cycle; or its operands, where the busy processors share the cache's bandwidth; or its copies, which take
+/// longer of narrow and short rows and of rows beyond the last filter. With ping-pong one more tile's products begin
+/// under the epilogue of the one before: its round costs less.
+FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors,
+                                            TmaCosts const& tma) {
+    std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
+                       busy = rows * columns < processors ? rows * columns : processors;
+    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = schedule.m / 2.0,
+                 of_rows = tma.shared_memory * (64 + schedule.m) / 4;
+    auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
+                 of_row = of.narrow_rows       ? tma.narrow_row
+                          : of.row_bytes < 128 ? tma.short_row
+                                               : 0;
+    return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
+            .steps = static_cast<double>(of.steps),
+            .arithmetic = schedule.n / 64.0 * of.row_bytes / 32 * (of_products > of_rows ? of_products : of_rows),
+            .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
+            .copies = of_row * (schedule.m + filters) +
+                      beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond),
+            .outputs = static_cast<double>(schedule.m * schedule.n)};
+}
+
+namespace detail {
+
+/// The first condition on channels and groups that TMA loads of channels-last tensors need.
+FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
+    if (of.in_bulk) return {};
+    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
+                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"),
+                       equal("groups", of.product.groups, 1, "use MatrixGemm"),
+                       holds(false, "x or y is not channels-last", "use MatrixGemm"));
+}
+
+/// The costs of operands that TMA loads, with those of statistics. A tile stores totals of its own where columns of
+/// tiles do not divide the warpgroups that take tiles.
+FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                 int processors) {
+    if (schedule.splits) return table.split_warp_specialized;
+    Costs costs = schedule.ping_pong ? table.warp_specialized_in_turns : table.warp_specialized;
+    if (!of.totals) return costs;
+    Costs const& more = schedule.ping_pong ? table.totals_in_turns : table.totals;
+    std::int64_t const tiles = count_tiles(schedule, of.product), turns = schedule.ping_pong ? 2 : 1,
+                       taking = turns * (tiles < processors ? tiles : processors);
+    costs.launch += more.launch, costs.output += more.output;
+    if (taking % divide_up(of.product.n, schedule.n) != 0) costs.round += more.round;
+    return costs;
+}
+
+}  // namespace detail
+
+/// The registry's entry of WarpSpecialized.
+struct WarpSpecializedEntry {
+    static constexpr char const* name = "WarpSpecialized";
+    static constexpr bool on_matrix_units = true, by_tma = true;
+
+    template <class Schedule>
+    static constexpr bool describes = WarpSpecializedSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
+
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+            using T = ElementOf<X>;
+            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
+            constexpr bool factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
+                           prologue = !plan.prologue, pool = !plan.pools, totals = sizeof(T) > 1 || !plan.totals,
+                           rows = m == 64 || m == 96 || m == 128 || m == 192 || m == 256, columns = n == 64 || n == 128,
+                           stages = Schedule::stages >= 2,
+                           fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
+            static_assert(
+                factors,
+                "WarpSpecialized: x and weights must both be half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm "
+                "of float");
+            static_assert(prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
+            static_assert(pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
+            static_assert(totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
+            static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 192 or 256");
+            static_assert(columns, "WarpSpecialized: TileN must be 64 or 128");
+            static_assert(stages, "WarpSpecialized: Stages must be 2 or more");
+            static_assert(
+                fits,
+                "WarpSpecialized: Stages of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, "
+                "twice as many with ping_pong, must fit 224 KB: fewer Stages do");
+            return factors && prologue && pool && totals && rows && columns && stages && fits;
+        }
+    };
+
+    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval Unmet unmet_by_plan() {
+        constexpr bool bits_16 = detail::is_16_bits<T>, bytes = detail::is_sm90a_byte<T>;
+        if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
+        return detail::first_unmet(
+            detail::holds((bits_16 || bytes) && detail::multiplies_alike<Plan, T>,
+                          "x and weights are not both half, bfloat16, int8, e4m3 or e5m2", "use MatrixGemm"),
+            detail::holds(!bits_16 || std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"),
+            detail::holds(!bytes || std::is_same_v<T, U> || detail::is_16_bits<U>,
+                          "y's type is neither x's nor of 16 bits", "use NativeGemm"),
+            detail::holds(!bytes || !Plan::totals_tiles, "ChannelStatistics of 8 bits", "use NativeGemm"),
+            detail::holds(!bytes || !has_transposed_conv<Plan>, "a TransposedConv of 8 bits", "use NativeGemm"));
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        return detail::unmet_by_channels_last(of);
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.stages = Schedule::stages;
+        facts.ping_pong = Schedule::ping_pong, facts.splits = SplitSchedule<Schedule>;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) {
+        return "WarpSpecialized<" + detail::list_of(of.m, of.n, of.stages) + (of.ping_pong ? ", ping_pong" : "") +
+               (of.blocks == 1 ? "" : ", " + Text::number(of.blocks)) + ">";
+    }
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        if (detail::unmet_by_channels_last(of)) return {};
+        int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
+        Costs const costs = detail::tma_costs(schedule, of, table, processors);
+        detail::PartTime const time{
+            schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
+                int const bytes = row_bytes_of(all.schedule, all.of);
+                std::int64_t const channels = bytes / static_cast<int>(size_of(all.of.type));
+                return warp_specialized_walk(
+                    all.schedule,
+                    {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes},
+                    all.rates.processors, all.table.tma);
+            }};
+        std::int64_t const of_step = row_bytes / static_cast<int>(size_of(of.type)),
+                           steps = detail::divide_up(of.x[1], of_step) * of.taps;
+        Product const whole{of.product.m, of.product.n, 1, steps * of_step};
+        if (!schedule.splits) return time(whole);
+        if (!launches_clusters(rates.architecture)) return {};
+        return detail::split_estimate(schedule, schedule.m * schedule.n / 64, whole, processors,
+                                      processors / table.tma.split_processors, table.bulk_split.cluster_cycles,
+                                      processors, time);
+    }
+
+private:
+    FUSEKIT_H static int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
+        return bulk_row_bytes(schedule.n, static_cast<int>(size_of(of.type)));
+    }
+};
+
+}  // namespace fusekit::hip

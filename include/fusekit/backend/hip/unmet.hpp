@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/error.hpp"
+#include "fusekit/text.hpp"
+
+namespace fusekit::hip {
+
+/// How a quantity must relate to its limit.
+enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_of };
+
+/// The first condition that a schedule needs and a plan, a problem or a tensor does not meet. A literal value, so that
+/// the same function answers at compile time and at run time, and costs nothing where nobody reads the sentence.
+/// Converts to false if all conditions are met.
+struct Unmet {
+    char const* quantity = nullptr;  ///< "C"; with Relation::none the whole sentence
+    std::int64_t value = 0;
+    Relation relation = Relation::none;
+    std::int64_t limit = 0;
+    char const* fix = nullptr;  ///< what to pass or to use instead
+
+    FUSEKIT_H constexpr explicit operator bool() const { return quantity != nullptr; }
+
+    /// "C = 96 exceeds 64: use WarpSpecialized".
+    FUSEKIT_H Text sentence() const {
+        constexpr char const* relations[] = {"", " exceeds ", " is below ", " is not ", " is not a multiple of "};
+        Text result = quantity;
+        if (relation != Relation::none)
+            result += " = " + Text::number(value) + relations[static_cast<int>(relation)] + Text::number(limit);
+        if (fix) result += Text(": ") + fix;
+        return result;
+    }
+    /// "C at most 64".
+    FUSEKIT_H Text expected() const {
+        constexpr char const* relations[] = {"", " at most ", " at least ", " = ", " a multiple of "};
+        if (relation == Relation::none) return fix ? fix : "another schedule";
+        return Text(quantity) + relations[static_cast<int>(relation)] + Text::number(limit);
+    }
+    /// "C = 96".
+    FUSEKIT_H Text given() const {
+        return relation == Relation::none ? Text(quantity) : Text(quantity) + " = " + Text::number(value);
+    }
+};
+
+namespace detail {
+
+FUSEKIT_H constexpr Unmet at_most(char const* quantity, std::int64_t value, std::int64_t limit,
+                                  char const* fix = nullptr) {
+    return value <= limit ? Unmet{} : Unmet{quantity, value, Relation::at_most, limit, fix};
+}
+FUSEKIT_H constexpr Unmet at_least(char const* quantity, std::int64_t value, std::int64_t limit,
+                                   char const* fix = nullptr) {
+    return value >= limit ? Unmet{} : Unmet{quantity, value, Relation::at_least, limit, fix};
+}
+FUSEKIT_H constexpr Unmet equal(char const* quantity, std::int64_t value, std::int64_t limit,
+                                char const* fix = nullptr) {
+    return value == limit ? Unmet{} : Unmet{quantity, value, Relation::equal, limit, fix};
+}
+FUSEKIT_H constexpr Unmet multiple_of(char const* quantity, std::int64_t value, std::int64_t limit,
+                                      char const* fix = nullptr) {
+    return value % limit == 0 ? Unmet{} : Unmet{quantity, value, Relation::multiple_of, limit, fix};
+}
+FUSEKIT_H constexpr Unmet holds(bool condition, char const* otherwise, char const* fix = nullptr) {
+    return condition ? Unmet{} : Unmet{otherwise, 0, Relation::none, 0, fix};
+}
+
+/// The first of several that is not met.
+FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
+    Unmet first;
+    static_cast<void>(((first = each, static_cast<bool>(first)) || ...));
+    return first;
+}
+
+}  // namespace detail
+
+/// The refusal of a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
+[[gnu::cold]] FUSEKIT_H inline Error refuse_schedule(Text plan, Text schedule, Unmet const& unmet) {
+    return Error::of_sentence(std::move(plan), std::move(schedule), unmet.expected(), unmet.given(), unmet.sentence());
+}
+
+}  // namespace fusekit::hip
