@@ -46,7 +46,7 @@ struct NamesForTma {
 /// The first condition that TMA needs of a tensor's layout and that it does not meet: channel stride 1, an address at a
 /// multiple of 16 bytes, and all other strides positive multiples of 16 bytes below 2^40.
 FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
-                                       NamesForTma const& names = {}) {
+                                    NamesForTma const& names = {}) {
     constexpr int modes[] = {0, 2, 3};
     Unmet unmet = first_unmet(equal(names.channel_stride, layout.stride[1], 1, "pass it channels-last"),
                               holds(problem::aligned(data, 16), names.address, "align it to 16 bytes"));

@@ -13,9 +13,12 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 
-static_assert(fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, Relu>, float, float>);
-static_assert(!fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<fk::tf32>>>, float, float>);
-static_assert(!fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<float>>>, float, float>);
+static_assert(
+    fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, Relu>, float, float>);
+static_assert(
+    !fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<fk::tf32>>>, float, float>);
+static_assert(
+    !fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<float>>>, float, float>);
 
 }  // namespace
 
