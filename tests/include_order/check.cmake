@@ -15,11 +15,13 @@ set(layers
     "^problem/"
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
-    # The HIP backend: the platform, its architectures, what multiplies, the runtime, what is computed, the constants of
+    # The HIP backend: the platform, its architectures, pipelines of stages, fragment layouts, the MMA issue loop, the runtime, what is computed, the constants of
     # the model, schedules, kernels' parameters, the parts of mainloops, mainloops, the tables of schedules, and launches.
     "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
+    "^backend/hip/pipeline/"
     "^backend/hip/atom/"
+    "^backend/hip/mma/"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
     "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|bulk_maps|conv_problem|conv_limits|slabs|stem_shape)\\.hpp$"

@@ -21,7 +21,7 @@ struct tf32 {
 ///
 ///   Products<float>       unmodified factors, accumulated in such a chain: FMA instructions, or AMD's FP32 MFMA
 ///   Products<bfloat16x3>  split factors on matrix units of sm_90a; error at most (13 + K / 32) 2^-24 sum |x w|
-///                         (backend/hip/atom/bf16x6.hpp); an infinite factor, or one above 3.39e38, makes the sums
+///                         (backend/hip/mma/bf16x6.hpp); an infinite factor, or one above 3.39e38, makes the sums
 ///                         that include it NaN
 ///   Products<tf32>        factors rounded to TF32 on matrix units of gfx942, and of NVIDIA GPUs from compute
 ///                         capability 8.0 on; error at most (2^-9 + 2^-20 + K 2^-23) sum |x w|

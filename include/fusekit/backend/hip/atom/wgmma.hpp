@@ -13,7 +13,7 @@ namespace fusekit::hip {
 
 /// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
 /// and 32 bytes of indices k: exact products of half, bfloat16, tf32, e4m3 or e5m2 in float sums, and of int8 in 32-bit
-/// integers. The sums of 8-bit floats lose digits (`cuts_off`).
+/// integers. Accumulators of 8-bit floats need promotion.
 /// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
 /// 1024 bytes, or in lines of 64 bytes with the 64-byte swizzle, as where N rows j have 8 bits and are 64 at most.
 /// K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7, section 9.7.15.5;
@@ -31,9 +31,8 @@ struct Wgmma {
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Sum[sums_per_thread];
 
-    /// Whether an instruction cuts off what it adds 13 bits below the largest of it, which is why a step's sums begin
-    /// at zero and are added to those of the steps before as floats.
-    static constexpr bool cuts_off = detail::is_float8<T>;
+    /// fp8 wgmma truncates addends 13 bits below the largest: promote to FP32 every k-tile.
+    static constexpr bool needs_promotion = detail::is_float8<T>;
 
     /// Row i and column j of sum e of a thread.
     FUSEKIT_HD static constexpr int row(int thread, int e) {
@@ -55,6 +54,8 @@ struct Wgmma {
     /// Added to a descriptor for the next k, and for `rows` rows further down, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
+    static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
+                                   b_k_step = b_major == ptx::Major::mn ? mn_k_step : k_step;
     FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/collective/tile_order.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
@@ -51,11 +51,11 @@ struct StepRange {
     unsigned begin, end;
 };
 
-/// One thread's copies of a tile's operands into the ring: of all its steps, or of those that are given. What lies
-/// outside of a tensor is zero.
-template <class Params, class Problem, class Ring, class Barriers, class Cursor, class... Range>
-__device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Barriers& barriers,
-                                  Cursor& cursor, TileStart const& tile, Range const&... range) {
+/// One thread's TMA loads of a tile's operands into the pipeline's stages: of all k-tiles, or of a range of them.
+/// Out-of-bounds elements are zero.
+template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
+__device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
+                                  State& state, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
@@ -68,10 +68,8 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
     auto const load = [&](int r, int s, int c) {
-        Stage& stage = stages[cursor.stage];
-        auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
-        ptx::mbarrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-        ptx::mbarrier_arrive_expect_tx(full, bytes);
+        Stage& stage = stages[state.stage];
+        auto const full = pipeline.producer_acquire(state, bytes);
         auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
         if (params.maps.has_windows)
             ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
@@ -87,7 +85,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         } else {
             ptx::tma_load(to_w, &params.maps.w, full, {c, s, r, tile.n});
         }
-        cursor.advance();
+        state.advance();
     };
     if constexpr (sizeof...(Range) > 0) {
         StepRange const steps{range...};

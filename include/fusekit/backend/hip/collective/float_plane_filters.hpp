@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
@@ -12,12 +13,12 @@ namespace fusekit::hip {
 /// The barriers of the stages, and how often warps have read each since the block began.
 struct FloatPlaneFiltersState {
     static constexpr int most_stages = 4, bytes = 36 * 1024;  ///< of their shared memory
-    std::uint64_t full[most_stages];
+    TmaStages<most_stages> full;
     unsigned reads[most_stages];
 
     /// Called by one thread, before the block's others know of the barriers.
     __device__ void init() {
-        for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), 1);
+        full.init();
         for (unsigned& each : reads) each = 0;
     }
 };
@@ -44,9 +45,9 @@ public:
         : memory(the_memory),
           more(the_more),
           state(the_state),
-          stages(!taps_neighbour ? most_stages
-                 : the_more      ? 2
-                                 : 1),
+          read{!taps_neighbour ? most_stages
+               : the_more      ? 2
+                               : 1},
           step(grid, first_tile) {}
 
     /// Begins copies to all stages, which one of the warps does. All of them call it.
@@ -54,7 +55,7 @@ public:
     __device__ void fill(Params const& params, Problem const& conv, bool copies) {
         bool const elected = ptx::elect_sync();
 #pragma unroll 1
-        for (int i = 0; i < stages; ++i) {
+        for (int i = 0; i < read.stages; ++i) {
             if (elected && copies) copy(params, i);
             advance(conv);
         }
@@ -64,14 +65,14 @@ public:
     /// operand, of 16 channels each. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
         static_assert(!taps_neighbour);
-        await_full();
+        state.full.consumer_wait(read);
 #pragma unroll
         for (unsigned k = 0; k < 2; ++k)
 #pragma unroll
             for (unsigned word = 0; word < 4; ++word) {
                 unsigned const filter = filter_of(thread, word), chunk = 4 * k + word / 2 * 2 + thread % 4 / 2;
                 auto const pair = *reinterpret_cast<Packet<float, 2> const*>(
-                    address(stage) + filter * row_bytes + (chunk ^ filter % 8) * 16 + thread % 2 * 8);
+                    address(read.stage) + filter * row_bytes + (chunk ^ filter % 8) * 16 + thread % 2 * 8);
                 factors[k][2 * word] = pair.values[0];
                 factors[k][2 * word + 1] = pair.values[1];
             }
@@ -79,11 +80,11 @@ public:
     /// The same of a row of the taps of 16 channels. The first row waits.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(taps_neighbour);
-        if (of_window == 0) await_full();
+        if (of_window == 0) state.full.consumer_wait(read);
 #pragma unroll
         for (unsigned word = 0; word < 4; ++word) {
             auto const* const from =
-                reinterpret_cast<float const*>(address(stage) + (word / 2 * 2 + thread % 4 / 2) * box_bytes) +
+                reinterpret_cast<float const*>(address(read.stage) + (word / 2 * 2 + thread % 4 / 2) * box_bytes) +
                 (filter_of(thread, word) * packet + thread % 2 * 2) * taps + 3 * of_window;
 #pragma unroll
             for (unsigned tap = 0; tap < 3; ++tap) {
@@ -97,27 +98,25 @@ public:
     __device__ void release(Params const& params, Problem const& conv) {
         ptx::bar_warp_sync();
         if (ptx::elect_sync()) {
-            unsigned const before = ptx::atom_add_one_acq_rel_cta(ptx::shared_address(&state.reads[stage]));
-            if (before % readers == readers - 1) copy(params, stage);
+            unsigned const before = ptx::atom_add_one_acq_rel_cta(ptx::shared_address(&state.reads[read.stage]));
+            if (before % readers == readers - 1) copy(params, read.stage);
         }
         advance(conv);
-        if (++stage == stages) stage = 0, parity ^= 1;
+        read.advance();
     }
 
 private:
     unsigned char *memory, *more;
     FloatPlaneFiltersState& state;
-    int stages, stage = 0;  ///< the stage that is read next
-    unsigned parity = 0;
+    DynamicPipelineState read;  ///< the stage that is read next
     /// What is copied next; row counts slices where taps neighbour.
     typename Grid::Step step;
     int row = 0, column = 0;
 
-    __device__ unsigned char* address(int number) const {
-        if constexpr (taps_neighbour) return number == 0 ? memory : more;
-        return memory + number * stage_bytes;
+    __device__ unsigned char* address(int stage) const {
+        if constexpr (taps_neighbour) return stage == 0 ? memory : more;
+        return memory + stage * stage_bytes;
     }
-    __device__ void await_full() const { ptx::mbarrier_wait(ptx::shared_address(&state.full[stage]), parity); }
 
     /// The row of one of the thread's words.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
@@ -137,9 +136,9 @@ private:
     template <class Params>
     __device__ void copy(Params const& params, int to_stage) const {
         if (!step.exists()) return;
-        auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(address(to_stage));
+        auto const full = state.full.barrier(to_stage), to = ptx::shared_address(address(to_stage));
         int const c = step.block * channels, filter = step.grid.first_channel(step.tile);
-        ptx::mbarrier_arrive_expect_tx(full, stage_bytes);
+        state.full.producer_expect_tx(to_stage, stage_bytes);
         if constexpr (taps_neighbour) {
 #pragma unroll
             for (int i = 0; i < boxes; ++i)

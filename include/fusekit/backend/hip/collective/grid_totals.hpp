@@ -8,8 +8,9 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/channel_totals_view.hpp"
 #include "fusekit/backend/hip/collective/grid_shares.hpp"
-#include "fusekit/backend/hip/collective/named_barrier.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/named_barrier.hpp"
+#include "fusekit/backend/hip/pipeline/register_budget.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {
@@ -41,8 +42,8 @@ private:
 template <class Plan>
 struct GridTotals {
     struct Shared {};
-    /// Registers of a thread, where one warpgroup copies, and merges, and two multiply: of 64 K together.
-    static constexpr int few_registers = 40, many_registers = 232;
+    /// Of one producer warpgroup, three warps of which merge totals, and two consumers.
+    using Registers = RegisterBudget<40, 232>;
 };
 
 template <class Plan>
@@ -59,7 +60,7 @@ public:
     using Merger = std::conditional_t<std::is_same_v<Total, fusekit::detail::Moments<float>>,
                                       fusekit::detail::MergedMoments<float>, TotalMerger<Total>>;
     static constexpr unsigned threads = 32 * warps;
-    static constexpr int few_registers = 56, many_registers = 224;
+    using Registers = RegisterBudget<56, 224>;
 
     struct Shared {
         std::uint64_t cleared, put;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
@@ -25,15 +25,7 @@ public:
     struct Shared {
         unsigned char stages[PlaneFilters::stages][stage_bytes];
     };
-    /// The barriers of the stages.
-    struct State {
-        std::uint64_t full[stages];
-
-        /// Called by one thread, before the block's others know of the barriers.
-        __device__ void init() {
-            for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), 1);
-        }
-    };
+    using State = TmaStages<stages>;
 
     /// The warpgroup has filters from the_own on of those of a tile.
     template <class Problem>
@@ -58,7 +50,7 @@ public:
 
     /// Waits for the next stage, and gives the address where it lies. The thread then reads it.
     __device__ unsigned char const* next() {
-        ptx::mbarrier_wait(ptx::shared_address(&state.full[next_read.stage]), next_read.parity);
+        state.consumer_wait(next_read);
         auto const* const stage = memory.stages[next_read.stage];
         next_read.advance();
         return stage;
@@ -97,7 +89,7 @@ private:
     State& state;
     int own;
     unsigned thread;
-    StageCursor<stages> next_read;
+    PipelineState<stages> next_read;
     /// What is copied next, as the warpgroup's first warp knows it.
     typename Grid::Step step;
     unsigned to_stage = 0;
@@ -113,12 +105,12 @@ private:
 
     template <class Params>
     __device__ void copy(Params const& params) const {
-        auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(memory.stages[to_stage]);
+        auto const full = state.barrier(to_stage), to = ptx::shared_address(memory.stages[to_stage]);
         if (params.channels_fastest) {
-            ptx::mbarrier_arrive_expect_tx(full, filters * channels * 2);
+            state.producer_expect_tx(to_stage, filters * channels * 2);
             ptx::tma_load(to, &params.maps.w, full, {step.block * channels, column, row, first});
         } else {
-            ptx::mbarrier_arrive_expect_tx(full, stage_bytes);
+            state.producer_expect_tx(to_stage, stage_bytes);
             ptx::tma_load(to, &params.maps.w, full, {(step.block * channels + row * packet) * taps, first});
         }
     }

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/collective/pixel_splitter.hpp"
 #include "fusekit/backend/hip/collective/plane_transposer.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
@@ -20,23 +20,18 @@ class PlaneStages {
 
 public:
     static constexpr unsigned warps = Warps::warps;  ///< that load
-    using Cursor = StageCursor<2>;
+    using Pipeline = TmaPipeline<2, consumers, warps>;  ///< of transposed tiles
+    using State = typename Pipeline::State;
 
     struct Shared {
         unsigned char x[bytes];  ///< from a multiple of 1024 bytes on: two tiles, and planes as they lie
-        std::uint64_t planes_full[Warps::groups][most_stages];
-        std::uint64_t tiles_full[2], tiles_empty[2];
+        TmaStages<most_stages> planes[Warps::groups];
+        Pipeline tiles;
 
         /// Called by one thread, before the block's others know of the barriers.
-        __device__ void init(Tiles const& tiles) {
-            unsigned const copying = tiles.channels_last ? 1 : Copies::lanes;
-            for (auto& of_group : planes_full)
-                for (auto& full : of_group) ptx::mbarrier_init(ptx::shared_address(&full), copying);
-            for (int i = 0; i < 2; ++i) {
-                ptx::mbarrier_init(ptx::shared_address(&tiles_full[i]), warps);
-                ptx::mbarrier_init(ptx::shared_address(&tiles_empty[i]), consumers);
-            }
-            ptx::fence_mbarrier_init();
+        __device__ void init(Tiles const& shape) {
+            for (auto& of_group : planes) of_group.init(shape.channels_last ? 1 : Copies::lanes);
+            tiles.init();
         }
     };
 
@@ -75,17 +70,9 @@ public:
             });
     }
 
-    /// Waits for a tile.
-    __device__ static void await(Shared& shared, Cursor const& cursor) {
-        ptx::mbarrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
-    }
-    /// Says that the thread's warpgroup has read a tile.
-    __device__ static void release(Shared& shared, unsigned stage, unsigned thread) {
-        if (thread == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
-    }
     /// The address of a tile.
-    __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, Cursor const& cursor) {
-        return ptx::shared_address(shared.x) + cursor.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
+    __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, State const& state) {
+        return ptx::shared_address(shared.x) + state.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
     }
 
 private:
@@ -97,26 +84,25 @@ private:
                                      MakeTile const& make_tile, Sync const& sync) {
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
+        auto const& full = shared.planes[group];
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
         };
-        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[group][stage]); };
-        for (int stage = 0; stage < stages; ++stage) copies.begin(planes(stage), full(stage));
-        Cursor cursor;
-        int stage = 0;
-        unsigned parity = 0;
+        DynamicPipelineState read{stages};
+        for (int stage = 0; stage < read.stages; ++stage) copies.begin(planes(stage), full.barrier(stage));
+        State write;
         bool begins = true;
         typename Grid::Step step(grid, first_tile);
 #pragma unroll 1
-        for (; step.exists(); begins = step.advance(), cursor.advance()) {
-            ptx::mbarrier_wait(full(stage), parity);
-            ptx::mbarrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
-            make_tile(begins, step, planes(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
+        for (; step.exists(); begins = step.advance(), write.advance()) {
+            full.consumer_wait(read);
+            shared.tiles.producer_acquire(write);
+            make_tile(begins, step, planes(read.stage), shared.x + static_cast<int>(write.stage) * tile_bytes);
             ptx::fence_proxy_async();
             sync();
-            if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
-            copies.begin(planes(stage), full(stage));
-            if (++stage == stages) stage = 0, parity ^= 1;
+            if (lane == 0) shared.tiles.producer_commit(write.stage);
+            copies.begin(planes(read.stage), full.barrier(read.stage));
+            read.advance();
         }
     }
 };

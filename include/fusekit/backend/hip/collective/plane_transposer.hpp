@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/atom/bf16x6.hpp"
 #include "fusekit/backend/hip/collective/plane_copies.hpp"
+#include "fusekit/backend/hip/mma/bf16x6.hpp"
 
 namespace fusekit::hip {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/atom/wgmma_tile.hpp"
+#include "fusekit/backend/hip/mma/wgmma_tile.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 
 namespace fusekit::hip {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
@@ -71,10 +71,10 @@ struct StepPlace {
     }
 };
 
-/// Copies the operands of a block's steps into a ring of stages. One thread calls it.
-template <class Schedule, class Params, class Problem, class T, class Barriers>
+/// One thread's TMA loads of a tile's operands into the pipeline's stages.
+template <class Schedule, class Params, class Problem, class T, class Pipeline>
 __device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
-                                     WeightStage<Schedule, T>* stages, Barriers& barriers) {
+                                     WeightStage<Schedule, T>* stages, Pipeline& pipeline) {
     constexpr int pixels = Schedule::pixels, column_blocks = WeightTile<Schedule>::column_blocks;
     constexpr unsigned row_blocks = Schedule::rows / weight_block;
     auto const& filter = conv.filter;
@@ -90,14 +90,12 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
         down[i] = static_cast<unsigned>(r * filter.dilations[0]);
         right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
     }
-    StageCursor<Schedule::stages> cursor;
+    typename Pipeline::State state;
     StepPlace at(conv, tile.begin, pixels);
 #pragma unroll 1
-    for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance(), at.advance()) {
-        auto& stage = stages[cursor.stage];
-        auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
-        ptx::mbarrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-        ptx::mbarrier_arrive_expect_tx(full, boxes * static_cast<unsigned>(sizeof stage.x[0]));
+    for (int m = tile.begin; m < tile.end; m += pixels, state.advance(), at.advance()) {
+        auto& stage = stages[state.stage];
+        auto const full = pipeline.producer_acquire(state, boxes * static_cast<unsigned>(sizeof stage.x[0]));
 #pragma unroll
         for (unsigned i = 0; i < row_blocks; ++i)
             if (tile.has_rows(i))

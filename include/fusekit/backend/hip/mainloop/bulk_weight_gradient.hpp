@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/weight_loader.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 
 namespace fusekit::hip {
@@ -21,7 +22,7 @@ class BulkWeightGradient {
                          pixels = Schedule::pixels, products = Schedule::products, warpgroups = Schedule::warpgroups;
     static constexpr int addends = 1024;
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
-    using Cursor = StageCursor<Schedule::stages>;
+    using Pipeline = TmaPipeline<Schedule::stages, warpgroups>;
     using Tile = WeightTile<Schedule>;
     using Fragment = typename Atom::Sums[products];
     static constexpr int consumers = warpgroups * Atom::threads;
@@ -39,20 +40,20 @@ public:
             WeightStage<Schedule, T> stages[Schedule::stages];
             Sums sums;
         };
-        StageBarriers<Schedule::stages, warpgroups> barriers;
+        Pipeline pipeline;
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned number) {
         auto const conv = params.problem();
         Tile const tile(params, conv, number);
         unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        if (thread == 0) shared.barriers.init();
+        if (thread == 0) shared.pipeline.init();
         put_ones(shared, tile, thread);
         ptx::fence_proxy_async();
         __syncthreads();
         wait_for_previous_kernel();
         if (group == warpgroups) {
-            if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.barriers);
+            if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
             ptx::bar_warp_sync();  // barriers of a block and of a cluster are for whole warps
         } else {
             Fragment sums;
@@ -85,50 +86,38 @@ private:
                                     unsigned thread) {
         constexpr int flush = addends / pixels;
         int const steps = tile.steps();
-        Cursor cursor;
+        typename Pipeline::State state;
         auto const await = [&] {
-            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
-            unsigned const now = cursor.stage;
-            cursor.advance();
+            shared.pipeline.consumer_wait(state);
+            unsigned const now = state.stage;
+            state.advance();
             return now;
         };
         auto const release = [&](unsigned stage) {
-            if (thread % Atom::threads == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            if (thread % Atom::threads == 0) shared.pipeline.consumer_release(stage);
         };
         auto const add_up = [&](Fragment& sums, int count) {
             unsigned previous = 0;
 #pragma unroll 1
             for (int step = 0; step < count; ++step) {
                 unsigned const now = await();
-                auto const dy = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group * products]),
-                                                    pixels),
-                           x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
-#pragma unroll
-                for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
-                ptx::wgmma_fence();
-#pragma unroll
-                for (unsigned k = 0; k < pixels / Atom::k; ++k)
-#pragma unroll
-                    for (int product = 0; product < products; ++product)
-                        Atom::multiply(sums[product], dy + Atom::rows_further(product * pixels) + k * Atom::mn_k_step,
-                                       x + k * Atom::mn_k_step, step > 0 || k > 0);
-                ptx::wgmma_commit();
+                auto const& stage = shared.stages[now];
+                // (PRODUCTS, 64, PIXELS) and (COLUMNS, PIXELS), MN-major, swizzled
+                mma::OperandA<Atom, Atom::rows_further(pixels)> const dy{
+                    Atom::mn_descriptor(ptx::shared_address(stage.dy[group * products]), pixels)};
+                mma::OperandB<Atom> const x{Atom::mn_descriptor(ptx::shared_address(stage.x), pixels)};
+                mma::gemm<Atom, pixels / Atom::k>(sums, dy, x, step > 0);  // (PRODUCTS, 64, COLUMNS) += over PIXELS
                 ptx::wgmma_wait<1>();
                 if (step > 0) release(previous);
                 previous = now;
             }
-            ptx::wgmma_wait<0>();
-#pragma unroll
-            for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
+            mma::wait(sums);
             release(previous);
         };
         if (!tile.has_rows(group * products) || steps == 0) {
 #pragma unroll 1
             for (int step = 0; step < steps; ++step) release(await());
-#pragma unroll
-            for (auto& of : total)
-#pragma unroll
-                for (float& each : of) each = 0;
+            mma::clear(total);
         } else if constexpr (!Schedule::promotes) {
             add_up(total, steps);
         } else {
@@ -137,10 +126,7 @@ private:
             for (int first = flush; first < steps; first += flush) {
                 Fragment sums;
                 add_up(sums, (min)(flush, steps - first));
-#pragma unroll
-                for (int product = 0; product < products; ++product)
-#pragma unroll
-                    for (int e = 0; e < Atom::sums_per_thread; ++e) total[product][e] += sums[product][e];
+                mma::promote(total, sums);
             }
         }
     }

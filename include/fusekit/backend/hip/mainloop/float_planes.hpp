@@ -4,16 +4,18 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/atom/bf16x6.hpp"
 #include "fusekit/backend/hip/collective/float_plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_stages.hpp"
 #include "fusekit/backend/hip/collective/store_float_planes.hpp"
+#include "fusekit/backend/hip/mma/bf16x6.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
 namespace fusekit::hip {
 
 /// Convolution of floats in planes, or with channels last, on sm_90a's matrix units, at a float's accuracy
-/// (atom/bf16x6.hpp), stride and dilation 1. Channels are the rows of the product, and places of the parts of a tile of
+/// (mma/bf16x6.hpp), stride and dilation 1. Channels are the rows of the product, and places of the parts of a tile of
 /// y its columns. Eight warps bring x, and split and transpose it once for all taps and filters; two warpgroups
 /// multiply 64 channels, each of its own places, by filters that they split in registers. GemmK is walked in blocks of
 /// 32 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
@@ -38,7 +40,7 @@ class FloatPlanesGemm {
     using Writer = StoreFloatPlanes<Plan, Atom, Tiles>;
     using Sums = typename Atom::Sums[own];
     static constexpr unsigned loading_barrier = 1;  ///< the first of the named barriers of warps that load
-    static constexpr int few_registers = 56, many_registers = 200;  ///< of 64 K together
+    using Registers = RegisterBudget<56, 200, 2, consumers>;
 
 public:
     using Params = ConvParams<Plan, float, float>;
@@ -53,7 +55,7 @@ public:
     };
 
     static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
-    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "exceeds 227 KB of shared memory per CTA on sm_90");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
@@ -72,11 +74,11 @@ public:
         wait_for_previous_kernel();
         unsigned char* const more = has_more ? Stages::last(shared.x, more_bytes) : nullptr;
         if (group >= consumers) {
-            ptx::setmaxnreg_dec<few_registers>();
+            Registers::producer_deallocate();
             Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
                          more_bytes);
         } else {
-            ptx::setmaxnreg_inc<many_registers>();
+            Registers::consumer_allocate();
             auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
                 Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, grid, block);
                 filters.fill(params, conv, warp == 0);
@@ -106,15 +108,15 @@ private:
             if (!taps_neighbour || step % 3 == 2) filters.release(params, conv);
         };
         load(0);
-        typename Stages::Cursor cursor;
+        typename Stages::State state;
         for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
             bool const is_last = tile + gridDim.x >= grid.size();
             Writer const writer(params, tiles, grid.first_channel(tile), thread);
             Sums sums = {};
 #pragma unroll 1
-            for (int block = 0; block < grid.channel_blocks(); ++block, cursor.advance()) {
-                Stages::await(shared.x, cursor);
-                auto const x = Atom::further(Atom::descriptor(Stages::address(shared.x, tiles, cursor)),
+            for (int block = 0; block < grid.channel_blocks(); ++block, state.advance()) {
+                shared.x.tiles.consumer_wait(state);
+                auto const x = Atom::further(Atom::descriptor(Stages::address(shared.x, tiles, state)),
                                              first_part * tiles.places() + first_place);
                 bool const block_is_last = is_last && block + 1 == grid.channel_blocks();
 #pragma unroll 1
@@ -132,7 +134,7 @@ private:
                         if (!ends || !block_is_last) load(ends ? 0 : step + 1);
                     });
                 }
-                Stages::release(shared.x, cursor.stage, thread);
+                if (thread == 0) shared.x.tiles.consumer_release(state.stage);
             }
             if (is_last) start_next_kernel();
 #pragma unroll
@@ -146,7 +148,7 @@ private:
         return Atom::n;
     }
 
-    /// Adds a step's products; calls load_next() while they are under way.
+    /// Accumulates a step; calls load_next() while its MMAs are in flight.
     template <int count, class LoadNext>
     __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
                                         int columns, Sums& sums, LoadNext const& load_next) {
@@ -165,8 +167,8 @@ private:
     __device__ static void add_columns(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
                                        Sums& sums, LoadNext const& load_next) {
         auto const term = static_cast<unsigned>(tiles.term_bytes(parts)) / 16;
-        float step[own][columns / 2];
-        for (auto& of_part : step) ptx::fence_operands(of_part);
+        using Product = Wgmma<bfloat16, columns, ptx::Major::k, ptx::Major::k, Tiles::row_bytes>;
+        typename Product::Sums step[own];
         std::uint32_t w[3][count][4];
 #pragma unroll
         for (int number = 0; number < 6; ++number) {
@@ -179,24 +181,21 @@ private:
                     take_bf16_term(left[i], w[of_w][i]);
                 }
             }
-            ptx::wgmma_fence();
-#pragma unroll
-            for (int i = 0; i < count; ++i)
-#pragma unroll
-                for (int j = 0; j < own; ++j)
-                    Atom::template multiply<columns>(step[j], w[of_w][i],
-                                                     x[i] + of_x * term + Atom::rows_further(j * tiles.places()),
-                                                     number > 0 || i > 0);
+            auto const a = [&](unsigned k, unsigned) -> auto const& {
+                return w[of_w][k];
+            };  // (COUNT, 64, 16), registers
+            auto const b = [&](unsigned k, unsigned i) {  // (COUNT, OWN, COLUMNS, 16), swizzled
+                return x[k] + of_x * term + Atom::rows_further(static_cast<int>(i) * tiles.places());
+            };
+            mma::issue<Product, count>(step, a, b, number > 0);  // (OWN, 64, COLUMNS) += over (COUNT, 16)
         }
         ptx::wgmma_commit();
         load_next();
-        ptx::wgmma_wait<0>();
+        mma::wait(step);
 #pragma unroll
-        for (int j = 0; j < own; ++j) {
-            ptx::fence_operands(step[j]);
+        for (int j = 0; j < own; ++j)
 #pragma unroll
             for (int e = 0; e < columns / 2; ++e) sums[j][e] += step[j][e];
-        }
     }
 };
 

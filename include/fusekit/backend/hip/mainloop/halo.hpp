@@ -5,18 +5,19 @@
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/collective/store_channels.hpp"
 #include "fusekit/backend/hip/collective/total_channels.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/ping_pong.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
-/// Convolution of few channels on sm_90a's matrix units, or a transposed one: 64 of x and of y at most, stride and
-/// dilation 1. Filters stay in shared memory. One thread copies rows of x, with the halo that their windows reach into,
-/// once; warpgroups take turns at the tiles and read each tile once for each tap. Channels are the rows of the product,
-/// pixels its columns. Results lie down where the halo was and go to y by one bulk copy, which leaves out what y does
-/// not have.
+/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1.
+/// Filters stay in shared memory. The producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read
+/// it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage
+/// and is TMA-stored, which clips elements out of bounds.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
@@ -30,15 +31,15 @@ class HaloGemm {
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Totals = GridTotals<Plan>;
     using Results = StoreChannels<Plan, Atom, T, U>;
-    /// Whether a thread asks which of its pixels y has, where results do not ask for their places.
+    /// A thread needs the mask of its pixels in y, and the epilogue does not compute their coordinates.
     static constexpr bool asks_for_pixels =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
-    /// Whether one warpgroup multiplies at a time. Where digits are cut off, one adds while the other multiplies.
-    static constexpr bool takes_turns = !Atom::cuts_off;
-    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
-    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
+    /// Named barriers: of each warpgroup's epilogue, then the ordered barrier's. Promotion needs no order: one
+    /// warpgroup promotes while the other's MMAs run.
+    static constexpr unsigned epilogue_barrier = 1;
+    using Order = PingPong<!Atom::needs_promotion, epilogue_barrier + consumers>;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -49,8 +50,9 @@ public:
     struct alignas(1024) DynamicShared {
         unsigned char filters[most_taps * filter_bytes];
         unsigned char halos[Schedule::halo_bytes];
-        StageBarriers<most_stages, 1> barriers;
-        std::uint64_t filters_full, read_full[consumers];
+        TmaPipeline<most_stages, 1> pipeline;
+        TmaStages<1> filters_full;
+        TmaStages<consumers> read_full;
         typename Totals::Shared totals;
     };
 
@@ -59,21 +61,21 @@ public:
         Tiles const tiles(conv);
         unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         if (thread == 0) {
-            ptx::mbarrier_init(ptx::shared_address(&shared.filters_full), 1);
-            for (auto& full : shared.read_full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-            shared.barriers.init();
+            shared.filters_full.init();
+            shared.read_full.init();
+            shared.pipeline.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            ptx::setmaxnreg_dec<Totals::few_registers>();
+            Totals::Registers::producer_deallocate();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, tiles, thread - (4 * consumers + 1) * 32, block);
             if (warp == 4 * consumers && ptx::elect_sync()) load(params, conv, shared, tiles, block);
         } else {
-            ptx::setmaxnreg_inc<Totals::many_registers>();
+            Totals::Registers::consumer_allocate();
             compute(params, conv, shared, tiles, thread % 128, group, block);
         }
     }
@@ -94,16 +96,19 @@ private:
 
         __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
         __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
+        /// The address of a stage.
+        __device__ std::uint32_t halo(DynamicShared& shared, DynamicPipelineState const& state) const {
+            return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
+        }
     };
 
-    /// One thread's copies.
+    /// The producer thread.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned block) {
-        auto const filters_full = ptx::shared_address(&shared.filters_full);
         auto const filter = detail::window_filter(conv.filter);
         int const columns = filter.size[1], taps = filter.size[0] * columns;
-        ptx::mbarrier_arrive_expect_tx(filters_full, static_cast<unsigned>(taps * filter_bytes));
+        auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
@@ -111,15 +116,12 @@ private:
             if constexpr (pairs_filters<U>) ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
             else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
-        int stage = 0;
-        unsigned parity = 1;
+        DynamicPipelineState state{tiles.stages};
         for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
-            auto const full = ptx::shared_address(&shared.barriers.full[stage]);
-            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.empty[stage]), parity);
-            ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(tiles.shape.bytes_of_x()));
-            ptx::tma_load(ptx::shared_address(shared.halos + stage * tiles.shape.stage_bytes()), &params.maps.x, full,
+            auto const full = shared.pipeline.producer_acquire(state, static_cast<unsigned>(tiles.shape.bytes_of_x()));
+            ptx::tma_load(tiles.halo(shared, state), &params.maps.x, full,
                           {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
-            if (++stage == tiles.stages) stage = 0, parity ^= 1;
+            state.advance();
         }
     }
 
@@ -131,34 +133,32 @@ private:
         OwnPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
         if constexpr (asks_for_pixels) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
-        ptx::mbarrier_wait(ptx::shared_address(&shared.filters_full), 0);
+        shared.filters_full.consumer_wait(0, 0);
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
-        if (takes_turns && group == 1) ptx::bar_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
+        Order const order{group};
+        if (group == 1) order.arrive();  // group 0 is first
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
-            unsigned const stage = i % stages;
-            auto const halo =
-                ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
+            auto const state = DynamicPipelineState::after(i, stages);
+            auto const halo = tiles.halo(shared, state);
             typename Atom::Sums sums[1];
-            if constexpr (takes_turns) ptx::bar_sync(turn_barrier + group, 2 * Atom::threads);
-            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
-            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] {
-                if constexpr (takes_turns) ptx::bar_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
-            });
+            order.wait();
+            shared.pipeline.consumer_wait(state);
+            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] { order.arrive(); });
             bool const is_last = tile + consumers * step >= tiles.all;
             if (is_last) start_next_kernel();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all have read the halo
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
             if constexpr (reads_in_bulk<Plan, T, U>) {
-                auto const full = ptx::shared_address(&shared.read_full[group]);
                 if (thread == 0) {
-                    ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
+                    auto const full =
+                        shared.read_full.producer_expect_tx(group, static_cast<unsigned>(tiles.shape.bytes_of_y()));
                     ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
                 }
-                ptx::mbarrier_wait(full, i / consumers % 2);
+                shared.read_full.consumer_wait(group, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
             [[maybe_unused]] std::uint64_t const of_y = in_rows & own.before(rows * tiles.shape.pitch);
@@ -188,7 +188,7 @@ private:
             }
             if (thread == 0) {
                 ptx::bulk_wait_group_read();
-                ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+                shared.pipeline.consumer_release(state.stage);
             }
         }
         if constexpr (Plan::totals_tiles)
@@ -216,16 +216,15 @@ private:
         }
     };
 
-    /// The products of all taps. Where an instruction cuts off digits, sums of two taps begin at zero and are added to
-    /// the tile's while the other warpgroup multiplies. Registers have room for those of half of the pixels. Calls
-    /// when_all_begun() once the last products are under way.
+    /// The MMAs of all taps. Where they need promotion, two taps accumulate from zero and are promoted while the other
+    /// warpgroup's MMAs run, half of the pixels at a time: registers hold no second accumulator of all. Calls
+    /// when_all_begun() after the last issue.
     template <class WhenAllBegun>
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums,
                                     WhenAllBegun const& when_all_begun) {
         int const taps = shape.window_rows * shape.window_columns;
-        if constexpr (Atom::cuts_off) {
-#pragma unroll
-            for (float& sum : sums) sum = 0;
+        if constexpr (Atom::needs_promotion) {
+            mma::clear(sums);
 #pragma unroll 1
             for (int left = taps; left > 0; left -= 2) {
                 Tap next = tap;
@@ -239,25 +238,19 @@ private:
         } else {
 #pragma unroll 1
             for (int i = 0; i < taps; ++i, tap.advance(shape)) {
-                begin_products<Atom>(tap.filters, tap.x, sums, i > 0);
+                gemm<Atom>(tap.filters, tap.x, sums, i > 0);
                 ptx::wgmma_wait<1>();
             }
             when_all_begun();
-            ptx::wgmma_wait<0>();
-            ptx::fence_operands(sums);
+            mma::wait(sums);
         }
     }
 
     template <class Product>
-    __device__ static void begin_products(std::uint64_t filters, std::uint64_t x, typename Product::Sums& sums,
-                                          bool adds) {
-        ptx::fence_operands(sums);
-        ptx::wgmma_fence();
-#pragma unroll
-        for (unsigned k = 0; k < Product::tile_k / Product::k; ++k)
-            Product::multiply(sums, filters + k * (mn_major ? Product::mn_k_step : Product::k_step),
-                              x + k * Product::k_step, adds || k > 0);
-        ptx::wgmma_commit();
+    __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Sums& acc, bool accumulate) {
+        mma::OperandA<Product> const a{filters};  // (64, C), swizzled, of one tap
+        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled, shifted by the tap
+        mma::gemm<Product>(acc, a, b, accumulate);  // (64, PIXELS) += over C
     }
     template <int half_of_tile>
     __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, typename Atom::Sums& sums) {
@@ -265,10 +258,9 @@ private:
         constexpr int count = Product::sums_per_thread;
         constexpr std::uint64_t further = Product::rows_further(half_of_tile * Product::n);
         typename Product::Sums of_taps;
-        begin_products<Product>(tap.filters, tap.x + further, of_taps, false);
-        if (has_next) begin_products<Product>(next.filters, next.x + further, of_taps, true);
-        ptx::wgmma_wait<0>();
-        ptx::fence_operands(of_taps);
+        gemm<Product>(tap.filters, tap.x + further, of_taps, false);
+        if (has_next) gemm<Product>(next.filters, next.x + further, of_taps, true);
+        mma::wait(of_taps);
 #pragma unroll
         for (int e = 0; e < count; ++e) sums[half_of_tile * count + e] += of_taps[e];
     }

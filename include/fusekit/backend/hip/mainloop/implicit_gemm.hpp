@@ -8,16 +8,16 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/atom/bf16x6.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
-#include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/channel_operands.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
 #include "fusekit/backend/hip/collective/quad_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_operands.hpp"
 #include "fusekit/backend/hip/mainloop/one_stage.hpp"
+#include "fusekit/backend/hip/mma/bf16x6.hpp"
+#include "fusekit/backend/hip/mma/wgmma_tile.hpp"
 #include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 
 namespace fusekit::hip {

@@ -4,11 +4,13 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/merge_planes.hpp"
-#include "fusekit/backend/hip/collective/named_barrier.hpp"
 #include "fusekit/backend/hip/collective/plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_stages.hpp"
 #include "fusekit/backend/hip/collective/store_planes.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/named_barrier.hpp"
+#include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
 namespace fusekit::hip {
 
@@ -31,12 +33,12 @@ class PlanesGemm {
     using Writer = StorePlanes<Plan, Atom, T, parts, products>;
     using Merge = MergePlanes<Plan, Grid, Atom, T, parts, products, consumers>;
     using Sums = typename Atom::Sums[parts * products];
-    using XCursor = typename Stages::Cursor;
+    using State = typename Stages::State;
     /// Named barriers of the warpgroups that multiply begin with the first.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
-    static constexpr int few_registers = 48, many_registers = 208;  ///< of 64 K together
+    using Registers = RegisterBudget<48, 208, 2, consumers>;
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -52,7 +54,7 @@ public:
     };
 
     static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
-    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "exceeds 227 KB of shared memory per CTA on sm_90");
     static_assert(sizeof(typename Merge::Shared) <= Schedule::x_bytes(sizeof(T)));
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -65,12 +67,12 @@ public:
         __syncthreads();
         wait_for_previous_kernel();
         if (group >= consumers) {
-            ptx::setmaxnreg_dec<few_registers>();
+            Registers::producer_deallocate();
             Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, first_tile,
                          loading_barrier);
             if (sharers > 1) attend_merge();
         } else {
-            ptx::setmaxnreg_inc<many_registers>();
+            Registers::consumer_allocate();
             compute(params, conv, shared, tiles, grid, thread % 128, group, first_tile, sharers);
             if constexpr (can_split<Plan, T>)
                 if (sharers > 1)
@@ -104,11 +106,11 @@ private:
         Filters filters(shared.filters[group], shared.filters_state[group], conv, grid, own, first_tile, thread);
         auto const refill = [&](int count) { filters.refill(params, conv, count); };
         refill(Filters::stages);
-        XCursor cursor;
+        State state;
         for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
             int const first = grid.first_channel(tile) + own;
             if (first >= conv.group_k()) {
-                pass(shared, cursor, grid.channel_blocks(), thread, barrier);
+                pass(shared, state, grid.channel_blocks(), thread, barrier);
                 if (sharers > 1) ConsumerBarrier()();
                 continue;
             }
@@ -117,10 +119,10 @@ private:
             bool multiplied = false;
             if constexpr (Plan::Head::longest >= 3)
                 if (!params.channels_fastest) {
-                    multiply_taps(shared, tiles, filters, refill, sums, cursor, grid.channel_blocks(), thread, barrier);
+                    multiply_taps(shared, tiles, filters, refill, sums, state, grid.channel_blocks(), thread, barrier);
                     multiplied = true;
                 }
-            if (!multiplied) multiply(shared, tiles, filters, refill, sums, cursor, grid.channel_blocks(), thread);
+            if (!multiplied) multiply(shared, tiles, filters, refill, sums, state, grid.channel_blocks(), thread);
             if (tile + gridDim.x >= grid.size()) start_next_kernel();
             if (sharers == 1) {
                 writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
@@ -134,18 +136,23 @@ private:
 
     /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
     /// wait for it, or the parity of a barrier would mean another phase to them.
-    __device__ static void pass(DynamicShared& shared, XCursor& cursor, int channel_blocks, unsigned thread,
+    __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
 #pragma unroll 1
-        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            if (thread == 0) Stages::await(shared.x, cursor);
-            Stages::release(shared.x, cursor.stage, thread);
+        for (int block = 0; block < channel_blocks; ++block, state.advance()) {
+            if (thread == 0) shared.x.tiles.consumer_wait(state);
+            release(shared, state.stage, thread);
         }
         ptx::bar_sync(barrier, Atom::threads);
     }
 
-    __device__ static std::uint64_t x_of(DynamicShared& shared, Tiles const& tiles, XCursor const& cursor) {
-        return Atom::descriptor(Stages::address(shared.x, tiles, cursor));
+    /// Called by all threads of the warpgroup, after they have read the stage.
+    __device__ static void release(DynamicShared& shared, unsigned stage, unsigned thread) {
+        if (thread == 0) shared.x.tiles.consumer_release(stage);
+    }
+
+    __device__ static std::uint64_t x_of(DynamicShared& shared, Tiles const& tiles, State const& state) {
+        return Atom::descriptor(Stages::address(shared.x, tiles, state));
     }
 
     /// Where places of product number i begin in a tile of x.
@@ -153,84 +160,69 @@ private:
         return i / products * tiles.places() + i % products * Atom::n;
     }
 
-    __device__ static void hold(Sums& sums) {
-#pragma unroll
-        for (int i = 0; i < parts * products; ++i) ptx::fence_operands(sums[i]);
-    }
-
-    /// A tile's products, tap by tap: a stage of filters is one group, and is free when the next one's are under way.
+    /// A tile's k-loop, tap by tap: a stage of filters is one group, and is refilled while the next group is in flight.
     template <class Refill>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
-                                    Sums& sums, XCursor& cursor, int channel_blocks, unsigned thread) {
+                                    Sums& sums, State& state, int channel_blocks, unsigned thread) {
 #pragma unroll 1
-        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            Stages::await(shared.x, cursor);
-            auto const x = x_of(shared, tiles, cursor);
+        for (int block = 0; block < channel_blocks; ++block, state.advance()) {
+            shared.x.tiles.consumer_wait(state);
+            auto const x = x_of(shared, tiles, state);
 #pragma unroll 1
             for (int row = 0, column = 0; row < tiles.window_rows;) {
                 auto const w = Atom::descriptor(ptx::shared_address(filters.next()));
                 auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column);
-                hold(sums);
-                ptx::wgmma_fence();
-#pragma unroll
-                for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
-#pragma unroll
-                    for (int i = 0; i < parts * products; ++i)
-                        Atom::multiply(sums[i], w + static_cast<unsigned>(k) * Atom::k_step,
-                                       of_tap + static_cast<unsigned>(k) * Atom::k_step +
-                                           Atom::rows_further(first_place(tiles, i)),
-                                       block + row + column + k > 0);
-                ptx::wgmma_commit();
+                mma::OperandA<Atom> const a{w};  // (64, C), swizzled, of one tap
+                auto const b = [&](unsigned k, unsigned i) {  // (PARTS * PRODUCTS, PLACES, C), swizzled
+                    return of_tap + k * Atom::k_step + Atom::rows_further(first_place(tiles, static_cast<int>(i)));
+                };
+                mma::gemm<Atom>(sums, a, b, block + row + column > 0);  // (PARTS * PRODUCTS, 64, PLACES) += over C
                 ptx::wgmma_wait<1>();
-                if (row + column == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
+                if (row + column == 0 && block > 0) release(shared, state.stage ^ 1, thread);
                 if (block + row + column > 0) refill(1);
                 if (++column == tiles.window_columns) column = 0, ++row;
             }
         }
-        end(shared, sums, cursor, thread);
+        end(shared, sums, state, thread);
         refill(1);
     }
 
-    /// The same of filters whose taps neighbour, 16 channels at a time, all taps of which are in registers and one
-    /// group. While a warpgroup loads, the other's products are under way.
+    /// A tile's k-loop of filters with contiguous taps (KCRS): 16 channels at a time, all taps in registers and one
+    /// group. While a warpgroup loads fragments, the other's MMAs run.
     template <class Refill>
     __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
-                                         Refill const& refill, Sums& sums, XCursor& cursor, int channel_blocks,
+                                         Refill const& refill, Sums& sums, State& state, int channel_blocks,
                                          unsigned thread, unsigned barrier) {
 #pragma unroll 1
-        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            Stages::await(shared.x, cursor);
-            auto const x = x_of(shared, tiles, cursor);
+        for (int block = 0; block < channel_blocks; ++block, state.advance()) {
+            shared.x.tiles.consumer_wait(state);
+            auto const x = x_of(shared, tiles, state);
 #pragma unroll 1
             for (unsigned slice = 0; slice < Atom::tile_k / Atom::k; ++slice) {
-                ptx::wgmma_wait<0>();
-                hold(sums);
-                if (slice == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
+                mma::wait(sums);
+                if (slice == 0 && block > 0) release(shared, state.stage ^ 1, thread);
                 typename Filters::Factors factors;
                 filters.load(factors);
                 auto const of_slice = x + slice * Atom::k_step;
-                ptx::wgmma_fence();
-#pragma unroll
-                for (int tap = 0; tap < 9; ++tap) {
-                    std::uint32_t const w[] = {factors[0][tap], factors[1][tap], factors[2][tap], factors[3][tap]};
-#pragma unroll
-                    for (int i = 0; i < parts * products; ++i)
-                        Atom::multiply(sums[i], w,
-                                       Atom::further(of_slice, tap / 3 * tiles.pitch + tap % 3 + first_place(tiles, i)),
-                                       tap > 0 || slice > 0 || block > 0);
-                }
-                ptx::wgmma_commit();
+                auto const a = [&](unsigned tap, unsigned) {  // (TAPS, 64, 16), in registers
+                    return mma::RegisterOperand{{factors[0][tap], factors[1][tap], factors[2][tap], factors[3][tap]}};
+                };
+                auto const b = [&](unsigned tap, unsigned i) {  // (TAPS, PARTS * PRODUCTS, PLACES, 16), swizzled
+                    auto const of = static_cast<int>(tap);
+                    return Atom::further(of_slice,
+                                         of / 3 * tiles.pitch + of % 3 + first_place(tiles, static_cast<int>(i)));
+                };
+                mma::gemm<Atom, 9>(sums, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
                 ptx::bar_sync(barrier, Atom::threads);  // all have loaded
                 refill(2);
             }
         }
-        end(shared, sums, cursor, thread);
+        end(shared, sums, state, thread);
     }
 
-    __device__ static void end(DynamicShared& shared, Sums& sums, XCursor const& cursor, unsigned thread) {
-        ptx::wgmma_wait<0>();
-        hold(sums);
-        Stages::release(shared.x, cursor.stage ^ 1, thread);
+    __device__ static void end(DynamicShared& shared, Sums& sums, State const& state, unsigned thread) {
+        mma::wait(sums);
+        release(shared, state.stage ^ 1, thread);
     }
 };
 

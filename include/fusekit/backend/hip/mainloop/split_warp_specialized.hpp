@@ -12,8 +12,8 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
-    using typename Whole::Atom, typename Whole::Cursor, typename Whole::Order, typename Whole::Stage,
-        typename Whole::Sums, typename Whole::Writer;
+    using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Sums,
+        typename Whole::Tiles, typename Whole::Writer;
     using Four = Packet<float, 4>;
     static constexpr int quads = Atom::sums_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
@@ -30,25 +30,25 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         unsigned const warp = ptx::warp_uniform(thread / 32), count = params.parts.count, rank = block % count;
-        TileStart const start = Order(conv)[block / count];
+        TileStart const start = Tiles(conv)[block / count];
         unsigned const steps = bulk_steps<Stage>(conv);
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
         static_assert(sizeof(Exchange) <= sizeof(shared.stages));
         auto& exchange = reinterpret_cast<Exchange&>(shared.stages);
         if (thread == 0) {
             Writer::init(shared.writers[0]);
-            shared.barriers.init();
+            shared.pipeline.init();
         }
         prefetch_maps(params.maps, thread);
         __syncthreads();
         wait_for_previous_kernel();
         bool const multiplies = warp < 4, merges = multiplies && rank == 0;
-        Cursor cursor;
+        State state;
         Sums sums;
         Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
         if (!multiplies) {
             if (warp == 4 && ptx::elect_sync())
-                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, start, own);
+                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
             ptx::bar_warp_sync();  // a cluster's barrier is for whole warps
         } else {
             auto const begin_read = [&] {
@@ -56,9 +56,9 @@ public:
             };
             if (merges) writer.prepare(params, conv, start);
             if (own.begin < own.end) {
-                Whole::multiply(shared, sums, cursor, own.end - own.begin, thread, 0, begin_read, [] {});
+                Whole::multiply(shared, sums, state, own.end - own.begin, thread, 0, begin_read, [] {});
             } else {
-                Whole::clear(sums);
+                mma::clear(sums);
                 begin_read();
             }
             if (!merges) put(exchange, sums[0], thread);

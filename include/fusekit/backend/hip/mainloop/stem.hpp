@@ -4,7 +4,9 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/stem_operands.hpp"
 #include "fusekit/backend/hip/collective/store_pixels.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
@@ -19,7 +21,6 @@ class StemGemm {
     using Panel = SwizzledTile<T, Schedule::channels>;
     using Windows = StemWindows<Atom>;
     using Writer = StorePixels<Plan, Atom, T>;
-    using Cursor = StageCursor<stages>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
 
     /// Named barriers of the warpgroups begin with it.
@@ -41,9 +42,9 @@ public:
         Panel filters[Schedule::most_panels];
         typename Writer::Shared writers[consumers];
         alignas(128) unsigned char windows[consumers][stages][Schedule::stage_bytes];
-        std::uint64_t full[consumers][stages];
+        TmaStages<stages> full[consumers];
     };
-    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "exceeds 227 KB of shared memory per CTA on sm_90");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
@@ -52,8 +53,7 @@ public:
         unsigned const group = ptx::warp_uniform(thread / Atom::threads);
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
-            for (auto& of_group : shared.full)
-                for (auto& full : of_group) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+            for (auto& of_group : shared.full) of_group.init();
             ptx::fence_mbarrier_init();
         }
         __syncthreads();
@@ -120,8 +120,7 @@ private:
         if (number >= tiles.all) return;
         StemShape const& shape = params.stem;
         Tile const tile = tiles[number];
-        auto const full = ptx::shared_address(&shared.full[group][stage]);
-        ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(shape.bytes_of_x()));
+        auto const full = shared.full[group].producer_expect_tx(stage, static_cast<unsigned>(shape.bytes_of_x()));
         ptx::tma_load(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
                       {first_element(shape, tile) & ~(StemShape::chunk - 1),
                        tile.p * conv.filter.strides[0] - conv.filter.pad_before[0], tile.image, 0});
@@ -134,20 +133,20 @@ private:
         typename Writer::Shared& writer = shared.writers[group];
         unsigned const barrier = first_barrier + group;
         Windows const windows(shape, conv.filter, thread);
-        Cursor cursor;
+        PipelineState<stages> state;
         for (unsigned number = tiles.first(group), count = 0; number < tiles.all;
-             number += tiles.step, ++count, cursor.advance()) {
+             number += tiles.step, ++count, state.advance()) {
             Tile const tile = tiles[number];
             Writer::begin_read(params, writer, tile, thread);
-            ptx::mbarrier_wait(ptx::shared_address(&shared.full[group][cursor.stage]), cursor.parity);
+            shared.full[group].consumer_wait(state);
             unsigned char const* const begin =
-                shared.windows[group][cursor.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
+                shared.windows[group][state.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
             typename Atom::Sums sums;
             multiply_by<1>(shared, windows, begin, shape, sums);
             if (number + tiles.step >= tiles.all) start_next_kernel();
             Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
             if (thread == 0)  // all have been at a barrier since they read the stage
-                load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
+                load(params, conv, shared, tiles, number + stages * tiles.step, group, state.stage);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }
@@ -172,14 +171,10 @@ private:
         for (int panel = 0; panel < panels; ++panel, filters += Atom::rows_further(Atom::n)) {
             typename Windows::template Words<chunks> words;
             windows.template load<chunks, whole_words>(begin, panel, words);
-            ptx::fence_operands(sums);
-            ptx::wgmma_fence();
-#pragma unroll
-            for (unsigned i = 0; i < chunks; ++i)
-                Atom::multiply(sums, words[i], filters + i * Atom::k_step, panel > 0 || i > 0);
-            ptx::wgmma_commit();
-            ptx::wgmma_wait<0>();
-            ptx::fence_operands(sums);
+            auto const a = [&](unsigned k, unsigned) -> auto const& { return words[k]; };  // (64, 16 CHUNKS), registers
+            mma::OperandB<Atom> const b{filters};  // (64, 16 CHUNKS), swizzled
+            mma::gemm<Atom, chunks>(sums, a, b, panel > 0);  // (64, 64) += over 16 CHUNKS
+            mma::wait(sums);
         }
     }
 };

@@ -6,15 +6,16 @@
 #include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/store_products.hpp"
 #include "fusekit/backend/hip/collective/tile_order.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
 namespace fusekit::hip {
 
-/// Convolution as a matrix product on sm_90a's matrix units, channels fastest. One thread copies operands in bulk into
-/// a ring of stages; the other warpgroups multiply them (schedule.hpp) and take their sums through the epilogue to y.
-/// Channels are the rows of the product, pixels its columns: a thread has two channels of a product, so that it keeps
-/// their parameters and totals in registers. Blocks compute one tile after another, so that a tile's first copies
-/// overlap the end of the one before.
+/// Warp-specialized implicit GEMM on sm_90a, channels fastest. One producer thread TMA-loads operands into a ring of
+/// stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong (schedule.hpp), and the epilogue. GemmM is
+/// the channels of y and GemmN the pixels: a thread has two channels of an accumulator, whose parameters and totals it
+/// keeps in registers. CTAs are persistent: loads of the next tile overlap the epilogue of the last.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
 protected:
@@ -23,17 +24,19 @@ protected:
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
-    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< warpgroups that have tiles of their own
+    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< tiles in flight
     using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
-    using Cursor = StageCursor<stages>;
-    using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
+    using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
+    using State = typename Pipeline::State;
+    using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
     using Totals = GridTotals<Plan>;
 
-    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
-    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
+    /// Named barriers: of each warpgroup's epilogue, then the ordered barrier's.
+    static constexpr unsigned epilogue_barrier = 1;
+    using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -44,33 +47,33 @@ public:
     struct alignas(1024) DynamicShared {
         Stage stages[Schedule::stages];
         typename Writer::Shared writers[consumers];
-        StageBarriers<Schedule::stages, ping_pong ? 1 : consumers> barriers;
+        Pipeline pipeline;
         typename Totals::Shared totals;
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        Order const tiles(conv);
+        Tiles const tiles(conv);
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
-            shared.barriers.init();
+            shared.pipeline.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
         prefetch_maps(params.maps, thread);
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            if constexpr (consumers > 1) ptx::setmaxnreg_dec<Totals::few_registers>();
+            if constexpr (consumers > 1) Totals::Registers::producer_deallocate();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, thread - (4 * consumers + 1) * 32, block, tiles);
             if (warp != 4 * consumers || !ptx::elect_sync()) return;
-            Cursor cursor;
+            State state;
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
-                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, tiles[tile]);
+                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
         } else {
-            if constexpr (consumers > 1) ptx::setmaxnreg_inc<Totals::many_registers>();  // a single one has enough
+            if constexpr (consumers > 1) Totals::Registers::consumer_allocate();  // one warpgroup has enough
             compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
@@ -78,16 +81,17 @@ public:
 protected:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
-                                   unsigned group, unsigned block, Order const& tiles) {
+                                   unsigned group, unsigned block, Tiles const& tiles) {
         unsigned const steps = bulk_steps<Stage>(conv), first_channel = ping_pong ? 0 : group * Atom::m;
         unsigned first = block, stride = gridDim.x;
-        Cursor cursor;
+        State state;
+        Order const order{group};
         Writer writer(shared.writers[group], thread, epilogue_barrier + group);
         if constexpr (ping_pong) {
             first += group * stride, stride *= 2;
             if (group == 1) {
-                cursor.advance(steps);
-                ptx::bar_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
+                state.advance(steps);
+                order.arrive();  // group 0 is first
             }
         }
         for (unsigned tile = first; tile < tiles.size(); tile += stride) {
@@ -95,13 +99,11 @@ protected:
             TileStart start = tiles[tile];
             start.n += static_cast<int>(first_channel);
             writer.prepare(params, conv, start);
-            if constexpr (ping_pong) ptx::bar_sync(turn_barrier + group, 2 * Atom::threads);
+            order.wait();
             multiply(
-                shared, sums, cursor, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
-                [&] {
-                    if constexpr (ping_pong) ptx::bar_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
-                });
-            if constexpr (ping_pong) cursor.advance(steps);  // over the other's tile
+                shared, sums, state, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
+                [&] { order.arrive(); });
+            if constexpr (ping_pong) state.advance(steps);  // past the other warpgroup's tile
             bool const is_last = tile + stride >= tiles.size();
             if (is_last) start_next_kernel();
             if constexpr (Plan::totals_tiles) {
@@ -124,7 +126,7 @@ protected:
     }
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
-                                        Order const& tiles) {
+                                        Tiles const& tiles) {
         Totals::merge_shares(params, shared.totals, tiles.totals(turns), thread, [&](auto const& clear) {
             for (unsigned tile = block, i = 0; tile < tiles.size() && (i < turns || tiles.totals_each(turns));
                  tile += gridDim.x, ++i)
@@ -132,84 +134,55 @@ protected:
         });
     }
 
-    /// Begins the products of a stage with a warpgroup's channels, from `first` on, which are one group; where `adds`
-    /// is false, sums are overwritten.
-    __device__ static void begin_products(Stage const& stage, Sums& sums, unsigned first, bool adds) {
-        auto const x = Atom::descriptor(ptx::shared_address(stage.x));
+    /// Issues the MMAs of a stage as one group, for the 64 channels from `first` on of each accumulator.
+    __device__ static void gemm(Stage const& stage, Sums& acc, unsigned first, bool accumulate) {
         auto const at_w = ptx::shared_address(stage.w);
+        auto const x = Atom::descriptor(ptx::shared_address(stage.x));
         auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
-        hold(sums);
-        ptx::wgmma_fence();
-#pragma unroll
-        for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
-#pragma unroll
-            for (int product = 0; product < products; ++product)
-                Atom::multiply(sums[product],
-                               w + filters_further(static_cast<unsigned>(product * Atom::m)) +
-                                   static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step),
-                               x + static_cast<unsigned>(k) * Atom::k_step, adds || k > 0);
-        ptx::wgmma_commit();
+        mma::OperandA<Atom, filters_further(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
+        mma::OperandB<Atom> const b{x};                            // (TILE_M, TILE_K), swizzled
+        mma::gemm<Atom>(acc, a, b, accumulate);                    // (PRODUCTS, 64, TILE_M) += over TILE_K
     }
     /// Added to a descriptor of a stage's filters for those `count` further on, a multiple of 64.
-    __device__ static std::uint64_t filters_further(unsigned count) {
+    FUSEKIT_HD static constexpr std::uint64_t filters_further(unsigned count) {
         return Atom::rows_further(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }
-    __device__ static void hold(Sums& sums) {
-#pragma unroll
-        for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
-    }
-
-    /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
-    /// Calls when_begun() once the first are under way, and when_all_begun() once the last are.
+    /// A tile's k-loop. One group of MMAs is in flight while the next stage is awaited; then its stage is released.
+    /// Calls when_begun() after the first group's issue, and when_all_begun() after the last one's.
     template <class WhenBegun, class WhenAllBegun>
-    __device__ static void multiply(DynamicShared& shared, Sums& sums, Cursor& cursor, unsigned steps, unsigned thread,
+    __device__ static void multiply(DynamicShared& shared, Sums& sums, State& state, unsigned steps, unsigned thread,
                                     unsigned first_channel, WhenBegun const& when_begun,
                                     WhenAllBegun const& when_all_begun) {
         auto const release = [&](unsigned stage) {
-            if (thread == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            if (thread == 0) shared.pipeline.consumer_release(stage);
         };
         unsigned previous = 0;
-        if constexpr (Atom::cuts_off) clear(sums);
+        if constexpr (Atom::needs_promotion) mma::clear(sums);
 #pragma unroll 1
         for (unsigned step = 0; step < steps; ++step) {
-            unsigned const now = cursor.stage;
-            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
-            if constexpr (Atom::cuts_off) {  // the other warpgroups' products are under way while this one adds
+            unsigned const now = state.stage;
+            shared.pipeline.consumer_wait(state);
+            if constexpr (Atom::needs_promotion) {  // the other warpgroups' MMAs run meanwhile
                 Sums of_step;
-                begin_products(shared.stages[now], of_step, first_channel, false);
+                gemm(shared.stages[now], of_step, first_channel, false);
                 if (step == 0) when_begun();
-                ptx::wgmma_wait<0>();
-                hold(of_step);
+                mma::wait(of_step);
                 release(now);
-                add(sums, of_step);
+                mma::promote(sums, of_step);
             } else {
-                begin_products(shared.stages[now], sums, first_channel, step > 0);
+                gemm(shared.stages[now], sums, first_channel, step > 0);
                 if (step == 0) when_begun();
                 ptx::wgmma_wait<1>();
                 if (step > 0) release(previous);
                 previous = now;
             }
-            cursor.advance();
+            state.advance();
         }
         when_all_begun();
-        if constexpr (!Atom::cuts_off) {
-            ptx::wgmma_wait<0>();
-            hold(sums);
+        if constexpr (!Atom::needs_promotion) {
+            mma::wait(sums);
             release(previous);
         }
-    }
-
-    __device__ static void add(Sums& sums, Sums const& of_step) {
-#pragma unroll
-        for (int product = 0; product < products; ++product)
-#pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; ++e) sums[product][e] += of_step[product][e];
-    }
-    __device__ static void clear(Sums& sums) {
-#pragma unroll
-        for (int product = 0; product < products; ++product)
-#pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; ++e) sums[product][e] = 0;
     }
 };
 

@@ -9,7 +9,7 @@ namespace fusekit::hip {
 /// An implicit GEMM on sm_90a's matrix units, of half, bfloat16 and float: a warpgroup of 128 threads computes 64
 /// pixels of TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands reach shared memory through registers,
 /// whatever their layout, their padding and the operators before a Conv. Floats are sums of three bfloat16 there
-/// (atom/bf16x6.hpp), which take three times the shared memory, or, by Products<tf32>, cut to TF32.
+/// (mma/bf16x6.hpp), which take three times the shared memory, or, by Products<tf32>, cut to TF32.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;

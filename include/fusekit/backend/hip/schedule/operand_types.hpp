@@ -31,7 +31,7 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// Whether it has kernels there that multiply floats as sums of bfloat16 (atom/bf16x6.hpp), or as tf32.
+/// Whether it has kernels there that multiply floats as sums of bfloat16 (mma/bf16x6.hpp), or as tf32.
 template <class Plan, Element T>
 inline constexpr bool has_float_units =
     arch::is_targeted<arch::Sm90a> && multiplies_floats<Plan, T> && !std::is_same_v<FloatFactor<Plan>, float>;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/packed.hpp"
-#include "fusekit/backend/hip/atom/wgmma_tile.hpp"
+#include "fusekit/backend/hip/mma/wgmma_tile.hpp"
 
 namespace fusekit::hip {
 
@@ -124,13 +124,10 @@ public:
         auto const multiply_terms = [&](int number) {
             auto const a = x + static_cast<unsigned>(bf16x6_term(number, 0)) * Unit::rows_further(TileM),
                        b = w + static_cast<unsigned>(bf16x6_term(number, 1)) * Unit::rows_further(TileN);
-            ptx::wgmma_fence();
-#pragma unroll
-            for (unsigned k = 0; k < tile_k / Unit::k; ++k)
-                Unit::multiply(fragment.step, a + k * Unit::k_step, b + k * Unit::k_step, number > 0 || k > 0);
-            ptx::wgmma_commit();
+            mma::OperandA<Unit> const terms_of_a{a};  // (64, TILE_K), swizzled, one term
+            mma::OperandB<Unit> const terms_of_b{b};  // (TILE_N, TILE_K), swizzled, one term
+            mma::gemm<Unit>(fragment.step, terms_of_a, terms_of_b, number > 0);  // (64, TILE_N) += over TILE_K
         };
-        ptx::fence_operands(fragment.step);
         multiply_terms(0);
         multiply_terms(1);
         convert.template operator()<0, 4>();
@@ -143,10 +140,8 @@ public:
         multiply_terms(5);
     }
     __device__ void wait(Fragment& fragment) const {
-        ptx::wgmma_wait<0>();
-        ptx::fence_operands(fragment.step);
-#pragma unroll
-        for (int e = 0; e < Unit::sums_per_thread; ++e) fragment.sums[e] += fragment.step[e];
+        mma::wait(fragment.step);
+        mma::promote(fragment.sums, fragment.step);
     }
 };
 

@@ -5,11 +5,12 @@
 
 namespace fusekit::hip {
 
-/// A barrier of some of a block's threads.
+/// Named barrier `number` of `threads` threads of the CTA.
 template <unsigned number, unsigned threads>
 struct NamedBarrier {
     __device__ void operator()() const { ptx::bar_sync(number, threads); }
-    __device__ bool any(bool said) const { return ptx::bar_red_or(number, threads, said); }
+    /// The OR of all threads' predicates.
+    __device__ bool any(bool predicate) const { return ptx::bar_red_or(number, threads, predicate); }
 };
 
 }  // namespace fusekit::hip

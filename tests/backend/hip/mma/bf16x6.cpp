@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/atom/bf16x6.hpp"
+#include "fusekit/backend/hip/mma/bf16x6.hpp"
 
 #include <bit>
 #include <catch2/catch_template_test_macros.hpp>

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
 
 namespace fusekit::hip {
 
@@ -64,21 +65,15 @@ public:
 
     __device__ explicit WgmmaTile(unsigned the_thread) : thread(the_thread) {}
 
-    /// Begins a step's products; they are done after wait().
+    /// Issues the MMAs of a k-tile; wait() completes them.
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
-        ptx::fence_operands(fragment.sums);
-        ptx::wgmma_fence();
-#pragma unroll
-        for (unsigned k = 0; k < tile_k / Unit::k; ++k)
-            Unit::multiply(fragment.sums, x + k * Unit::k_step, w + k * Unit::k_step, true);
-        ptx::wgmma_commit();
+        mma::OperandA<Unit> const a{x};                 // (64, TILE_K), swizzled, of the warpgroup's pixels
+        mma::OperandB<Unit> const b{w};                 // (TILE_N, TILE_K), swizzled
+        mma::gemm<Unit>(fragment.sums, a, b, true);     // (64, TILE_N) += over TILE_K
     }
-    __device__ void wait(Fragment& fragment) const {
-        ptx::wgmma_wait<0>();
-        ptx::fence_operands(fragment.sums);
-    }
+    __device__ void wait(Fragment& fragment) const { mma::wait(fragment.sums); }
     /// Shows what this thread has put into a stage to the matrix units; the barrier that follows, to other threads'.
     __device__ static void publish() { ptx::fence_proxy_async(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/atom/wgmma_tile.hpp"
+#include "fusekit/backend/hip/mma/wgmma_tile.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+
+/// The issue loop of wgmma over pairs of operands, and what surrounds it. Accumulators are one `Atom::Sums`, of a tile
+/// (64, N), or an array of them. `a(k, i)` and `b(k, i)` give the operands of k-block k, `Atom::k` indices of GemmK,
+/// for accumulator i: descriptors of shared memory, or fragments in registers for a.
+namespace fusekit::hip::mma {
+
+/// An operand in shared memory: descriptors `k_step` apart along GemmK, `tile_step` from one accumulator to the next.
+template <std::uint64_t k_step, std::uint64_t tile_step = 0>
+struct SmemOperand {
+    std::uint64_t descriptor;
+
+    __device__ std::uint64_t operator()(unsigned k, unsigned i) const {
+        return descriptor + i * tile_step + k * k_step;
+    }
+};
+
+/// Operand a, whose accumulators have `tile_step` between their tiles' descriptors, and operand b, which all share.
+template <class Atom, std::uint64_t tile_step = 0>
+using OperandA = SmemOperand<Atom::a_k_step, tile_step>;
+template <class Atom, std::uint64_t tile_step = 0>
+using OperandB = SmemOperand<Atom::b_k_step, tile_step>;
+
+/// A fragment of a by value: see Wgmma::multiply().
+struct RegisterOperand {
+    std::uint32_t words[4];
+};
+
+namespace detail {
+
+template <class T>
+constexpr unsigned accumulators = std::rank_v<T> == 1 ? 1 : static_cast<unsigned>(std::extent_v<T>);
+
+template <class Sum, int size>
+__device__ Sum (&accumulator(Sum (&acc)[size], unsigned))[size] {
+    return acc;
+}
+template <class Sum, int count, int size>
+__device__ Sum (&accumulator(Sum (&acc)[count][size], unsigned i))[size] {
+    return acc[i];
+}
+__device__ inline std::uint64_t words_of(std::uint64_t descriptor) { return descriptor; }
+__device__ inline auto words_of(std::uint32_t const (&words)[4]) -> std::uint32_t const (&)[4] { return words; }
+__device__ inline auto words_of(RegisterOperand const& operand) -> std::uint32_t const (&)[4] { return operand.words; }
+
+}  // namespace detail
+
+/// Compiler fence of accumulators: see ptx::fence_operands().
+template <class Acc>
+__device__ void fence_operands(Acc& acc) {
+#pragma unroll
+    for (unsigned i = 0; i < detail::accumulators<Acc>; ++i) ptx::fence_operands(detail::accumulator(acc, i));
+}
+
+/// acc[i] (64, N) = or += a(k, i) (64, K) b(k, i) (K, N) over `k_blocks` k-blocks; overwrites acc unless `accumulate`.
+/// Issues without committing a group.
+template <class Atom, int k_blocks, class Acc, class A, class B>
+__device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
+    fence_operands(acc);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (unsigned k = 0; k < k_blocks; ++k)
+#pragma unroll
+        for (unsigned i = 0; i < detail::accumulators<Acc>; ++i)
+            Atom::multiply(detail::accumulator(acc, i), detail::words_of(a(k, i)), detail::words_of(b(k, i)),
+                           accumulate || k > 0);
+}
+/// The same as one group, of a k-tile by default.
+template <class Atom, int k_blocks = Atom::tile_k / Atom::k, class Acc, class A, class B>
+__device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
+    issue<Atom, k_blocks>(acc, a, b, accumulate);
+    ptx::wgmma_commit();
+}
+
+/// Waits for all groups, whose accumulators are `acc`.
+template <class Acc>
+__device__ void wait(Acc& acc) {
+    ptx::wgmma_wait<0>();
+    fence_operands(acc);
+}
+
+/// Promotion: acc += step in FP32, rounded to nearest, once wait(step) has returned.
+template <class Sum, int count, class Step>
+__device__ void promote(Sum (&acc)[count], Step const& step) {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        if constexpr (std::is_array_v<Sum>) promote(acc[i], step[i]);
+        else acc[i] += step[i];
+}
+/// acc = 0.
+template <class Sum, int count>
+__device__ void clear(Sum (&acc)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        if constexpr (std::is_array_v<Sum>) clear(acc[i]);
+        else acc[i] = 0;
+}
+
+}  // namespace fusekit::hip::mma

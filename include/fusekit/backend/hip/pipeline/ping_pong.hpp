@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+
+namespace fusekit::hip {
+
+/// Ordered barrier of two warpgroups that alternate: one runs its MMAs while the other runs its epilogue. Group 0 is
+/// first: group 1 calls arrive() once before its first wait(). Uses named barriers `first_barrier` and
+/// `first_barrier` + 1. If not `enabled`, all calls do nothing.
+template <bool enabled, unsigned first_barrier>
+struct PingPong {
+    unsigned group;  ///< 0 or 1
+
+    /// Waits for this warpgroup's turn.
+    __device__ void wait() const {
+        if constexpr (enabled) ptx::bar_sync(first_barrier + group, threads);
+    }
+    /// Gives the turn to the other warpgroup.
+    __device__ void arrive() const {
+        if constexpr (enabled) ptx::bar_arrive(first_barrier + (group ^ 1), threads);
+    }
+
+private:
+    static constexpr unsigned threads = 2 * 128;
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+
+namespace fusekit::hip {
+
+/// setmaxnreg takes multiples of 8 from 24 to 256.
+FUSEKIT_H constexpr bool is_register_count(int count) { return count % 8 == 0 && count >= 24 && count <= 256; }
+/// A CTA's warpgroups share an SM's 64 K registers.
+FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int producer_warpgroups,
+                                            int consumer_warpgroups) {
+    return 128 * (producer_warpgroups * producer + consumer_warpgroups * consumer) <= 64 * 1024;
+}
+
+/// Registers of each thread by role, which setmaxnreg moves from producers to consumers. All warpgroups of the CTA call
+/// the function of their role, once.
+template <int producer, int consumer, int producer_warpgroups = 1, int consumer_warpgroups = 2>
+struct RegisterBudget {
+    static_assert(is_register_count(producer) && is_register_count(consumer),
+                  "setmaxnreg takes multiples of 8 from 24 to 256");
+    static_assert(fits_register_file(producer, consumer, producer_warpgroups, consumer_warpgroups),
+                  "exceeds the 64 K registers of an SM");
+
+    __device__ static void producer_deallocate() { ptx::setmaxnreg_dec<producer>(); }
+    __device__ static void consumer_allocate() { ptx::setmaxnreg_inc<consumer>(); }
+};
+
+}  // namespace fusekit::hip
