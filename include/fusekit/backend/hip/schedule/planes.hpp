@@ -128,9 +128,9 @@ struct PlanesEntry {
             if (Unmet const unmet = detail::at_most("pixels of y", y[0] * y[2] * y[3], 1 << 30, "use MatrixGemm"))
                 return unmet;
         auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
+        int const stages = tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1);
         return detail::first_unmet(
-            detail::at_least("stages of x in shared memory",
-                             tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1), 1, "use MatrixGemm"),
+            detail::at_least("stages of x in shared memory", stages < 0 ? 0 : stages, 1, "use MatrixGemm"),
             detail::at_most("rows of x of a tile", channels_last ? tiles.rows_of_x() : 0, 256, "use MatrixGemm"),
             detail::at_most("columns of x of a tile", channels_last ? tiles.pitch : 0, 256, "use MatrixGemm"));
     }

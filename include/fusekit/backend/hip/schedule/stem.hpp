@@ -121,12 +121,12 @@ struct StemEntry {
 private:
     /// Of a filter in a plan's type, and of one that is given with a call.
     FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
-        return detail::first_unmet(detail::equal("groups", filter.group_count, 1),
+        return detail::first_unmet(detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
                                    detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
     }
     FUSEKIT_H static constexpr Unmet unmet_by_window(Filter<2> const& filter) {
         return detail::first_unmet(
-            detail::equal("groups", filter.group_count, 1),
+            detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
             detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
     }
     /// The condition for which no tile has a shape.

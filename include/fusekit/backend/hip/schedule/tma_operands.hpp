@@ -23,7 +23,7 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
 
 /// The first condition on a filter for a halo of neighbouring taps.
 FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
-    return first_unmet(equal("groups", filter.group_count, 1),
+    return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
                        equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
                        equal("stride_w", filter.strides[1], 1, "use MatrixGemm"),
                        equal("dilation_h", filter.dilations[0], 1, "use MatrixGemm"),
@@ -33,7 +33,7 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
 /// The same of the filter of a plan's type, where it has one, by unmet(filter); and its head has more than one tap.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
-    if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use MatrixGemm");
+    if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");
     if constexpr (!has_transposed_conv<Plan> && requires { Plan::Head::collapsed.size.w; } &&
                   Plan::Head::collapsed_space == 2)
         return unmet(Plan::Head::collapsed);

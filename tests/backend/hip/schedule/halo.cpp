@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule/halo.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/schedule/problems.hpp"
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+using namespace fk::hip;
+using test::problem, test::sentence;
+
+namespace {
+
+std::string of(ConvCase const& convolution) {
+    return sentence(HaloEntry::can_implement<Halo<>, fk::half, fk::half>(convolution));
+}
+template <class... Ops>
+std::string of_plan() {
+    return sentence(HaloEntry::unmet_by_plan<fk::Plan<Ops...>, fk::half, fk::half>());
+}
+
+}  // namespace
+
+TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, with its value") {
+    CHECK(of(problem(2, 64, 55, 64, 3)).empty());
+    CHECK(of(problem(2, 96, 55, 64, 3)) == "C = 96 exceeds 64: use WarpSpecialized");
+    CHECK(of(problem(2, 64, 55, 72, 3)) == "K = 72 exceeds 64: use WarpSpecialized");
+    CHECK(of(problem(2, 96, 55, 72, 3)) == "C = 96 exceeds 64: use WarpSpecialized");  // the first of two
+    CHECK(of(problem(2, 64, 55, 64, 5)) == "R * S = 25 exceeds 9: use WarpSpecialized");
+    ConvCase wide = problem(1, 64, 230, 64, 3);
+    wide.filter = fk::filter(1, 3).pad(0, 1), wide.taps = 3;
+    CHECK(of(wide).empty());
+    wide.y[3] = 231;
+    CHECK(of(wide) == "Q + S - 1 = 233 exceeds 232: use WarpSpecialized");
+    ConvCase tall = problem(1, 64, 100, 64, 1);
+    tall.filter = fk::filter(9, 1), tall.taps = 9;
+    CHECK(of(tall) == "bytes of a stage = 132096 exceeds 76800: use WarpSpecialized");  // (8 * 100 + 232) 128
+    ConvCase strided = problem(2, 64, 55, 64, 3);
+    strided.filter = fk::filter(3, 3).pad(1).stride(2, 1);
+    CHECK(of(strided) == "stride_h = 2 is not 1: use MatrixGemm");
+    strided.filter = fk::filter(3, 3).pad(1).dilation(1, 3);
+    CHECK(of(strided) == "dilation_w = 3 is not 1: use MatrixGemm");
+    ConvCase planes = problem(2, 64, 55, 64, 3);
+    planes.in_bulk = false, planes.x_channel_stride = 3025;
+    CHECK(of(planes) == "x's channel stride = 3025 is not 1: pass x channels-last, or use Planes");
+    planes.x_channel_stride = 1, planes.y_channel_stride = 3025;
+    CHECK(of(planes) == "y's channel stride = 3025 is not 1: pass y channels-last, or use Planes");
+    planes.y_channel_stride = 1, planes.product.groups = 4;
+    CHECK(of(planes) == "groups = 4 is not 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: Halo refuses the first condition that a plan's type does not meet") {
+    CHECK(of_plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias>().empty());
+    CHECK(of_plan<fk::Conv<fk::dynamic>>().empty());
+    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "a filter of one tap reads x once: use WarpSpecialized");
+    CHECK(of_plan<fk::Conv<fk::filter(3, 3).stride(2)>>() == "stride_h = 2 is not 1: use MatrixGemm");
+    CHECK(of_plan<fk::Activation<fk::Relu>, fk::Conv<fk::filter(3, 3)>>() ==
+          "TMA loads x without the operators before the Conv or Gemm: use MatrixGemm");
+    CHECK(sentence(HaloEntry::unmet_by_plan<fk::Plan<fk::Conv<fk::filter(3, 3)>>, fk::half, float>()) ==
+          "y's type is not x's: use MatrixGemm");
+    CHECK(sentence(HaloEntry::unmet_by_plan<fk::Plan<fk::Conv<fk::filter(3, 3)>>, float, float>()) ==
+          "x and weights are not both half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm");
+}

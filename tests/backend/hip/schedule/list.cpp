@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule/list.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "backend/hip/schedule/problems.hpp"
+#include "fusekit/backend/hip/tuning/nvidia.hpp"
+
+namespace fk = fusekit;
+using namespace fk::hip;
+
+namespace {
+
+template <class Schedule>
+std::string name(int shared_by = 1) {
+    return facts_of<Schedule>().name(shared_by).c_str();
+}
+
+/// A schedule of yours: a type with the numbers of one.
+struct Own {
+    static constexpr int tile_m = 64, tile_n = 64, tile_k = 8, threads = 64, blocks = 2;
+};
+
+}  // namespace
+
+TEST_CASE("HIP: each schedule's kind is its entry's place, and it is printed as it is written") {
+    CHECK(facts_of<Gemm<64, 64, 8>>().kind == ScheduleKind::gemm);
+    CHECK(facts_of<Own>().kind == ScheduleKind::gemm);
+    CHECK(facts_of<NativeGemm<64, 64>>().kind == ScheduleKind::native_gemm);
+    CHECK(facts_of<MatrixGemm<64, 64>>().kind == ScheduleKind::matrix_gemm);
+    CHECK(facts_of<WarpSpecialized<64, 64, 8>>().kind == ScheduleKind::warp_specialized);
+    CHECK(facts_of<Halo<>>().kind == ScheduleKind::halo);
+    CHECK(facts_of<Planes<>>().kind == ScheduleKind::planes);
+    CHECK(facts_of<Stem<>>().kind == ScheduleKind::stem);
+    CHECK(facts_of<Direct<>>().kind == ScheduleKind::direct);
+    CHECK(name<Own>() == "Gemm<64, 64, 8, 2>");
+    CHECK(name<NativeGemm<128, 64, 3, 16>>() == "NativeGemm<128, 64, 3, 16>");
+    CHECK(name<WarpSpecialized<64, 128, 5, Roles::ping_pong, 2>>() == "WarpSpecialized<64, 128, 5, ping_pong, 2>");
+    CHECK(name<Split<MatrixGemm<64, 64, 4>>>(8) == "Split<MatrixGemm<64, 64, 4>, 8>");
+    CHECK(name<Split<Planes<64, 2>>>(2) == "Split<Planes<64, 2>, 2>");
+    CHECK(name<Halo<240>>() == "Halo<240>");
+    CHECK(name<Stem<2>>() == "Stem<2>");
+    CHECK(name<Direct<64>>() == "Direct<64>");
+}
+
+TEST_CASE("HIP: a schedule has a time for the problems that it can implement on the GPU") {
+    GpuRates const rates = rates_of(Architecture::sm(90));
+    auto const finite = [&](ConvCase const& of) {
+        return estimate_of(facts_of<WarpSpecialized<64, 64, 8>>(), of, NvidiaTuning::costs, rates).is_finite();
+    };
+    ConvCase of = test::problem(8, 64, 56, 64, 3);
+    CHECK(finite(of));
+    CHECK_FALSE(can_implement<WarpSpecialized<64, 64, 8>, fk::half, fk::half>(of));
+    of.in_slabs = true;
+    CHECK_FALSE(finite(of));
+    of.in_slabs = false, of.on_matrix_units = false;
+    CHECK_FALSE(finite(of));
+    of.on_matrix_units = true, of.in_bulk = false, of.x_channel_stride = 3136;
+    CHECK_FALSE(finite(of));
+    CHECK(test::sentence(can_implement<WarpSpecialized<64, 64, 8>, fk::half, fk::half>(of)) ==
+          "x's channel stride = 3136 is not 1: pass x channels-last, or use Planes");
+}
+
+TEST_CASE("HIP: an unmet condition is an error with the schedule, what was expected and what came") {
+    fk::Error const error = refuse_schedule("Plan<Conv<filter(3, 3)>>", "Halo",
+                                            Unmet{"C", 96, Relation::at_most, 64, "use WarpSpecialized"});
+    CHECK(std::string(error.what()) == "Plan<Conv<filter(3, 3)>>: Halo: C = 96 exceeds 64: use WarpSpecialized");
+    CHECK(std::string(error.operator_name.c_str()) == "Halo");
+    CHECK(std::string(error.expected.c_str()) == "C at most 64");
+    CHECK(std::string(error.given.c_str()) == "C = 96");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule/planes.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/schedule/problems.hpp"
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+using namespace fk::hip;
+using fk::hip::detail::PlanesOrder;
+using test::problem, test::sentence;
+
+namespace {
+
+template <class Schedule = Planes<>, class T = fk::half>
+std::string of(ConvCase convolution, PlanesOrder order = PlanesOrder::planes) {
+    convolution.planes = order;
+    return sentence(PlanesEntry::can_implement<Schedule, T>(convolution));
+}
+template <class T, class... Ops>
+std::string of_plan() {
+    return sentence(PlanesEntry::unmet_by_plan<fk::Plan<Ops...>, T, T>());
+}
+
+}  // namespace
+
+TEST_CASE("HIP: Planes refuses the first condition that a problem does not meet, with its value") {
+    CHECK(of(problem(2, 64, 14, 64, 3)).empty());
+    CHECK(of<Split<Planes<>, 2>>(problem(2, 64, 14, 64, 3)).empty());
+    CHECK(of(problem(2, 64, 14, 64, 3), PlanesOrder::none) ==
+          "x's or y's planes are not contiguous at multiples of 16 bytes: pass them dense, of planes of a multiple of "
+          "16 bytes");
+    CHECK(of(problem(2, 60, 14, 64, 3)) == "C = 60 is not a multiple of 8: use MatrixGemm");
+    CHECK(of(problem(2, 64, 300, 64, 3)) == "Q = 300 exceeds 240: use MatrixGemm");
+    CHECK(of(problem(2, 64, 300, 64, 1)).empty());  // single pixels have no rows
+    CHECK(of<Planes<56, 4>, float>(problem(2, 64, 57, 64, 3)) == "Q = 57 exceeds 56: use MatrixGemm");
+    ConvCase cropped = problem(2, 64, 14, 64, 3);
+    cropped.filter.pad_after[1] = -1;
+    CHECK(of(cropped) == "pad_after = -1 is below 0: use MatrixGemm");
+    cropped.filter = fk::filter(3, 3).stride(2);
+    CHECK(of(cropped) == "stride_h = 2 is not 1: use MatrixGemm");
+    cropped.filter = fk::filter(241, 1);
+    CHECK(of(cropped) == "taps of a mode = 241 exceeds 240: use MatrixGemm");
+    CHECK(of<Planes<>, float>(problem(1 << 20, 64, 32, 64, 1), PlanesOrder::channels_last).empty());
+    CHECK(of<Planes<>, float>(problem(1 << 20, 64, 33, 64, 1), PlanesOrder::channels_last) ==
+          "pixels of y = 1141899264 exceeds 1073741824: use MatrixGemm");
+    ConvCase tall = problem(1, 64, 240, 64, 1);
+    tall.filter = fk::filter(9, 1), tall.taps = 9;
+    CHECK(of(tall) == "stages of x in shared memory = 0 is below 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: Planes refuses the first condition that a plan's type does not meet") {
+    CHECK(of_plan<fk::half, fk::Conv<fk::filter(1, 1)>, fk::Bias>().empty());
+    CHECK(of_plan<float, fk::Conv<fk::filter(1, 1)>, fk::Bias>().empty());
+    CHECK(of_plan<fk::half, fk::Conv<fk::filter(1, 1)>, fk::Residual>() ==
+          "an operator reads or writes another tensor by pixel: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::Gemm, fk::Bias>() == "a Gemm has no planes: use WarpSpecialized");
+    CHECK(of_plan<float, fk::Conv<fk::filter(1, 1), fk::Products<fk::tf32>>>() ==
+          "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>: use MatrixGemm");
+}

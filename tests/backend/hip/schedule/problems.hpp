@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "fusekit/backend/hip/schedule/conv_case.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
+
+namespace test {
+
+/// A convolution of half, channels last, with r x r taps and padding r / 2, that an sm_90a GPU may compute by TMA
+/// loads.
+inline fusekit::hip::ConvCase problem(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+    return {.product = {n * hw * hw, k, 1, c * r * r, 0},
+            .type = fusekit::DataType::float16,
+            .x = {{n, c, hw, hw}},
+            .y = {{n, k, hw, hw}},
+            .filter = fusekit::filter(r, r).pad(r / 2),
+            .taps = r * r,
+            .channels_last = true,
+            .x_channels_last = true,
+            .in_bulk = true,
+            .rows_of_pixels = true,
+            .taps_neighbour = false,
+            .planes = fusekit::hip::detail::PlanesOrder::none,
+            .terms = 1,
+            .wants_matrix_units = false,
+            .on_matrix_units = true,
+            .workspace_bytes = 0};
+}
+
+/// Empty where all conditions are met.
+inline std::string sentence(fusekit::hip::Unmet const& unmet) { return unmet ? unmet.sentence().c_str() : ""; }
+
+}  // namespace test

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule/stem.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/schedule/problems.hpp"
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+using namespace fk::hip;
+using test::problem, test::sentence;
+
+namespace {
+
+std::string of(ConvCase const& convolution) {
+    return sentence(StemEntry::can_implement<Stem<>, fk::half, fk::half>(convolution));
+}
+template <class... Ops>
+std::string of_plan() {
+    return sentence(StemEntry::unmet_by_plan<fk::Plan<Ops...>, fk::half, fk::half>());
+}
+
+}  // namespace
+
+TEST_CASE("HIP: Stem refuses the first condition that a problem does not meet, with its value") {
+    CHECK(of(problem(2, 3, 224, 64, 7)).empty());
+    CHECK(of(problem(2, 10, 32, 64, 3)).empty());
+    CHECK(of(problem(2, 12, 32, 64, 3)) == "S * C = 36 exceeds 32: use WarpSpecialized");
+    ConvCase other = problem(2, 3, 224, 64, 3);
+    other.filter = fk::filter(17, 1).pad(8, 0);
+    CHECK(of(other) == "R = 17 exceeds 16: use WarpSpecialized");
+    other.filter = fk::filter(3, 3).stride(100);
+    CHECK(of(other) == "the rows of x that a tile of 64 pixels reads exceed a stage: use WarpSpecialized");
+    other.filter = fk::filter(3, 3).dilation(1, 2);
+    CHECK(of(other) == "dilation_w = 2 is not 1: use WarpSpecialized");
+    other.filter = fk::filter(3, 3).groups(3);
+    CHECK(of(other) == "groups = 3 is not 1: use MatrixGemm");
+    other.channels_last = false;
+    CHECK(of(other) == "y is not channels-last: pass y channels-last");
+    other.rows_of_pixels = false;
+    CHECK(of(other).find("x's pixels are not contiguous in rows and channels at multiples of 16 bytes") == 0);
+}
+
+TEST_CASE("HIP: Stem refuses the first condition that a plan's type does not meet") {
+    using PerActivation = fk::BatchNormInference<fk::PerActivation>;
+    CHECK(of_plan<fk::Conv<fk::filter(7, 7)>, fk::Bias>().empty());
+    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "a filter of one tap reads x once: use WarpSpecialized");
+    CHECK(of_plan<fk::Conv<fk::filter(3, 3)>, PerActivation>() ==
+          "an operator has parameters of every pixel: use WarpSpecialized");
+    CHECK(of_plan<fk::TransposedConv<fk::filter(3, 3)>>() == "a TransposedConv: use WarpSpecialized");
+    CHECK(sentence(StemEntry::unmet_by_plan<fk::Plan<fk::Conv<fk::filter(3, 3)>>, fk::int8, fk::half>()) ==
+          "x is not of 16 bits: use WarpSpecialized");
+}

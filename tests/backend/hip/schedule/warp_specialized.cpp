@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/schedule/problems.hpp"
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+using namespace fk::hip;
+using test::problem, test::sentence;
+
+namespace {
+
+using Wide = WarpSpecialized<192, 128, 4>;
+
+std::string of(ConvCase const& convolution) {
+    return sentence(WarpSpecializedEntry::can_implement<Wide, fk::half, fk::half>(convolution));
+}
+template <class T, class U, class... Ops>
+std::string of_plan() {
+    return sentence(WarpSpecializedEntry::unmet_by_plan<fk::Plan<Ops...>, T, U>());
+}
+
+}  // namespace
+
+TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does not meet, with its value") {
+    ConvCase convolution = problem(2, 64, 14, 64, 3);
+    CHECK(of(convolution).empty());
+    convolution.in_bulk = false, convolution.x_channel_stride = 196, convolution.y_channel_stride = 98;
+    CHECK(of(convolution) == "x's channel stride = 196 is not 1: pass x channels-last, or use Planes");
+    convolution.x_channel_stride = 1;
+    CHECK(of(convolution) == "y's channel stride = 98 is not 1: pass y channels-last, or use Planes");
+    convolution.y_channel_stride = 1, convolution.product.groups = 2;
+    CHECK(of(convolution) == "groups = 2 is not 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: WarpSpecialized refuses the first condition that a plan's type does not meet") {
+    using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+    CHECK(of_plan<fk::half, fk::half, Conv, fk::Bias>().empty());
+    CHECK(of_plan<fk::int8, fk::half, Conv, fk::Bias>().empty());
+    CHECK(of_plan<fk::half, fk::half, fk::Gemm>().empty());
+    CHECK(of_plan<fk::half, float, Conv>() == "y's type is not x's: use MatrixGemm");
+    CHECK(of_plan<fk::int8, float, Conv>() == "y's type is neither x's nor of 16 bits: use NativeGemm");
+    CHECK(of_plan<float, float, Conv>() ==
+          "x and weights are not both half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, Conv, fk::Pool<fk::Max, 2, 2>>() ==
+          "TMA stores the output without a Pool: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, fk::Activation<fk::Relu>, Conv>() ==
+          "TMA loads x without the operators before the Conv or Gemm: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, fk::BatchedGemm>() ==
+          "a BatchedGemm has weights for each matrix: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, fk::TransposedConv<fk::filter(3, 3).stride(2)>>() ==
+          "a TransposedConv with a stride has phases: use MatrixGemm");
+    CHECK(of_plan<fk::int8, fk::half, fk::TransposedConv<fk::filter(3, 3)>>() ==
+          "a TransposedConv of 8 bits: use NativeGemm");
+    CHECK(of_plan<fk::half, fk::half, Conv, fk::ChannelStatistics>().empty());
+    CHECK(of_plan<fk::int8, fk::int8, Conv, fk::ChannelStatistics>() == "ChannelStatistics of 8 bits: use NativeGemm");
+}
