@@ -30,7 +30,7 @@ pc_path(pc_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig INCLUDE)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit.pc.in ${PROJECT_BINARY_DIR}/fusekit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
-# The compiled library depends on the machine: its package and its .pc file lie beside it.
+# The compiled library depends on the machine: its package and its .pc file are installed beside it.
 if(TARGET fusekit_runtime_shared)
   install(FILES ${PROJECT_SOURCE_DIR}/include/fusekit/runtime/c/fusekit.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fusekit/runtime/c)

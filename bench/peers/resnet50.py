@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast is ResNet-50 with fusekit's operators beside PyTorch: eager, eager in a CUDA graph, and torch.compile?
+"""Times ResNet-50 with fusekit's operators against PyTorch: eager, eager in a CUDA graph, and torch.compile.
 
 Half, channels_last, inference. The swap is examples/pytorch's fuse(). All are timed in turn in one process, the median
 of repeats, with cuDNN's benchmark mode on. Weights are random, and batch norm's running statistics those of random
@@ -52,7 +52,7 @@ def network(generator):
 
 def tell_apart(model, count):
     """Gives the network a class for each of `count` random inputs: the classifier's weights are the inputs' features,
-    centred and of length 1. So an input is told from all others by what every layer made of it."""
+    centred and of length 1. Every layer's output thus affects the predicted class."""
     features, generator = [], torch.Generator("cuda").manual_seed(2)
     hook = model.avgpool.register_forward_hook(lambda _, __, y: features.append(y.flatten(1)))
     with torch.no_grad():
@@ -81,7 +81,7 @@ def captured(function, calls=1):
 
 
 def microseconds(subjects, repeats, calls):
-    """Of a call of each subject: medians and least of samples taken in turn, each of `calls` calls."""
+    """Median and minimum time per call of each subject, of interleaved samples of `calls` calls."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     samples = [[] for _ in subjects]
     for repeat in range(repeats + 1):
@@ -135,7 +135,7 @@ def measure_networks(model, options, rows):
 
 
 def agreement(model, half, swap, count):
-    """How many of tell_apart's inputs have the same top-1, and what differs where they do not."""
+    """Counts tell_apart's inputs with equal top-1, and reports the differences of the others."""
     generator = torch.Generator("cuda").manual_seed(2)
     same = swap_as_float = half_as_float = 0
     margins, classes = [], set()
@@ -161,7 +161,7 @@ def agreement(model, half, swap, count):
 
 
 def measure_layers(swap, batch, options, rows):
-    """Each kind of convolution in the swap, with cuDNN's alone and with the chain unfused."""
+    """Times each kind of convolution fused, with cuDNN's alone, and with the chain unfused."""
     layers, hooks = {}, []
 
     def note(module, inputs, y):

@@ -66,7 +66,7 @@ std::shared_ptr<CompiledPlan> FusionPlan::compiled_for(miopenHandle_t handle) co
 
 namespace {
 
-/// Adds an operator and returns its handle. Adds nothing if there is nowhere to write the handle.
+/// Adds an operator and returns its handle. Adds nothing if `to` is null.
 void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char const* argument, FusionOp const& op,
          TensorDescriptor const& output) {
     auto& place = at(to, argument);

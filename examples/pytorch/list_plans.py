@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which chains of an exported model become plans, and why others do not.
+"""Lists the chains of an exported model that become plans, and the reason why others do not.
 
     list_plans.py libfusekit_runtime.so                 a small network, exported here
     list_plans.py libfusekit_runtime.so model.pt2       a model that torch.export.save has written
@@ -63,7 +63,7 @@ def filter_of(size, stride, padding, dilation=1, groups=1):
 
 
 def operators_of(node):
-    """What a node of ATen's is in a plan; nothing where it is no operator of the library's."""
+    """Operators of a plan for an ATen node; empty if the library has none."""
     name = str(node.target).replace("aten.", "").split(".")[0].rstrip("_")
 
     def argument(index, usual):

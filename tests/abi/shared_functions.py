@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shared_functions.py OBJECT OBJECT...: names the functions and tables that two units of one program would share though
+"""shared_functions.py OBJECT OBJECT...: names the functions and tables that two units of one program would share although
 their code differs. A linker keeps the first of them, so that one unit would run code that was compiled with the flags of
-the other. Exits with 1 where there is one."""
+the other. Exits with 1 if there is one."""
 import itertools
 import os
 import re
@@ -57,7 +57,7 @@ def local(target):
 
 
 def alike(a, b):
-    """Whether the code is the same; constants that it refers to are compared by the code that loads them."""
+    """True if the code is equal; constants are compared through the code that loads them."""
     if a[0] != b[0] or len(a[1]) != len(b[1]):
         return False
     return all(x[:2] == y[:2] and (x[2:] == y[2:] or local(x[2]) and local(y[2])) for x, y in zip(a[1], b[1]))

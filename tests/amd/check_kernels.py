@@ -41,7 +41,7 @@ def run(*command):
 
 
 def compile_for(arguments, source, code):
-    """Returns the compiler's remarks: by kernel, by what is counted."""
+    """Returns the compiler's remarks: by kernel, by resource."""
     options = ["-xhip", "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", f"--offload-arch={arguments.target}",
                "--cuda-device-only", "--no-gpu-bundle-output", "-Rpass-analysis=kernel-resource-usage",
                "-fno-caret-diagnostics", "-fno-diagnostics-show-option", "-fno-color-diagnostics"]
@@ -110,7 +110,7 @@ def gradient_of(kernel):
 
 
 def part_left_over(kernel):
-    """Which part of a filter's taps fill no 16 bytes (tap_order.hpp), where pixels are neighbours."""
+    """Share of a filter's taps beyond full 16-byte groups (tap_order.hpp), for contiguous pixels."""
     product, window = PRODUCT.search(kernel), WINDOW.search(kernel)
     if not product or product[3] != "pixel" or product[2] == "float" or not window:
         return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What part of a main loop's time its matrix instructions, or a target's dot instructions in their place, take, from
-the machine code.
+"""Issue share of a mainloop's matrix instructions, or of dot instructions on targets without them, from the machine
+code.
 
 The main loop is the one with the most matrix instructions, and then the fewest others: a kernel has one for operands
 that lie well and one for others. Of the ways through it the one counts that has all of them and the most loads of 16
@@ -25,11 +25,11 @@ TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("hal
 MATRIX = re.compile(r"v_(mfma|smfmac|wmma|swmmac)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 SINGLE = re.compile(r"(global|buffer)_load_(dword|ushort|b32|u16)\b")
-# A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
+# A load with a scalar register offset: in weight gradients, a load from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
-# One of 16 bits: a weight of a tap that is left over (tap_order.hpp), in loops that load no 16 bytes.
+# A 16-bit load: a weight of a tail tap (tap_order.hpp), in loops without 16-byte loads.
 LEFT_OVER = re.compile(r"buffer_load_(ushort|u16) .*\], s\d+ offen")
-# Of 8 bytes: there, four pixels of a row.
+# An 8-byte load: four pixels of a row in such loops.
 IN_ROWS = re.compile(r"buffer_load_(dwordx2|b64) .*\], s\d+ offen")
 
 
@@ -203,8 +203,8 @@ def matrix_share(target, blocks, may_have_planes):
 
 
 def left_over_share(target, blocks, part):
-    """The share of a loop over taps that are left over, and that of all steps, of which these are a `part`. None where
-    there is no such loop."""
+    """Share of a loop over tail taps, and of all steps, of which tail taps are a `part`. None if there is no such
+    loop."""
     steps = [best_step(blocks, loop) for loop in loops(blocks)]
 
     def of_left_over(step):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""That check_kernels.py reports what it is there to report.
+"""Checks that check_kernels.py reports planted defects.
 
 usage: self_test.py CLANG TARGET FOLDER OPTION...
 """
@@ -81,7 +81,7 @@ for demangled, name in [
     if shortened(demangled) != name:
         failures.append(f"{demangled}\nis shortened to {shortened(demangled)}\nand not to {name}")
 
-# A loop with a way that loads and one that does not, and a block that no step needs.
+# A loop with a path that loads and one that does not, and a block that no step needs.
 disassembly = """
 0000000000001900 <plain>:
 \tv_add_u32_e32 v0, 1, v0                                    // 000000001900: 68000081
@@ -126,7 +126,7 @@ singles = disassembly.replace(load, f"{one}\n{one}\n{load}")
 for is_gradient, share in [(True, 64 / (64 + 4 * 7)), (False, None)]:
     if matrix_share.matrix_share("gfx90a", matrix_share.functions(singles)["kernel"], is_gradient)[2] != share:
         failures.append("a loop of more single elements than packets is of singles in gradients by the weights alone")
-# A loop whose steps have one product and five others, and one of taps left over with six: one step in nine.
+# A loop with one product and five other instructions per step, and a tail-tap loop with six: one step in nine.
 begin, end, rest = disassembly.rpartition("\ts_endpgm")
 other_loop = disassembly[disassembly.index("0000000000002004 <L0>"):disassembly.rindex("\ts_endpgm")]
 other_loop = re.sub(r"\ts_cbranch_(vccnz L2|scc1 L1) .*\n", "", other_loop).replace("<L", "<L1").replace(" L0", " L10")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What must not compile does not, and the compiler says why.
+"""Checks that invalid programs do not compile, and that the compiler prints the reason.
 
 usage: check.py --family FAMILY --output FOLDER FILE... -- COMPILER OPTION...
 
@@ -28,7 +28,7 @@ lines_of_mistake, bytes_of_mistake = 12, 2048
 
 message = re.compile(r"(\S+(:|\(\d+\):) )?(fatal )?(error|warning)( #\S+)?:")
 error = re.compile(r"^(\S+(:|\(\d+\):) )?(fatal )?error( #\S+)?:", re.MULTILINE)
-# The lines that say where a message is from, before its own.
+# Lines of the include or instantiation stack, before the message itself.
 before = re.compile(r"In file included from |\s+from |\S+: (In|At) |\S+:\d+:\d+:\s+(recursively )?(required|in) ")
 includes_a_case = re.compile(r"In file included from (?!include/)\S+\.cpp:\d+:$")
 count_of_errors = re.compile(r"\d+ errors? (detected|generated)|\d+ warnings? and|Remark: |compilation terminated")
@@ -48,12 +48,12 @@ class Case:
                 self.options = found[1].split()
 
     def place_in(self, text):
-        """Where the text names this file or something declared in it; the text's length if it does not."""
+        """Position at which the text names this file or a declaration in it; the text's length if it does not."""
         return min((at for name in (str(self.source), f"{self.name}::") if (at := text.find(name)) >= 0),
                    default=len(text))
 
     def said(self):
-        """What a user would read, whose file no other includes."""
+        """Messages that a user of this file alone would read."""
         lines = "\n".join(self.messages).replace(f"{self.name}::", "").splitlines()
         return "\n".join(line for line in lines if not includes_a_case.match(line))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check.py PAGE [--compiler CXX] [--programs FOLDER] [--scratch FOLDER] [--quick], in the repository's root
 
-Every block of code in PAGE says in a comment before it where it comes from, and this program sees to it that it does:
+A comment before every block of code in PAGE states its source, which this program verifies:
 
     <!-- file PATH -->       it is the whole file
     <!-- from PATH -->       its lines stand in the file, one after another, indented alike
@@ -42,7 +42,7 @@ def blocks(page):
 
 
 def stands_in(block, text):
-    """Whether the block's lines are lines of the text, one after another, with one indentation before all of them."""
+    """True if the block's lines occur in the text consecutively, with a common indentation."""
     wanted, lines = block.splitlines(), text.splitlines()
     for at in range(len(lines) - len(wanted) + 1):
         some = textwrap.dedent("\n".join(lines[at:at + len(wanted)])).splitlines()

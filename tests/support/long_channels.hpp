@@ -26,8 +26,8 @@ struct Split {
     }
 };
 
-/// Such values, with NaN in the memory between them: in random order, or 0.1 in an image's first pixels and 0.3 in all
-/// others.
+/// Channels of 0.1 and 0.3, with NaN in the memory between elements: in random order, or 0.1 in an image's first pixels
+/// and 0.3 in all others.
 struct LongChannels {
     fusekit::Layout<4> layout;
     std::vector<float> memory = std::vector<float>(static_cast<std::size_t>(layout.span()), NAN);

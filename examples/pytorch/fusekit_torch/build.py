@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the extension is built from, by setup.py or at the first import."""
+"""Sources and options of the extension, for setup.py and for the first import."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ TYPES = ("float", "half", "bfloat16")
 
 
 def with_cuda():
-    """Whether plans for GPUs are built: PyTorch has CUDA, nvcc is here, and FUSEKIT_TORCH_CPU is not set."""
+    """True if plans for GPUs are built: PyTorch has CUDA, nvcc is installed, and FUSEKIT_TORCH_CPU is not set."""
     return (torch.version.cuda is not None and cpp_extension.CUDA_HOME is not None
             and "FUSEKIT_TORCH_CPU" not in os.environ)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tracing and autograd know of the operators: their outputs' shapes, and their gradients.
+"""Meta kernels (output shapes) and gradients of the operators, for tracing and autograd.
 
 A convolution's gradients with respect to x and weights are ATen's convolution_backward; the activation's derivative
 before it is a plan. It is taken at the value that the activation was applied to: relu's sign is y's, and passthru has
@@ -38,7 +38,7 @@ def batch_norm_act_training(x, scale, shift, epsilon=1e-5, activation="relu", al
 
 
 def new_like(x, shape):
-    """A new tensor of x's type, channels last where x's channels are neighbours: as csrc/operators.cpp has it."""
+    """New tensor of x's type, channels last if x is channels last: the rule of csrc/operators.cpp."""
     channels_last = x.shape[1] > 1 and x.stride(1) == 1
     order = torch.channels_last if channels_last else torch.contiguous_format
     return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order)
@@ -125,7 +125,7 @@ def conv_backward(ctx, dy):
 
 
 def norm_gradient(dy, x, scale, shift, mean, spread, training, epsilon, activation):
-    """dx, dscale and dshift. An activation that is no pair of bounds is a step of its own."""
+    """dx, dscale and dshift. An activation that is not a clamp is a separate step."""
     if activation[0] not in CLAMPS:
         variance = spread.pow(-2) - epsilon if training else spread
         before = ops.batch_norm_act(x, scale, shift, mean, variance, epsilon, "passthru")
