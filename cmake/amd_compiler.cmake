@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What a clang++ needs to be told to compile HIP for AMD targets.
+# Options with which a clang++ compiles HIP for AMD targets.
 set(FUSEKIT_ROCM_PATH "" CACHE PATH "Where ROCm is installed, if the compiler does not find it by itself")
 
-# fusekit_find_amd_compiler(CLANG OPTIONS LACKING TARGET...): a clang++ on this machine that compiles HIP programs for
-# every TARGET, and its options. Where there is none CLANG is empty, and LACKING says what is missing.
+# fusekit_find_amd_compiler(CLANG OPTIONS LACKING TARGET...): finds a clang++ on this machine that compiles HIP programs
+# for every TARGET, and its options. If there is none, CLANG is empty, and LACKING names what is missing.
 function(fusekit_find_amd_compiler clang options lacking)
   find_program(FUSEKIT_HIP_CLANGXX clang++ NO_DEFAULT_PATH DOC "A clang++ that knows HIP, with its tools beside it"
     PATHS ${FUSEKIT_ROCM_PATH}/llvm/bin /opt/rocm/llvm/bin
@@ -30,7 +30,7 @@ function(fusekit_find_amd_compiler clang options lacking)
 endfunction()
 
 # fusekit_amd_options(RESULT CLANG TARGET...): the options with which CLANG compiles for every TARGET. Undefines RESULT
-# where there are none.
+# if there are none.
 function(fusekit_amd_options result clang)
   set(rocm_option "")
   if(FUSEKIT_ROCM_PATH)
@@ -52,7 +52,7 @@ function(fusekit_amd_options result clang)
   endif()
 endfunction()
 
-# fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): whether CLANG finds all that it needs for TARGETS.
+# fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): true if CLANG compiles for TARGETS with the options.
 function(fusekit_amd_compiles result clang targets)
   list(TRANSFORM targets PREPEND --offload-arch=)
   execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c "-###"
@@ -65,9 +65,9 @@ function(fusekit_amd_compiles result clang targets)
   endif()
 endfunction()
 
-# fusekit_amd_device_libraries(FOLDER CLANG TARGET...): fills FOLDER with links to the distribution's device
-# libraries, and with the library of each TARGET that is newer than they are. That library is one constant: the
-# target's number, in decimal, its three parts weighing 1000, 100 and 1.
+# fusekit_amd_device_libraries(FOLDER CLANG TARGET...): fills FOLDER with links to the distribution's device libraries,
+# and with a library for each TARGET that is newer than they are. That library is one constant: the target's number,
+# with its three parts weighted by 1000, 100 and 1.
 function(fusekit_amd_device_libraries folder clang)
   file(GLOB libraries /usr/lib/*/amdgcn/bitcode/*.bc /usr/lib/amdgcn/bitcode/*.bc)
   file(MAKE_DIRECTORY ${folder})

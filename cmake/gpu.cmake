@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Which GPUs the repository's own programs are compiled for. A project that uses fusekit needs none of this.
+# GPUs that the repository's programs are compiled for. Projects that use fusekit do not need this file.
 #
 #     fusekit_gpu_sources(target file.cpp...)
 #
@@ -13,7 +13,7 @@
 # adds a test, labelled compute_sanitizer, for each tool of NVIDIA's compute-sanitizer that runs `target` with the
 # arguments under it. Like all GPU tests, `target` returns 4 to say that it skips.
 #
-# The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
+# The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; default: those of this machine's GPUs.
 set(FUSEKIT_GPU "" CACHE STRING "Compile programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP)")
 set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# AMD: the C++ compiler itself, which must be a clang++ that knows HIP: ROCm's, or a distribution's of version 19 or
-# later (on Debian /usr/lib/llvm-19/bin/clang++ by that path: it looks for its tools beside itself).
+# AMD: the C++ compiler itself, which must be a clang++ with HIP support: ROCm's, or a distribution's from version 19 on
+# (on Debian by the path /usr/lib/llvm-19/bin/clang++: it looks for its tools in its own folder).
 set(fusekit_gpu_suffix .hip.cpp)
 include(${CMAKE_CURRENT_LIST_DIR}/amd_compiler.cmake)
 

@@ -15,7 +15,7 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
   endif()
   list(REMOVE_DUPLICATES capabilities)
   list(TRANSFORM capabilities REPLACE "\\." "")
-  # From 9.0 on, some instructions are only in the architecture's own set, which carries an `a`.
+  # From 9.0 on, some instructions exist only in the architecture-specific target, with suffix `a`.
   list(TRANSFORM capabilities APPEND a REGEX "^(9|1[0-9])[0-9]$")
   list(TRANSFORM capabilities APPEND -real)
   set(CMAKE_CUDA_ARCHITECTURES ${capabilities} CACHE STRING "Architectures that CUDA sources are compiled for" FORCE)

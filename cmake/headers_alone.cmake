@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The test headers_alone: every header compiles when nothing is included before it. Those of the HIP backend do over
-# emulator/, but for three that are for nvcc alone. A quick run leaves those of the HIP backend out.
+# Test headers_alone: every header compiles when included first. Headers of the HIP backend compile over emulator/,
+# except three for nvcc alone. A quick run omits the HIP backend.
 set_target_properties(fusekit PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 
 set(targets fusekit_verify_interface_header_sets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Headers, a CMake package and a pkg-config file, all of them independent of the architecture and relocatable.
+# Installs headers, a CMake package and a pkg-config file; all are architecture-independent and relocatable.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 include(${CMAKE_CURRENT_LIST_DIR}/install_export.cmake)
@@ -15,8 +15,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmak
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/fusekitConfig.cmake ${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# pc_path(RESULT FOLDER KIND): where CMAKE_INSTALL_<KIND>DIR is, as a .pc file in FOLDER says it: from there, or, if it
-# was given as an absolute path, as given.
+# pc_path(RESULT FOLDER KIND): CMAKE_INSTALL_<KIND>DIR as a path in a .pc file in FOLDER: relative to that folder, or
+# absolute if given as absolute.
 function(pc_path result folder kind)
   set(path ${CMAKE_INSTALL_${kind}DIR})
   if(NOT IS_ABSOLUTE "${path}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # fusekit_install_export(NAME DESTINATION ARGUMENT...): install(EXPORT). CMake 3.25 writes ${_IMPORT_PREFIX}/ before a
-# file set's directory, even where CMAKE_INSTALL_INCLUDEDIR is absolute: it is taken away again.
+# file set's directory even if CMAKE_INSTALL_INCLUDEDIR is absolute: this removes it.
 function(fusekit_install_export name destination)
   install(EXPORT ${name} NAMESPACE fusekit:: DESTINATION ${destination} ${ARGN})
   if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")

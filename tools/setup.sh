@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What tools/demo and tools/test share: progress, packages, builds. Sourced in the root of the repository.
+# Shared by tools/demo and tools/test: progress, packages, builds. Sourced in the root of the repository.
 
 packages=$PWD/build/packages  # holds what only the backports suite has; the CMake presets look here
 
@@ -15,12 +15,12 @@ step() {
     printf '\n[%d/%d, %d s] %s\n' "$step_number" "${steps:?}" "$SECONDS" "$*"
 }
 
-# interruptible: ^C ends the script with a line and with 130, whatever ran.
+# interruptible: ^C ends the script with a message and exit code 130.
 interruptible() {
     trap 'interrupted=true; printf "\n%s: interrupted after %d s\n" "${0##*/}" "$SECONDS" >&2; exit 130' INT TERM
 }
 
-# The build folders are ours to write to: sudo leaves them to root.
+# Restores our ownership of the build folders, which sudo leaves to root.
 own_build() {
     local folder
     for folder in build build/*/; do
@@ -29,7 +29,7 @@ own_build() {
     done
 }
 
-# logged COMMAND...: keeps the output in build/apt.log and shows what is downloaded and what goes wrong.
+# logged COMMAND...: writes the output to build/apt.log and prints downloads and errors.
 logged() {
     mkdir -p build
     "$@" </dev/null 2>&1 | tee -a build/apt.log |
@@ -38,7 +38,7 @@ logged() {
 
 is_root() { (($(id -u) == 0)); }
 
-# Whether packages can be installed here: by root, or by who may use sudo, which asks for a password once.
+# True if packages can be installed here: as root, or with sudo, which asks for a password once.
 can_install() {
     if [[ ! ${installs:-} ]]; then
         installs=false
@@ -55,7 +55,7 @@ as_root() {
 
 apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@"; }
 
-# Once in a run: repairs what an interrupted dpkg has left, and asks the mirrors what there is.
+# Once per run: repairs an interrupted dpkg, and updates the package lists.
 refresh_packages() {
     [[ ! ${packages_are_fresh:-} ]] || return 0
     as_root dpkg --configure -a || fail "dpkg was interrupted and is not repaired: see build/apt.log"
@@ -76,7 +76,7 @@ missing_of() {
     done
 }
 
-# need PACKAGE=NAME...: installs each package whose command or file is not present, and ends where it cannot.
+# need PACKAGE=NAME...: installs each package whose command or file is not present; exits on failure.
 need() {
     local missing
     mapfile -t missing < <(missing_of "$@")
@@ -88,7 +88,7 @@ need() {
         fail "apt-get failed: see build/apt.log. This needs ${missing[*]}"
 }
 
-# want PACKAGE=NAME...: as need, but where a package cannot be had it says that the tests that need it skip.
+# want PACKAGE=NAME...: as need, but on failure prints that the tests that need the package are skipped.
 want() {
     local missing known=() package
     mapfile -t missing < <(missing_of "$@")
@@ -114,7 +114,7 @@ has_nvcc() { [[ -x /usr/local/cuda/bin/nvcc ]] || command -v nvcc >/dev/null; }
 
 has_nvidia_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 
-# amd_compilers: prints the folders with a clang++ where the rocm preset looks for one.
+# amd_compilers: prints the folders with a clang++ that the rocm preset searches.
 amd_compilers() {
     local bin
     for bin in /opt/rocm/llvm/bin /usr/lib/llvm-19/bin; do
@@ -131,7 +131,7 @@ has_amd_gpu() {
     return 1
 }
 
-# gpu_preset: prints the CMake preset for this machine's GPU; nothing where there is no GPU, or no compiler for it.
+# gpu_preset: prints the CMake preset for this machine's GPU; nothing without a GPU or a compiler for it.
 gpu_preset() {
     if has_amd_gpu; then
         echo rocm
@@ -140,7 +140,7 @@ gpu_preset() {
     fi
 }
 
-# gpus_not_found: prints what was looked for, and not found, of a GPU and a compiler for it.
+# gpus_not_found: prints which GPUs and compilers were searched for and not found.
 gpus_not_found() {
     if [[ ! $(amd_compilers) ]]; then
         echo "AMD: no clang++ in /opt/rocm/llvm/bin or /usr/lib/llvm-19/bin"
@@ -164,7 +164,7 @@ has_catch2() {
     return 1
 }
 
-# Catch2 of version 3: from the distribution or, on Debian 12, from its backports suite, which needs no root.
+# Catch2 3: from the distribution or, on Debian 12, from its backports suite, without root.
 need_catch2() {
     has_catch2 && return
     command -v apt-get >/dev/null || fail "install Catch2 of version 3 first; CMAKE_PREFIX_PATH may say where"
@@ -177,8 +177,8 @@ need_catch2() {
     has_catch2 || fail "no Catch2 of version 3 was found: see build/apt.log"
 }
 
-# unpack_backport PACKAGE: unpacks it into build/packages, from the mirror that this machine uses, through an apt state
-# of its own, so that the machine's package sources stay as they are.
+# unpack_backport PACKAGE: unpacks it into build/packages from this machine's mirror, with a separate apt state, so that
+# the machine's package sources are unchanged.
 unpack_backport() {
     local codename mirror apt=$packages/apt options
     codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
@@ -195,7 +195,7 @@ unpack_backport() {
         dpkg -x "$apt/$1"_*.deb "$packages"
 }
 
-# As many compilers at a time as there are processors, and gigabytes of free memory for them.
+# One compiler per processor, limited by the free memory in GB.
 jobs_that_fit() {
     local processors gigabytes
     processors=$(nproc)

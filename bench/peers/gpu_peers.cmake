@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The peers of the HIP backend.
+# Peers of the HIP backend.
 
-# cuDNN 9, in CUDNN_ROOT or where Python's package nvidia-cudnn keeps it. Its headers are not ours to warn about.
+# cuDNN 9, in CUDNN_ROOT or in Python's package nvidia-cudnn. Its headers are included without warnings.
 if(FUSEKIT_GPU STREQUAL "nvidia")
   set(CUDNN_ROOT "" CACHE PATH "Folder with cuDNN's include and lib")
   if(NOT CUDNN_ROOT)
@@ -18,7 +18,8 @@ if(FUSEKIT_GPU STREQUAL "nvidia")
     set(types float half bfloat16 int8)
     list(TRANSFORM types REPLACE "(.+)" "peers/cudnn_types/\\1.cpp")
     fusekit_gpu_sources(peer_cudnn peers/cudnn.cpp ${types})
-    # cuDNN loads parts of itself and cuBLAS, which Python keeps in folders beside it; only DT_RPATH holds for those.
+    # cuDNN loads its parts and cuBLAS at run time, from folders beside it in Python's packages; only DT_RPATH applies
+    # to those.
     get_filename_component(folder ${CUDNN_LIBRARY} DIRECTORY)
     file(GLOB beside ${folder}/../../*/lib)
     list(JOIN beside ":" beside)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Checks that the headers under ROOT keep the rules that the compiler does not see:
+# Checks rules for the headers under ROOT that the compiler does not check:
 #     cmake -D ROOT=include/fusekit [-D ONLY=plan/plan.hpp] -P check.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
+# Layers from the lowest to the highest, one regular expression each: a header includes its own layer and lower ones.
 set(layers
     "^abi\\.hpp$"
     "^config\\.hpp$"
@@ -34,7 +34,7 @@ set(layers
     "^backend/hip/tuning/"
     "^backend/hip/dispatch/"
     "^(fusekit|hip)\\.hpp$"
-    # Plans chosen at run time: templates over the device, so that they know no backend.
+    # Plans selected at run time: templates over the device, independent of backends.
     "^runtime/"
     "^runtime\\.hpp$")
 set(max_lines 300)
@@ -50,7 +50,7 @@ function(report file sentence)
   message(SEND_ERROR "${file}: ${sentence}")
 endfunction()
 
-# The index of the layer that `file` stands in, or -1.
+# Index of the layer of `file`, or -1.
 function(layer_of file result)
   set(index 0)
   foreach(layer IN LISTS layers)

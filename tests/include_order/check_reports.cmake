@@ -6,8 +6,8 @@ cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${ROOT}/ DESTINATION ${WORK})
 
-# Appends `planted` to `file` of the copy and requires a failure whose report matches `sentence`. check.cmake looks at no
-# other file, unless ALL is said.
+# Appends `planted` to `file` of the copy and requires a failure whose report matches `sentence`. check.cmake reads no
+# other file, unless ALL is given.
 function(must_report file planted sentence)
   set(options -D ONLY=${file})
   if("ALL" IN_LIST ARGN)

@@ -25,7 +25,7 @@ if(NOT EXISTS ${include}/fusekit/hip.hpp)
 endif()
 
 cmake_path(GET data PARENT_PATH prefix)
-# The targets of the package are read, and name folders that exist.
+# The package's targets name folders that exist.
 execute_process(COMMAND ${configure} -S ${SOURCE}/tests/install/find_package -B ${work}/consumer
                         -D CMAKE_PREFIX_PATH=${prefix}
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cmake -D SOURCE=... -D WORK=... -D GENERATOR=... -D CXX=... -P without_catch2.cmake
-# Where Catch2 is not found, the library is configured and installed without tests, and the configuration says so; tests
-# that are asked for are missed.
+# Without Catch2, the library is configured and installed without tests, with a message; explicitly requested tests are
+# an error.
 set(build ${WORK}/without_catch2)
 set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${build} -D CMAKE_CXX_COMPILER=${CXX}
                                -D CMAKE_DISABLE_FIND_PACKAGE_Catch2=ON)

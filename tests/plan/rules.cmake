@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# The sentence of every rule of a plan stands in README's table, in the order in which rules are asked, and is what a file
-# of compile_fail/rules expects:
+# Checks that the sentence of every rule of a plan is in README's table, in the order of the rules, and is expected by a
+# file of compile_fail/rules:
 #     cmake -D ROOT=the/repository -P rules.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# What is in brackets or ends in a semicolon would be a list to CMake.
+# CMake would split text in brackets or with semicolons as a list.
 function(read_text file result)
   file(READ ${file} text)
   string(REGEX REPLACE "[][;]" " " text "${text}")

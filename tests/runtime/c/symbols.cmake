@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The shared library gives out the functions of its header, with their version, and nothing else:
+# Checks that the shared library exports the functions of its header, with their version, and nothing else:
 #     cmake -D NM=nm -D LIBRARY=libfusekit_runtime.so -D HEADER=fusekit.h -P symbols.cmake
 cmake_minimum_required(VERSION 3.25)
 if(NOT NM)
