@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How does a training step of a block of convolution, batch norm and ReLU stand beside PyTorch: eager, and compiled?
+"""Times a training step of a block of convolution, batch norm and ReLU against PyTorch, eager and compiled.
 
 The layers of MIOpen's convolution chart, half, channels last, forward and backward: y, and the gradients of x, the
 weights, scale and shift, with running statistics. Eager PyTorch has cuDNN's fastest way (cudnn.benchmark). Ours is five
@@ -27,7 +27,7 @@ BOUND = 4e-3  # of the largest value: float sums, and roundings to half
 
 
 class Problem(ctypes.Structure):
-    """peers/block_plans.cpp has the same."""
+    """Mirrors the struct of peers/block_plans.cpp."""
 
     _fields_ = [(name, ctypes.c_int64) for name in ("n", "c", "h", "w", "k")] + [
         ("size", ctypes.c_int), ("device", ctypes.c_int), ("stream", ctypes.c_void_p), ("weights", ctypes.c_void_p),
@@ -37,13 +37,13 @@ class Problem(ctypes.Structure):
 
 
 class Tensors(ctypes.Structure):
-    """Likewise."""
+    """Mirrors the struct of peers/block_plans.cpp."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in ("x", "z", "y", "dy", "dz", "dx", "dweights")]
 
 
 class Blocks:
-    """The shared library."""
+    """Shared library of peers/block_plans.cpp."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path.resolve()))
@@ -62,7 +62,7 @@ class Blocks:
 
 
 def errors_of(layer, tensors, eager):
-    """The largest difference of each of our tensors from what double makes of those that its kernel reads."""
+    """Largest difference of each of our tensors from double, computed from the tensors that its kernel reads."""
     pad = layer[3] // 2
     x, z, dy, dz, weights = (tensors[name].double() for name in ("x", "z", "dy", "dz", "weights"))
     over = (0, 2, 3)
@@ -88,7 +88,7 @@ def errors_of(layer, tensors, eager):
 
 
 def measure(blocks, stream, layer, options):
-    """Microseconds of each subject, and our errors."""
+    """Microseconds of each subject, and the errors of our tensors."""
     c, h, k, size = layer
     device, n = torch.device("cuda", options.index), options.batch
 

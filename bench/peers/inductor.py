@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How does batch norm + ReLU at inference stand beside PyTorch: eager, and TorchInductor's compiled kernel?
+"""Times batch norm + ReLU at inference against PyTorch: eager, and TorchInductor's compiled kernel.
 
 The 8 layers of MIOpen's chart, spatial, float and half, NCHW and NHWC, all in one process: calls captured into graphs
 of one stream, inputs and outputs rotated past twice the L2 cache, median of repeats taken in turn. fusekit's plan is
@@ -29,7 +29,7 @@ BOUND = {torch.float32: 1e-5, torch.float16: 2e-3}  # of the largest value: floa
 
 
 class Problem(ctypes.Structure):
-    """peers/inductor_plans.cpp has the same."""
+    """Mirrors the struct of peers/inductor_plans.cpp."""
 
     _fields_ = [("n", ctypes.c_int64), ("c", ctypes.c_int64), ("h", ctypes.c_int64), ("w", ctypes.c_int64),
                 ("channels_last", ctypes.c_int), ("is_half", ctypes.c_int), ("device", ctypes.c_int),
@@ -41,7 +41,7 @@ class Problem(ctypes.Structure):
 
 
 class Plans:
-    """The shared library."""
+    """Shared library of peers/inductor_plans.cpp."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path.resolve()))
@@ -91,7 +91,7 @@ class Graph:
 
 
 def medians(stream, subjects, rotation, repeats):
-    """Microseconds a call of each subject, by samples taken in turn."""
+    """Microseconds per call of each subject, from interleaved samples."""
     graphs = []
     for subject in subjects:
         estimate = Graph(stream, subject, rotation).microseconds()
@@ -105,7 +105,7 @@ def medians(stream, subjects, rotation, repeats):
 
 
 def difference(result, expected):
-    """Largest, over the largest expected; NaN where a value is."""
+    """Largest difference over the largest expected value; NaN if a value is NaN."""
     error = (result.double() - expected).abs().max() / expected.abs().max()
     return error.item()
 
@@ -165,7 +165,7 @@ def geometric_mean(values):
 
 
 def run_form(plans, stream, dtype, channels_last, options, rows):
-    """The 8 layers in one element type and layout; whether all results are right."""
+    """Times the 8 layers in one element type and layout; returns True if all results are correct."""
     form = ("float" if dtype == torch.float32 else "half", "nhwc" if channels_last else "nchw")
     print(f"\n{form[0]}, {form[1]}\n{'layer':<14}{'eager us':>10}{'compiled us':>13}{'ours us':>10}{'GB/s':>8}"
           f"{'over eager':>12}{'over compiled':>15}{'error':>10}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How does batch norm + ReLU in training stand beside PyTorch: eager, and TorchInductor's compiled forward?
+"""Times batch norm + ReLU in training against PyTorch: eager, and TorchInductor's compiled forward.
 
 The 8 layers of MIOpen's chart, spatial, float and half, NCHW and NHWC, all in one process, timed as inductor.py does.
 Forward: eager, compiled and ours, all with running statistics. Forward and backward: eager with autograd, and ours, two
@@ -111,7 +111,7 @@ def measure(plans, stream, shape, dtype, channels_last, options):
 
 
 def run_form(plans, stream, dtype, channels_last, options, copy, rows):
-    """The 8 layers in one element type and layout; whether all results are right."""
+    """Times the 8 layers in one element type and layout; returns True if all results are correct."""
     form = ("float" if dtype == torch.float32 else "half", "nhwc" if channels_last else "nchw")
     print(f"\n{form[0]}, {form[1]}: microseconds\n{'layer':<12}{'eager':>8}{'compiled':>10}{'ours':>8}"
           f"{'of floor':>10}{'over compiled':>15}{'backward':>10}{'of floor':>10}{'eager both':>12}{'ours both':>11}"

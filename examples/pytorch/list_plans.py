@@ -44,7 +44,7 @@ class Library:
                                                  ctypes.c_void_p, ctypes.POINTER(Explanation)]
 
     def refusal(self, operators):
-        """None where some plan begins so; else why not."""
+        """None if a plan begins with the sequence; otherwise the reason."""
         explanation = Explanation()
         given = (Operator * len(operators))(*operators)
         status = self.library.fusekit_explain(HOST, given, len(operators), None, ctypes.byref(explanation))

@@ -397,7 +397,7 @@ class Fuse(Case):
         return flat(model(x))
 
     def same(self, make, device, name, bound=2e-5, dtype=torch.float32, shape=(2, C, 6, 8), change=lambda x: x):
-        """The fused model does as eager does, to outputs and to x, at a first and a second call."""
+        """The fused model changes outputs and x as eager does, in a first and a second call."""
         models = []
         for _ in range(2):
             torch.manual_seed(5)

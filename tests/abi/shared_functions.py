@@ -52,7 +52,7 @@ def weak_symbols(path):
 
 
 def local(target):
-    """Constants of a function have a section of their own, whose name is numbered."""
+    """True for a section with a function's constants, whose name is numbered."""
     return target.startswith(('.rodata', '.LC', '.gcc_except_table'))
 
 

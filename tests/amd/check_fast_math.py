@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""That AMD's code keeps under fast math the steps that rounding is made of.
+"""Checks that AMD code keeps the instructions that implement rounding under fast math.
 
 usage: check_fast_math.py CLANG TARGET SOURCE OPTION...
 
@@ -16,7 +16,7 @@ SUBTRACTED = "0xcb400000"  # -0x1.8p23
 
 
 def kernels(*flags):
-    """The instructions of each kernel."""
+    """Instructions of each kernel."""
     command = [clang, "-xhip", "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", *flags, f"--offload-arch={target}", "--cuda-device-only",
                "--no-gpu-bundle-output", *options, "-S", source, "-o", "-"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The modules that fuse() inserts. For inputs that an operator refuses and eager takes they do as eager does."""
+"""The modules that fuse() inserts. For inputs that an operator refuses, they run eager PyTorch."""
 
 import torch
 from torch import nn

@@ -35,7 +35,7 @@ def has_global_hooks():
 
 
 def has_own_call(module):
-    """Its class overrides __call__, which has run already when fx sees the call, and would run again in the graph."""
+    """True if the class overrides __call__, which has run when fx sees the call, and would run again in the graph."""
     return any("__call__" in vars(base) and not base.__module__.startswith("torch.") for base in type(module).__mro__)
 
 
