@@ -41,7 +41,7 @@ struct TensorDescriptor {
 
     /// True if every extent is 1 or the extent of `whole`.
     bool broadcasts_to(TensorDescriptor const& whole) const;
-    /// This tensor with the extents of `whole`: broadcast modes have stride 0. Precondition: broadcasts_to(whole).
+    /// Tensor with the extents of `whole`: broadcast modes have stride 0. Precondition: broadcasts_to(whole).
     TensorDescriptor broadcast_to(TensorDescriptor const& whole) const;
     /// True if every extent but the channels' is 1.
     bool is_per_channel() const;
