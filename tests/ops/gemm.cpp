@@ -134,8 +134,8 @@ TEST_CASE("users' operators know rows, columns and batches, and list the views t
     CHECK(refusal([&] {
               static_cast<void>(fk::Plan<fk::Gemm, AddPlace>::bind({.weights = w}, {.z = one_z})(device, one));
           }) ==
-          "Plan<Gemm, AddPlace>: AddPlace.view 1 of Args: expected values of columns, as a Gemm has no places that a "
-          "batch shares, got 4 x 6 values");
+          "Plan<Gemm, AddPlace>: AddPlace.view 1 of Args: expected one value per column, as per-pixel parameters are "
+          "not valid after a Gemm, got 4 x 6 values");
 }
 
 TEST_CASE("a new y lies as x does, and a layer of any device holds a Gemm") {

@@ -25,13 +25,13 @@ struct HasOperators {
 
 struct OneHead {
     static constexpr auto sentence =
-        "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans";
+        "a second Conv or Gemm reads the whole output of the first, so it is another kernel: use two Plans";
     FUSEKIT_H static constexpr bool holds(Sequence plan) { return plan.count(Stage::mainloop) <= 1; }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(kept,
-                      "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans");
+        static_assert(
+            kept, "a second Conv or Gemm reads the whole output of the first, so it is another kernel: use two Plans");
         return kept;
     }
 };
@@ -87,7 +87,7 @@ struct OneTotal {
 
 struct TotalsFit {
     static constexpr auto sentence =
-        "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the next Plan";
+        "statistics are not valid after a BatchedGemm, whose tiles end with each matrix: put them in the next Plan";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::batched) || !plan.any(&OperatorFacts::totals);
     }
@@ -95,8 +95,8 @@ struct TotalsFit {
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
-                      "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in "
-                      "the next Plan");
+                      "statistics are not valid after a BatchedGemm, whose tiles end with each matrix: put them in the "
+                      "next Plan");
         return kept;
     }
 };
@@ -114,8 +114,7 @@ struct PoolComesLast {
 
 struct PoolFits {
     static constexpr auto sentence =
-        "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: pool in the next "
-        "Plan";
+        "after a Conv only Pool<Of, 2, 2> is valid, and after statistics or a Gemm no pool: pool in the next Plan";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         bool const fits = !plan.any(&OperatorFacts::head) || !plan.any(&OperatorFacts::exceeds_tile);
         return !plan.any(&OperatorFacts::pools) ||
@@ -125,40 +124,37 @@ struct PoolFits {
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(kept,
-                      "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: "
-                      "pool in the next Plan");
+        static_assert(
+            kept,
+            "after a Conv only Pool<Of, 2, 2> is valid, and after statistics or a Gemm no pool: pool in the next Plan");
         return kept;
     }
 };
 
 struct PooledOnce {
     static constexpr auto sentence =
-        "windows of a Pool of a filter hold a value several times or never, and a Store writes each once: pool in the "
-        "next Plan";
+        "Store and Amax cannot precede a Pool whose windows overlap or leave gaps: pool in the next Plan";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::overlaps) || !plan.any(&OperatorFacts::stores);
     }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(kept,
-                      "windows of a Pool of a filter hold a value several times or never, and a Store writes each "
-                      "once: pool in the next Plan");
+        static_assert(
+            kept, "Store and Amax cannot precede a Pool whose windows overlap or leave gaps: pool in the next Plan");
         return kept;
     }
 };
 
 struct PlacesFit {
-    static constexpr auto sentence =
-        "a Gemm has no places that a batch shares: parameters after it are those of columns";
+    static constexpr auto sentence = "per-pixel parameters are not valid after a Gemm: pass one per column";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_places);
     }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(kept, "a Gemm has no places that a batch shares: parameters after it are those of columns");
+        static_assert(kept, "per-pixel parameters are not valid after a Gemm: pass one per column");
         return kept;
     }
 };

@@ -252,7 +252,7 @@ private:
                             Text::number(given.from.count) + (of_matrices ? " values a column" : " values a channel"));
             if (expected.of_matrices() && !given.of_matrices() && given.to_string() == text) {
                 if (given.rank == 3)
-                    return fail(argument, "values of columns, as a Gemm has no places that a batch shares",
+                    return fail(argument, "one value per column, as per-pixel parameters are not valid after a Gemm",
                                 text + " values");
                 return fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
             }

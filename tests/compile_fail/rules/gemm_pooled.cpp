@@ -1,4 +1,4 @@
-// expect: tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: pool in the next Plan
+// expect: after a Conv only Pool<Of, 2, 2> is valid, and after statistics or a Gemm no pool: pool in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans
+// expect: a second Conv or Gemm reads the whole output of the first, so it is another kernel: use two Plans
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

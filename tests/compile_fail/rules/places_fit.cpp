@@ -1,4 +1,4 @@
-// expect: a Gemm has no places that a batch shares: parameters after it are those of columns
+// expect: per-pixel parameters are not valid after a Gemm: pass one per column
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

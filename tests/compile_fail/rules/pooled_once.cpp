@@ -1,4 +1,4 @@
-// expect: windows of a Pool of a filter hold a value several times or never, and a Store writes each once: pool in the next Plan
+// expect: Store and Amax cannot precede a Pool whose windows overlap or leave gaps: pool in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
