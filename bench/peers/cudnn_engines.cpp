@@ -53,7 +53,7 @@ public:
         return *this;
     }
 
-    /// Number of values of an attribute, at most `most`.
+    /// Values of an attribute, at most `most`.
     template <class T>
     std::vector<T> get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t most) const {
         std::vector<T> values(static_cast<std::size_t>(most));
