@@ -66,11 +66,6 @@ struct QuadOffsets {
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }
-    /// The address of an index in a window that begins at `first`; `nowhere` if its row is padding. Padding left and
-    /// right is ignored.
-    __device__ std::uint32_t in_row(unsigned k, std::uint32_t first, std::uint32_t invalid) const {
-        return (first + bytes[middle][k]) | rows_outside(masks[k], invalid);
-    }
 
 private:
     /// For index i, selects element j - shift of its quad as element j, or zero. A selector of bytes alternates the

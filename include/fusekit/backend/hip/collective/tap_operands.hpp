@@ -12,10 +12,7 @@
 #include "fusekit/backend/hip/collective/operand_filters.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/quads_under_taps.hpp"
-#include "fusekit/backend/hip/collective/side_column.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
-#include "fusekit/backend/hip/collective/window_bytes.hpp"
-#include "fusekit/backend/hip/collective/window_rows.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
 
 namespace fusekit::hip {
@@ -63,15 +60,7 @@ struct AtomUnderTaps<Plan, Atom, T, fast> {
 /// The loader of x in TapOperands.
 template <class Atom, Element T, bool padded, class Order>
 struct InputsUnderTaps {
-    static constexpr int size = Atom::tile_m, threads = Atom::threads;
-    using Type = std::conditional_t<
-        !padded || !has_window_rows<T, size, threads, Order>, QuadsUnderTaps<T, size, threads, padded, Order>,
-        std::conditional_t<sizeof(T) == 1, WindowBytes<T, size, threads, Order>, WindowRows<T, size, threads, Order>>>;
-};
-template <class Atom, Element T, bool padded, class Order>
-    requires requires { requires padded && !Atom::are_in_pairs && has_side_column<T, Order>; }
-struct InputsUnderTaps<Atom, T, padded, Order> {
-    using Type = SideColumn<T, Atom::tile_m, Atom::threads, Order>;
+    using Type = QuadsUnderTaps<T, Atom::tile_m, Atom::threads, padded, Order>;
 };
 template <class Atom, Element T, bool padded, class Order>
     requires requires { requires Atom::are_in_pairs; }

@@ -36,10 +36,6 @@ struct TapOrder {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Whether a window has three columns: the pixel's own, which is always in x, and those to its left and right.
-    FUSEKIT_H static constexpr bool has_both_sides() {
-        return columns == 3 && column(0) * column(2) == -1 && column(1) == 0 && more >= 0;
-    }
     /// How many of a quad's columns are in padding at most, where not all are.
     FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
