@@ -22,12 +22,12 @@ import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code", "matrix", "share", "share_of_singles", "share_of_planes", "share_of_rows", "share_of_left_over", "share_of_all"]
+           "code", "matrix", "share", "share_of_singles", "share_of_rows", "share_of_left_over", "share_of_all"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 WINDOW = re.compile(r"Plan<(?:Transposed)?Conv<filter\((\d+), (\d+)\)")
 GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|TwoWaves|)|>)")
-OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_planes", "planes"), ("share_of_singles", "pixels one by one")]
+OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_singles", "pixels one by one")]
 # The targets with matrix units that have a tile.
 TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
          "Wave": ("gfx90a", "gfx942"), "TwoWaves": ("gfx1201",)}

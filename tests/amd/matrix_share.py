@@ -25,11 +25,9 @@ TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("hal
 MATRIX = re.compile(r"v_(mfma|smfmac|wmma|swmmac)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 SINGLE = re.compile(r"(global|buffer)_load_(dword|ushort|b32|u16)\b")
-# A load with a scalar register offset: in weight gradients, a load from planes.
-IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
 # A 16-bit load: a weight of a tail tap (tap_order.hpp), in loops without 16-byte loads.
 LEFT_OVER = re.compile(r"buffer_load_(ushort|u16) .*\], s\d+ offen")
-# An 8-byte load: four pixels of a row in such loops.
+# An 8-byte load with a scalar register offset: in weight gradients, four pixels of a row.
 IN_ROWS = re.compile(r"buffer_load_(dwordx2|b64) .*\], s\d+ offen")
 
 
@@ -176,29 +174,25 @@ def best_step(blocks, loop):
     return words
 
 
-def matrix_share(target, blocks, may_have_planes):
+def matrix_share(target, blocks, may_have_rows):
     """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
-    by one, of that; and where it `may_have_planes` and another loads from them, or by rows of four pixels, of those.
-    None where there is no such loop."""
+    by one, of that; and where it `may_have_rows` and another loads four pixels of a row at once, of that. None where
+    there is no such loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
-        return count, None, None, None, None
+        return count, None, None, None
     steps = [best_step(blocks, loop) for loop in loops(blocks)]
 
     def of_rows(step):
-        return may_have_planes and any(map(IN_ROWS.match, step))
-
-    def of_planes(step):
-        return may_have_planes and any(map(IN_PLANES.match, step)) and not of_rows(step)
+        return may_have_rows and any(map(IN_ROWS.match, step))
 
     def of_singles(step):  # gradients by the weights may load four pixels of dy together there
         wide = sum(bool(WIDE.match(word)) for word in step)
         return not of_rows(step) and (
-            not wide or (may_have_planes and sum(bool(SINGLE.match(word)) for word in step) > wide))
+            not wide or (may_have_rows and sum(bool(SINGLE.match(word)) for word in step) > wide))
 
-    return (count, share_of(target, [step for step in steps if not of_planes(step) and not of_rows(step)]),
+    return (count, share_of(target, [step for step in steps if not of_rows(step)]),
             share_of(target, [step for step in steps if of_singles(step)]),
-            share_of(target, [step for step in steps if of_planes(step)]),
             share_of(target, [step for step in steps if of_rows(step)]))
 
 

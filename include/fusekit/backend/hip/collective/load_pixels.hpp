@@ -42,8 +42,8 @@ struct PixelTable {
 };
 
 /// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels;
-/// pixels; or, of both operands, pixels in planes (WeightGradientPlanes) or in quads of rows (WeightGradientRows).
-enum class Neighbours { eights, fours, channels, pixels, planes, rows };
+/// pixels; or, for both operands, pixels in quads of rows (WeightGradientRows).
+enum class Neighbours { eights, fours, channels, pixels, rows };
 
 /// A thread's share of an operand of TileK pixels and Size rows, which are channels or columns, on its way from memory
 /// to an atom's Tile. Neighbouring threads load neighbours.
@@ -117,7 +117,6 @@ public:
     /// The row of the operand that a row of the tile has.
     __device__ static unsigned operand_row(Neighbours along, unsigned row) {
         if (!transposes) return row;
-        if (arch::has<arch::Amd> && along == Neighbours::planes) return turned(row, Size / 4);
         unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
         return turned(row, Size / count);
     }

@@ -34,26 +34,6 @@ FUSEKIT_H bool is_near(TensorView<T> const& view) {
     return range.is_near(sizeof(T));
 }
 
-/// Whether all taps find neighbouring pixels of y as neighbours, past the end of a row as within: rows of x and y
-/// follow one another, and windows move pixel by pixel (WeightGradientPlanes). Images must fill over half of their
-/// steps.
-template <Element T>
-FUSEKIT_H bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, TensorView<T const> const& y,
-                              std::int64_t group_c) {
-    Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape, &in_x = x.layout.stride, &in_y = y.layout.stride;
-    bool const one_row = of_x[2] == 1 && of_y[2] == 1;
-    std::int64_t const pixels = of_y[2] * of_y[3];
-    OffsetRange range;  // with the padding
-    for (int mode = 0; mode < 4; ++mode) range.add(of_x[mode] - 1, in_x[mode]);
-    for (int mode = 0; mode < 2; ++mode) {
-        range.add(filter.pad_before[mode], -in_x[2 + mode]);
-        range.add(filter.pad_after[mode], in_x[2 + mode]);
-    }
-    return group_c % 4 == 0 && may_lie_in_planes<T>(filter) && in_x[3] == 1 && in_y[3] == 1 &&
-           (one_row || (in_x[2] == of_y[3] && in_y[2] == of_y[3])) && in_x[0] >= 0 && in_x[1] >= 0 &&
-           2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
-}
-
 /// Whether quads of dy's pixels are loaded together, and x is near enough for sums of its offsets: an image's pixels of
 /// dy follow one another, and offsets in x are neither negative nor far.
 template <Element T>
@@ -229,14 +209,6 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
             Index<4> const& of_dy = params.bound.head.dy.layout.shape;
             step = 32;
             plane = RowSlots::of_image(of_dy[2], of_dy[3]);
-        }
-    if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
-        if (fits_32bit_offsets && !params.in_packets && !params.in_rows &&
-            detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
-            params.in_x = Neighbours::planes;
-            params.in_dy = Neighbours::pixels;
-            step = PixelChunk<T>::step_pixels;
-            plane = PixelChunk<T>::whole(plane);
         }
     params.in_pixels = in_quads && have_loop(Neighbours::pixels) && detail::has_pixel_places<T>(filter);
     if (params.in_pixels) {

@@ -10,7 +10,6 @@
 #include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_rows.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
@@ -59,7 +58,6 @@ private:
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
     /// Whether there are loops of their own.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
-                          has_planes = has_pixels && may_lie_in_planes<T>(Plan::Head::collapsed),
                           has_rows = has_pixels && may_lie_in_rows<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
 
@@ -74,7 +72,6 @@ public:
         union {
             Singles singles;
             std::conditional_t<has_packets, PacketPlaces<T, space, Tile, tile_k>, detail::Nothing> places;
-            std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
             std::conditional_t<has_pixels, PixelPlaces<T>, detail::Nothing> places_of_pixels;
             std::conditional_t<has_rows, RowPlaces<T, column_stride>, detail::Nothing> places_of_rows;
         };
@@ -127,25 +124,20 @@ private:
                 if (params.in_pixels) return f(InPixels{}, InPixels{});
             if constexpr (has_rows)
                 if (params.in_rows) return f(InRows{}, InRows{});
-            if constexpr (has_planes)
-                if (params.in_x == Neighbours::planes) return f(InPlanes{}, InPlanes{});
-            bool const one_by_one = !has_packets && (params.in_rows || params.in_x == Neighbours::planes);
+            bool const one_by_one = !has_packets && params.in_rows;
             return f(one_by_one ? Neighbours::pixels : params.in_x, one_by_one ? Neighbours::pixels : params.in_dy);
         }
     }
 
     template <class Problem>
     __device__ static KCoord weight(Params const& params, Problem const& conv, int column) {
-        bool const fours = Tile::of_amd && params.in_x == Neighbours::planes;
-        unsigned const index = static_cast<unsigned>(column), of_four = fours ? index / 4 : index;
-        KCoord const first = conv.k_coord(of_four, !fours && params.in_x != Neighbours::pixels);
-        return fours ? one_of_four(first, index % 4) : first;
+        return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
     }
 
     /// Whether no loop of its own runs.
     __device__ static bool has_columns(Params const& params) {
         return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
-               !(has_rows && params.in_rows) && !(has_planes && params.in_x == Neighbours::planes);
+               !(has_rows && params.in_rows);
     }
     template <class Problem>
     __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
@@ -183,8 +175,6 @@ private:
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
                                                       unsigned thread) {
-        if constexpr (std::is_same_v<InX, InPlanes>)
-            return WeightGradientPlanes<T>::multiply(params, shared.stages[0], shared.masks, totals, at, atom, thread);
         if constexpr (has_packets && std::is_same_v<InX, InPackets>)
             return Packets::multiply(params, shared.stages[0], shared.places, totals, at, atom, thread);
         if constexpr (has_pixels && std::is_same_v<InX, InPixels>)
