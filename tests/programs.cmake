@@ -45,7 +45,7 @@ set(table
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/mainloop/native_weight_gradient    +sm_80 +gfx90a +gfx1100"
   "backend/hip/(atom/half_factors|collective/(channel_operands|transposed_filters))    gfx90a +gfx1100"
-  "backend/hip/mainloop/wave_weight_gradient                                           gfx90a +gfx1100"
+  "backend/hip/mainloop/weight_gradient_packets                                        gfx90a +gfx1100"
   "backend/hip/collective/tap_operands                                                 +gfx90a gfx1100"
   "backend/hip/atom/dot                                                                gfx1030")
 

@@ -26,11 +26,10 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 WINDOW = re.compile(r"Plan<(?:Transposed)?Conv<filter\((\d+), (\d+)\)")
-GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|TwoWaves|)|>)")
+GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|)|>)")
 OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_singles", "pixels one by one")]
 # The targets with matrix units that have a tile.
-TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
-         "Wave": ("gfx90a", "gfx942"), "TwoWaves": ("gfx1201",)}
+TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201")}
 
 
 def run(*command):
@@ -106,7 +105,7 @@ def rows(arguments, source):
 def gradient_of(kernel):
     """The type and the tile of a gradient by the weights, or None."""
     found = GRADIENT.search(kernel)
-    return found and (found[2], found[1] or found[3] or "Narrow")
+    return found and (found[1], found[2] or "Narrow")
 
 
 def part_left_over(kernel):

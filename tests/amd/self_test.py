@@ -157,11 +157,7 @@ for target, kernel, matrix, count in [
         ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<float, float, WeightGradientTile>", 0, 1),
         ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WeightGradientTile>", 16, 0),
         ("gfx1201", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 1),
-        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 0),
-        ("gfx1201", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, TwoWavesWeightGradientTile>", 0, 1),
-        ("gfx942", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, TwoWavesWeightGradientTile>", 0, 0),
-        ("gfx942", "Plan<ConvWeightGradient<filter(3, 3)>>, WaveWeightGradient<half, half>", 0, 1),
-        ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WaveWeightGradient<half, half>", 0, 0)]:
+        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 0)]:
     limits = argparse.Namespace(target=target, lds=65536, waves=2)
     found = list(check_kernels.findings(row | {"target": target, "kernel": kernel, "matrix": matrix}, limits))
     if len(found) != count:

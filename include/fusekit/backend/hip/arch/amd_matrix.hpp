@@ -140,17 +140,6 @@ __device__ void hold(Sums& sums) {
 template <class Sums>
 __device__ void hold(Sums&) {}
 #endif
-/// Computes sums before what follows. gfx12's compiler may move products behind a branch, and keep their factors in
-/// registers until then.
-#if defined(__GFX12__)
-template <class Sums>
-__device__ void finish(Sums& sums) {
-    asm volatile("" : "+v"(sums));
-}
-#else
-template <class Sums>
-__device__ void finish(Sums&) {}
-#endif
 
 #if defined(__GFX11__)
 using Halves16 = _Float16 __attribute__((ext_vector_type(16)));

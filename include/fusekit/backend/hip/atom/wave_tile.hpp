@@ -10,12 +10,11 @@ namespace fusekit::hip {
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
 /// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels
-/// and WaveM pixels. If these are as many as its lanes, a lane has 64 sums. The order in which a sum takes its indices
+/// and as many pixels as lanes: a lane has 64 sums. The order in which a sum takes its indices
 /// of GemmK does not matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false,
-          int WaveM = Unit::threads>
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
 class WaveTile {
-    static constexpr int lanes = Unit::threads, wave_m = WaveM, wave_n = 64;
+    static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;  ///< products of a wave
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
@@ -173,12 +172,11 @@ private:
     /// Whether four sums of a lane, one after another, are of neighbouring rows.
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
-    static constexpr bool has_more_sums = wave_m > lanes;
-    /// Whether all that a lane multiplies is read before the first product, or, where more sums take the registers, as
-    /// much as it reads of a row at once: where one stage has no copies in flight, and lanes do not hold the factors of
-    /// others. What a step reads last is multiplied first, so that one instruction waits for the step.
+    /// Whether a lane reads all its factors of a step before the first product: with one stage no copies are in flight,
+    /// and lanes do not hold the factors of others. The last factors that are read are multiplied first, so that one
+    /// instruction waits for the step.
     static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;
-    static constexpr unsigned ahead = reads_ahead && !has_more_sums ? steps : 1;
+    static constexpr unsigned ahead = reads_ahead ? steps : 1;
     struct Chunks {
         Words<4> chunks[own_rows][chunk_words / 4];
     };
@@ -220,11 +218,6 @@ private:
                             fragment.sums[i][j] =
                                 Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
         }
-        if constexpr (has_more_sums)
-#pragma unroll
-            for (int i = 0; i < across_n; ++i)
-#pragma unroll
-                for (int j = 0; j < across_m; ++j) amd::finish(fragment.sums[i][j]);
     }
     __device__ static void convert(Chunks& of) {
 #pragma unroll

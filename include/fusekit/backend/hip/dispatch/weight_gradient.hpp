@@ -6,7 +6,6 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
-#include "fusekit/backend/hip/mainloop/wave_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
 #include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
@@ -113,14 +112,13 @@ FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// Prepares a launch of Mainloop, a WeightGradient or a WaveWeightGradient. There is none where the GPU does not have
-/// the tile, channels do not fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
+/// Prepares a launch of Mainloop, a WeightGradient. There is none where the GPU does not have the tile, channels do not
+/// fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
 /// images that take `plane`.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
     std::size_t workspace_bytes, std::int64_t most_pixels) {
-    if (Mainloop::most_pixels < most_pixels) most_pixels = Mainloop::most_pixels;
     if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return {};
     auto const& dy = params.bound.head.dy;
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
@@ -216,13 +214,9 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
         plane = PixelPlaces<T>::whole(plane);
     }
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
-        if (params.in_rows)
-            return detail::prepare_first_weight_gradient<WaveWeightGradient<Plan, T, U>, WeightGradient<Plan, T, U>>(
-                gpu, params, plane, step, workspace_bytes, limits.block_pixels);
         if (params.in_packets)
-            return detail::prepare_first_weight_gradient<
-                WeightGradient<Plan, T, U, WideWeightGradientTile>, WaveWeightGradient<Plan, T, U>,
-                WeightGradient<Plan, T, U, TwoWavesWeightGradientTile>, WeightGradient<Plan, T, U>>(
+            return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U, WideWeightGradientTile>,
+                                                         WeightGradient<Plan, T, U>>(
                 gpu, params, plane, step, workspace_bytes, limits.block_pixels);
     }
     return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes,

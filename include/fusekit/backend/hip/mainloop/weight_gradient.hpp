@@ -44,7 +44,7 @@ private:
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
-                         passes = Tile::passes, least_pixels = 256, most_pixels = Tile::most_pixels;
+                         passes = Tile::passes, least_pixels = 256;
     static_assert(threads == Atom::threads);
     using OfSums = WeightGradientSums<Atom, Tile>;
     using Sums = typename OfSums::Shared;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/access.hpp"
@@ -12,37 +11,24 @@
 
 namespace fusekit::hip {
 
-inline constexpr int any_pixels = (std::numeric_limits<int>::max)();
-
 /// The tile of a gradient by the weights: columns, and channels of y. All targets of a maker have the same, so that the
 /// host need not know their units. AMD's processors have 64 KB of shared memory: a tile's sums pass through it in
 /// several passes, so that three blocks run at once. On NVIDIA's, the blocks of a cluster read each other's whole sums.
-///   most_pixels     how many a block may add up: tiles of few waves have no registers for totals
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
-                         per_processor = of_amd ? 3 : 4, most_pixels = any_pixels;
+                         per_processor = of_amd ? 3 : 4;
 };
 
 /// A tile of more channels, for packets alone (WeightGradientPackets): a thread loads a third less for as many
 /// products.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
-    static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2, most_pixels = any_pixels;
-};
-/// Tiles of few waves with more sums each, for packets alone: one wave of CDNA multiplies what it loads
-/// (WaveWeightGradient); two waves of gfx12 read less from shared memory for each product.
-struct WaveWeightGradientTile {
-    static constexpr bool of_amd = true;
-    static constexpr int m = 128, n = 64, threads = 64, passes = 4, per_processor = 7, most_pixels = 4096;
-};
-struct TwoWavesWeightGradientTile {
-    static constexpr bool of_amd = true;
-    static constexpr int m = 128, n = 64, threads = 64, passes = 4, per_processor = 3, most_pixels = 4096;
+    static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
 /// Whether a target has a tile. The wide tile's totals would not fit in registers beside gfx11's factors, and would
-/// fill shared memory. On gfx908 half of the registers hold sums alone, so that a single wave would spill 69.
+/// fill shared memory.
 template <class Tile, Element T, class Tag>
 inline constexpr bool has_weight_gradient = true;
 template <Element T, class Tag>
@@ -51,12 +37,6 @@ inline constexpr bool has_units_of_halves =
 template <Element T, class Tag>
 inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && !std::is_same_v<Tag, arch::Gfx11>;
-template <Element T, class Tag>
-inline constexpr bool has_weight_gradient<WaveWeightGradientTile, T, Tag> =
-    has_units_of_halves<T, Tag> && std::is_base_of_v<arch::Gfx90a, Tag>;
-template <Element T, class Tag>
-inline constexpr bool has_weight_gradient<TwoWavesWeightGradientTile, T, Tag> =
-    has_units_of_halves<T, Tag> && std::is_base_of_v<arch::Gfx12, Tag>;
 
 /// The tile and the pixels of a block, counted from an image on. The blocks of a cluster come first, then tiles, then
 /// other parts of pixels, so that blocks that run at once read the same.
@@ -118,15 +98,7 @@ struct WeightGradientAtom {
                                      !(Tile::n == 64 && std::is_same_v<Unit, RoundedHalfMfma<8>>),
                           keeps_totals = !std::is_same_v<arch::Target, arch::Gfx11>;
 };
-template <Element T, class Unit>
-struct WeightGradientAtom<T, TwoWavesWeightGradientTile, Unit> {
-    using Tile = TwoWavesWeightGradientTile;
-    using Type = WaveTile<T, Wmma<T, arch::Gfx12>, Tile::m, Tile::n, 64, 1, false, 64>;
-    static constexpr int tile_k = Type::tile_k, stage_count = 1, addends = 1024;
-    static constexpr bool promotes = false, keeps_totals = true;
-};
 template <Element T, class Tile>
-    requires(!std::is_same_v<Tile, TwoWavesWeightGradientTile>)
 struct WeightGradientAtom<T, Tile, void> {
     static constexpr int tile_k = 8, stage_count = 2, addends = 256;
     static constexpr bool promotes = true, keeps_totals = false;

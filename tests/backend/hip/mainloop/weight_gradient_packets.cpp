@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiled for each of AMD's targets, as atom/native.cpp is.
-#include "fusekit/backend/hip/mainloop/wave_weight_gradient.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -34,9 +34,7 @@ struct Gradient {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE(
-    "HIP: gradients of few channels in packets are exact, of waves that multiply as they load and of others", "",
-    fk::half, fk::bfloat16) {
+TEMPLATE_TEST_CASE("HIP: weight gradients of few channels in packets are exact", "", fk::half, fk::bfloat16) {
     fk::hip::Device device = native();
     // One pixel; tiles that 64 channels fill, and a packet; the column of ones in a tile's last packet, in its first,
     // and alone; steps of 16 pixels and tables of 64 that pixels end with, or within.
@@ -53,28 +51,7 @@ TEMPLATE_TEST_CASE(
                                                                 {{1, 16, 4, 5, 3}, 56, "ndhwc", "ndhwc", "ndhwc"});
 }
 
-TEST_CASE("HIP: a block of few waves, which keep no totals, has 4096 pixels at most") {
-    fk::hip::Device device = native();
-    using Target = fk::hip::arch::Target;
-    using fk::hip::has_weight_gradient, fk::hip::WaveWeightGradientTile, fk::hip::TwoWavesWeightGradientTile;
-    constexpr bool has_few = has_weight_gradient<WaveWeightGradientTile, fk::half, Target> ||
-                             has_weight_gradient<TwoWavesWeightGradientTile, fk::half, Target>;
-    Gradient<fk::half> most(device, {1, 16, 64, 64}, 64), more(device, {1, 16, 17, 241}, 64),
-        wide(device, {1, 16, 3, 3}, 72);
-    auto const is_of_few = [&](Gradient<fk::half>& of, std::size_t parts) {
-        std::size_t const bytes = parts ? fk::hip::GroupWorkspace::state_bytes + parts * 128 * 64 * sizeof(float) : 0;
-        auto launch = fk::hip::prepare_weight_gradient<Layer, fk::half, float>(device.gpu(), of.bound(), of.x.view(),
-                                                                               of.dw.template view<float>(), bytes);
-        return launch.value().threads == 64;
-    };
-    CHECK(is_of_few(most, 0) == has_few);
-    CHECK_FALSE(is_of_few(more, 0));
-    CHECK_FALSE(is_of_few(more, 1));
-    CHECK(is_of_few(more, 2) == has_few);
-    CHECK_FALSE(is_of_few(wide, 0));
-}
-
-TEST_CASE("HIP: sums of few waves and of more are exact, as workspace allows either") {
+TEST_CASE("HIP: weight gradients of 4097 pixels are exact with workspace for 0, 2 and 5 parts") {
     fk::hip::Device device = native();
     Gradient<fk::half> of(device, {1, 24, 17, 241}, 40, GENERATE("nhwc", "nchw"));
     auto const expected =
