@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/arch/tags.hpp"
@@ -56,44 +58,8 @@ public:
     /// The stage's tiles may be of other types that can read() a row's chunks.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
-        if constexpr (requires { stage.x.indices; }) multiply_pairs(stage.x, read_filters(stage.w), fragment);
+        if constexpr (requires { stage.x.indices; }) multiply_pairs(stage, fragment);
         else multiply_rows(stage, fragment);
-    }
-    /// A lane's filters of a step, for pixels in pairs. Where every wave multiplies by all filters of the tile, lanes
-    /// load their own from memory.
-    struct Filters {
-        static constexpr int chunks = steps, filters = across_n;
-        Words<4> words[chunks][filters];
-    };
-    static constexpr bool loads_filters = are_pairs && waves_n == 1;
-    /// The filter of `i`, and the index of GemmK with which words[step] begin.
-    __device__ unsigned filter(int i, int row = 0) const {
-        return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
-    }
-    __device__ unsigned first_k(unsigned step) const { return first_chunk(step) * (16 / sizeof(T)); }
-
-    template <class Tile>
-    __device__ void multiply_pairs(Tile const& tile, Filters const& filters, Fragment& fragment) const {
-        Words<4> x[steps][parts][across_m / 2];
-#pragma unroll
-        for (unsigned step = 0; step < steps; ++step)
-#pragma unroll
-            for (unsigned part = 0; part < parts; ++part)
-#pragma unroll
-                for (int j = 0; j < across_m; j += 2)
-                    x[step][part][j / 2] = tile.read(first_chunk(step) * parts + part, own_pixel(j) / 2);
-        keep_apart();
-#pragma unroll
-        for (int step = steps - 1; step >= 0; --step)
-#pragma unroll
-            for (int part = parts - 1; part >= 0; --part)
-#pragma unroll
-                for (int i = 0; i < across_n; ++i)
-#pragma unroll
-                    for (int j = 0; j < across_m; ++j)
-                        fragment.sums[i][j] =
-                            Unit::multiply_sparse(operand({{{filters.words[step][i]}}}, part), x[step][part][j / 2],
-                                                  fragment.sums[i][j], Tile::indices[j % 2]);
     }
     /// Called before the first step and after each.
     __device__ void wait(Fragment& fragment) const {
@@ -182,6 +148,35 @@ private:
     };
 
     template <class Stage>
+    __device__ void multiply_pairs(Stage const& stage, Fragment& fragment) const {
+        auto const& tile = stage.x;
+        Words<4> w[steps][across_n];
+#pragma unroll
+        for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+            for (int i = 0; i < across_n; ++i) w[step][i] = stage.w.read(first_chunk(step), filter(i));
+        Words<4> x[steps][parts][across_m / 2];
+#pragma unroll
+        for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+            for (unsigned part = 0; part < parts; ++part)
+#pragma unroll
+                for (int j = 0; j < across_m; j += 2)
+                    x[step][part][j / 2] = tile.read(first_chunk(step) * parts + part, own_pixel(j) / 2);
+        keep_apart();
+#pragma unroll
+        for (int step = steps - 1; step >= 0; --step)
+#pragma unroll
+            for (int part = parts - 1; part >= 0; --part)
+#pragma unroll
+                for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                    for (int j = 0; j < across_m; ++j)
+                        fragment.sums[i][j] = Unit::multiply_sparse(
+                            operand({{{w[step][i]}}}, part), x[step][part][j / 2], fragment.sums[i][j],
+                            std::remove_cvref_t<decltype(tile)>::indices[j % 2]);
+    }
+    template <class Stage>
     __device__ void multiply_rows(Stage const& stage, Fragment& fragment) const {
 #pragma unroll
         for (unsigned first = 0; first < steps; first += ahead) {
@@ -228,6 +223,10 @@ private:
                 chunk[word % 4] = Unit::converted(chunk[word % 4]);
             }
     }
+    /// The i-th filter of a lane.
+    __device__ unsigned filter(int i, int row = 0) const {
+        return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
+    }
     /// The pixel of a wave that is a column of its j-th product.
     __device__ static constexpr int pixel(int j, int column) {
         return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
@@ -240,15 +239,6 @@ private:
     }
     __device__ unsigned own_pixel(int j, int row = 0) const {
         return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
-    }
-    template <class Tile>
-    __device__ Filters read_filters(Tile const& tile) const {
-        Filters result;
-#pragma unroll
-        for (unsigned step = 0; step < steps; ++step)
-#pragma unroll
-            for (int i = 0; i < across_n; ++i) result.words[step][i] = tile.read(first_chunk(step), filter(i));
-        return result;
     }
     /// The lane's chunks of its rows of a product, which stand at row_at(number of the row).
     template <class Tile, class RowAt>

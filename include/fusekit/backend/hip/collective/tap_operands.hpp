@@ -9,7 +9,6 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/float_quads.hpp"
-#include "fusekit/backend/hip/collective/operand_filters.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/quads_under_taps.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
@@ -50,7 +49,6 @@ struct AtomUnderTaps {
 template <class Plan, class Atom, Element T, detail::Axis fast>
     requires requires {
         requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
-        requires AnyTapOrder<Plan, T>::taps == 1 || !Atom::InPairs::loads_filters;
         requires sizeof(T) == 1 || (AnyTapOrder<Plan, T>::taps != 1 && Plan::Head::may_be_padded);
     }
 struct AtomUnderTaps<Plan, Atom, T, fast> {
@@ -70,17 +68,6 @@ struct InputsUnderTaps<Atom, T, padded, Order> {
 template <class Atom, bool padded, class Order>
 struct InputsUnderTaps<Atom, float, padded, Order> {
     using Type = FloatQuads<Atom::tile_m, Atom::threads, padded, Order>;
-};
-
-/// Their loader of filters.
-template <class Plan, class Atom, Element T, class Order>
-struct FiltersUnderTaps {
-    using Type = TapFilters<T, Atom::tile_n, Atom::threads, !Plan::totals_tiles, Order>;
-};
-template <class Plan, class Atom, Element T, class Order>
-    requires requires { requires Atom::loads_filters; }
-struct FiltersUnderTaps<Plan, Atom, T, Order> {
-    using Type = OperandFilters<T, Atom, Order>;
 };
 
 template <class X, class W>
@@ -108,7 +95,7 @@ class TapOperands {
     static constexpr bool padded = Plan::Head::may_be_padded;
     using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
     using Inputs = typename InputsUnderTaps<Atom, T, padded, Order>::Type;
-    using Filters = typename FiltersUnderTaps<Plan, Atom, T, Order>::Type;
+    using Filters = TapFilters<T, Atom::tile_n, Atom::threads, !Plan::totals_tiles, Order>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
 
@@ -153,42 +140,19 @@ public:
         __syncthreads();
         inputs.find(offsets);
         further = 0;
-        if constexpr (in_turns) weights.find(offsets);
-        else weights.find(offsets, 0);
+        weights.find(offsets, 0);
         bool const ends_early = conv.group_c() % Order::channels != 0;
         return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
     __device__ static Step found(int place) { return place; }
     __device__ int stride() const { return static_cast<int>(weights.stride()); }
     static constexpr bool has_table = false;
-    /// Whether steps come in two turns (OneStage), because registers hold their filters.
-    static constexpr bool in_turns = requires { requires Atom::loads_filters; };
-    template <int turn = 0>
     __device__ void start(Step step, Stage&) {
         inputs.load(further);
         further += to_next;
-        auto const in_filters = static_cast<std::uint32_t>(step);
-        if constexpr (in_turns) {
-            keep_apart();  // so that filters are loaded last: finish() waits for them
-            weights.template load<turn>(in_filters);
-        } else {
-            weights.load(in_filters);
-        }
+        weights.load(static_cast<std::uint32_t>(step));
     }
-    template <int turn = 0>
-    __device__ void finish(Step, Stage& stage) {
-        if constexpr (in_turns) {
-            weights.template wait<turn>();
-            inputs.store(stage.x);
-        } else {
-            store_operands(inputs, weights, stage);
-        }
-    }
-    template <int turn>
-    __device__ void multiply(Atom const& atom, Stage const& stage, typename Atom::Fragment& sums) const {
-        atom.multiply_pairs(stage.x, weights.template get<turn>(), sums);
-    }
-    __device__ void turn_over() { weights.turn_over(); }
+    __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
 
 private:
     Params const& params;

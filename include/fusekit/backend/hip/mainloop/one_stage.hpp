@@ -8,10 +8,6 @@
 
 namespace fusekit::hip {
 
-/// Whether a loader has two sets of registers, for every second step each.
-template <class Loader>
-inline constexpr bool comes_in_turns = requires { requires Loader::in_turns; };
-
 /// The products of a loader's steps along GemmK, through one stage of shared memory: while a step is multiplied, the
 /// next one's loads are in flight to registers. Past the last step zeros are loaded. All threads call these.
 template <class Atom, class Loader, class Stage>
@@ -26,10 +22,9 @@ public:
     /// Adds the products of steps 0 to `steps` - 1 to sums.
     __device__ __forceinline__ void multiply(int steps, Fragment& sums) {
         int const found = loader.find(0);
-        load<0>(0, [] {});
+        load(0, [] {});
         atom.wait(sums);
-        if constexpr (comes_in_turns<Loader>) multiply_in_turns(steps, found, sums);
-        else multiply_found(steps, found, sums);
+        multiply_found(steps, found, sums);
     }
 
 private:
@@ -46,7 +41,7 @@ private:
             int place = i * stride;
             left -= end - i, i = end;
             do {
-                load<0>(place, [&] {
+                load(place, [&] {
                     atom.multiply(stage, sums);
                     sync_reads();
                 });
@@ -55,42 +50,14 @@ private:
             } while (place != last);
         }
     }
-    /// A pass of the loop is two steps. Each step that is left is a pass of the second loop, which copies its set.
-    __device__ __forceinline__ void multiply_in_turns(int steps, int found, Fragment& sums) {
-        int const pairs = ((min)(found, steps) - 1) / 2, stride = loader.stride(), last = (1 + 2 * pairs) * stride;
-        int place = stride;
-        while (place != last) {
-            multiply_turn<0>(place, sums);
-            place = next(place, stride);
-            multiply_turn<1>(place, sums);
-            place = next(place, stride);
-        }
-#pragma unroll 1
-        for (int step = 1 + 2 * pairs; step <= steps; ++step) {
-            loader.find(step);
-            multiply_turn<0>(0, sums);
-            loader.turn_over();
-        }
-    }
-    template <int turn>
-    __device__ __forceinline__ void multiply_turn(int next_place, Fragment& sums) {
-        load<1 - turn>(next_place, [&] {
-            loader.template multiply<turn>(atom, stage, sums);
-            sync_reads();
-        });
-        atom.wait(sums);
-    }
-
     /// Calls `between` while a step is in flight.
-    template <int turn, class Between>
+    template <class Between>
     __device__ __forceinline__ void load(int place, Between const& between) {
         auto const in_flight = loader.found(place);
-        if constexpr (comes_in_turns<Loader>) loader.template start<turn>(in_flight, stage);
-        else loader.start(in_flight, stage);
+        loader.start(in_flight, stage);
         keep_apart();
         between();
-        if constexpr (comes_in_turns<Loader>) loader.template finish<turn>(in_flight, stage);
-        else loader.finish(in_flight, stage);
+        loader.finish(in_flight, stage);
         sync_shared_memory<threads>();
     }
     __device__ static void sync_reads() {
