@@ -44,9 +44,9 @@ set(table
   "backend/hip/mainloop/split_gemm                                                               split"
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/mainloop/native_weight_gradient    +sm_80 +gfx90a +gfx1100"
-  "backend/hip/(atom/half_factors|collective/(channel_operands|transposed_filters))    gfx90a +gfx1100"
+  "backend/hip/(atom/half_factors|copy/amd/(channel_operands|transposed_filters))      gfx90a +gfx1100"
   "backend/hip/mainloop/weight_gradient_packets                                        gfx90a +gfx1100"
-  "backend/hip/collective/tap_operands                                                 +gfx90a gfx1100"
+  "backend/hip/copy/amd/tap_operands                                                   +gfx90a gfx1100"
   "backend/hip/atom/dot                                                                gfx1030")
 
 set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu

@@ -29,7 +29,7 @@ set(layers
     "^backend/hip/tuning/(rates|cost)\\.hpp$"
     "^backend/hip/schedule/"
     "^backend/hip/(params|conv_phases)\\.hpp$"
-    "^backend/hip/collective/"
+    "^backend/hip/(collective|copy)/"
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"
     "^backend/hip/dispatch/"

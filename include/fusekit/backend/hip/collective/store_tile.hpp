@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/pool_tile.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
-#include "fusekit/backend/hip/collective/transposed_filters.hpp"
+#include "fusekit/backend/hip/copy/amd/transposed_filters.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

@@ -48,16 +48,16 @@ FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const>
     return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
 }
 
-/// Whether PixelPlaces has room for the windows' rows and columns.
+/// Whether WindowOffsets has room for the windows' rows and columns.
 template <Element T, int Space>
-FUSEKIT_H bool has_pixel_places(Filter<Space> const& filter) {
+FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     int rows = 1;
     for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
-    return rows + filter.size[Space - 1] <= PixelPlaces<T>::most_lines;
+    return rows + filter.size[Space - 1] <= WindowOffsets<T>::most_lines;
 }
 
-/// Whether quads of a row of y are in a few bytes of x under each tap (RowPlaces), fill over half of the slots of rows,
-/// and channels fill what a thread loads. Then the first and the last rows have all bytes that are not in x
+/// Whether quads of a row of y are in a few bytes of x under each tap (RowOffsets), fill over half of the slots of
+/// rows, and channels fill what a thread loads. Then the first and the last rows have all bytes that are not in x
 /// (EdgeSteps).
 template <Element T>
 FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
@@ -65,8 +65,8 @@ FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& 
     Index<4> const &of_x = x.layout.shape, &in_x = x.layout.stride;
     bool apart = true;
     for (int const mode : {0, 2}) apart = apart && (of_x[mode] == 1 || in_x[mode] >= 4 * filter.strides[1] - 1);
-    return may_lie_in_rows<T>(filter) && in_x[3] == 1 && apart && group_c % 8 == 0 && group_k % 4 == 0 &&
-           2 * dy[3] > RowSlots::of_row(dy[3]) && dy[0] * RowSlots::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
+    return has_row_offsets<T>(filter) && in_x[3] == 1 && apart && group_c % 8 == 0 && group_k % 4 == 0 &&
+           2 * dy[3] > PaddedRows::of_row(dy[3]) && dy[0] * PaddedRows::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
 }
 
 /// Under single taps, images of x and dy whose rows follow one another are one row each: it fills its slots.
@@ -206,12 +206,12 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
             detail::make_one_row(filter, params.x.layout, params.bound.head.dy.layout);
             Index<4> const& of_dy = params.bound.head.dy.layout.shape;
             step = 32;
-            plane = RowSlots::of_image(of_dy[2], of_dy[3]);
+            plane = PaddedRows::of_image(of_dy[2], of_dy[3]);
         }
-    params.in_pixels = in_quads && have_loop(Neighbours::pixels) && detail::has_pixel_places<T>(filter);
+    params.in_pixels = in_quads && have_loop(Neighbours::pixels) && detail::fits_window_offsets<T>(filter);
     if (params.in_pixels) {
         step = 4;
-        plane = PixelPlaces<T>::whole(plane);
+        plane = WindowOffsets<T>::whole(plane);
     }
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
         if (params.in_packets)

@@ -10,11 +10,11 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
-#include "fusekit/backend/hip/collective/channel_operands.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
-#include "fusekit/backend/hip/collective/quad_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
-#include "fusekit/backend/hip/collective/tap_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/channel_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/quad_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/tap_operands.hpp"
 #include "fusekit/backend/hip/mainloop/one_stage.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 #include "fusekit/backend/hip/mma/wgmma_tile.hpp"
@@ -60,16 +60,16 @@ template <class Atom>
 inline constexpr int distance_of = copies_words<Atom> ? stages_of<Atom> - 1 : 1;
 
 /// The shared memory of a block: stages, which the sums pass through in the end, and what a loader and writer know.
-template <class Plan, class Atom, class Loader, class NearLoader, class Writer>
+template <class Plan, class Atom, class Loader, class BufferLoader, class Writer>
 struct GemmShared {
     union {
         typename Atom::Stage stages[stages_of<Atom>];
-        typename NearLoader::Stage near_stage;
+        typename BufferLoader::Stage buffer_stage;
         typename Writer::Buffer out;
     };
     union {
         typename Loader::Shared loader;
-        typename NearLoader::Shared near_loader;
+        typename BufferLoader::Shared buffer_loader;
     };
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
@@ -94,13 +94,13 @@ struct GemmParts {
                           is_rounded = may_flush && has_transposed_conv<Plan>;
     using Factor =
         std::conditional_t<is_exact, ExactHalf, std::conditional_t<is_rounded, RoundedHalf, PlanFactor<Plan, T>>>;
-    using Atom = typename AtomUnderTaps<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
+    using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// Another loader, where all is near and windows move forwards. Its quads are not of floats.
+    /// The loader by 32-bit buffer offsets, for windows that move forwards. Its quads are not of floats.
     using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
                                     QuadOperands<Plan, Atom, T, U>>;
-    static consteval bool may_be_near() {
+    static consteval bool has_buffer_loads() {
         if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
         else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
             return false;
@@ -120,10 +120,10 @@ struct GemmParts {
                static_cast<std::size_t>(processor.shared_bytes);
     }
     static constexpr bool has_taps = has_tap_operands<Plan, Atom, T, fast>;
-    template <bool together>
-    using Taps = TapOperands<Plan, Atom, T, U, together>;
-    using NearLoader = std::conditional_t<has_taps, Taps<true>, std::conditional_t<may_be_near(), Near, Loader>>;
-    using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
+    template <bool packed>
+    using Taps = TapOperands<Plan, Atom, T, U, packed>;
+    using BufferLoader = std::conditional_t<has_taps, Taps<true>, std::conditional_t<has_buffer_loads(), Near, Loader>>;
+    using Storage = GemmShared<Plan, Atom, Loader, BufferLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
@@ -235,7 +235,7 @@ private:
     template <class AnyLoader>
     __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
         if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
-        else return shared.near_stage;
+        else return shared.buffer_stage;
     }
 
     template <class Problem, class Coord>
@@ -247,22 +247,22 @@ private:
                 sum_taps<true>(params, shared, coord, atom, sums, thread);
                 return sum_taps<false>(params, shared, coord, atom, sums, thread);
             }
-        } else if constexpr (Parts::may_be_near()) {
+        } else if constexpr (Parts::has_buffer_loads()) {
             if (params.fits_32bit_offsets)
-                return sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
-                                                       thread);
+                return sum<typename Parts::BufferLoader>(params, conv, shared, shared.buffer_loader, coord, atom, sums,
+                                                         thread);
         }
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
     }
 
     /// AMD's scalar registers do not hold the problem's numbers over both loops.
-    template <bool together, class Coord>
+    template <bool packed, class Coord>
     __device__ static void sum_taps(Params const& before, Storage& shared, Coord const& coord, Atom const& atom,
                                     typename Atom::Fragment& sums, unsigned thread) {
-        using Taps = typename Parts::template Taps<together>;
+        using Taps = typename Parts::template Taps<packed>;
         Params const& params = reload(before);
         if constexpr (Taps::exists)
-            sum<Taps>(params, params.problem(), shared, shared.near_loader, coord, atom, sums, thread);
+            sum<Taps>(params, params.problem(), shared, shared.buffer_loader, coord, atom, sums, thread);
     }
 
     template <class AnyLoader, class Problem, class Coord>

@@ -32,7 +32,7 @@ private:
     Loader& loader;
     Stage& stage;
 
-    /// Steps that a loader finds at once are a loop of their own, which compares nothing but where it ends.
+    /// The inner loop has the steps whose offsets a loader found at once; it compares only its end.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
         int left = steps, i = 1;
         while (left > 0) {

@@ -6,13 +6,13 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/fragment_totals.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_rows.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
 namespace fusekit::hip {
 
@@ -58,7 +58,7 @@ private:
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
     /// Whether there are loops of their own.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
-                          has_rows = has_pixels && may_lie_in_rows<T>(Plan::Head::collapsed);
+                          has_rows = has_pixels && has_row_offsets<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
 
 public:
@@ -71,9 +71,9 @@ public:
         typename Atom::Stage stages[stage_count];
         union {
             Singles singles;
-            std::conditional_t<has_packets, PacketPlaces<T, space, Tile, tile_k>, detail::Nothing> places;
-            std::conditional_t<has_pixels, PixelPlaces<T>, detail::Nothing> places_of_pixels;
-            std::conditional_t<has_rows, RowPlaces<T, column_stride>, detail::Nothing> places_of_rows;
+            std::conditional_t<has_packets, TapPacketOffsets<T, space, Tile, tile_k>, detail::Nothing> places;
+            std::conditional_t<has_pixels, WindowOffsets<T>, detail::Nothing> places_of_pixels;
+            std::conditional_t<has_rows, RowOffsets<T, column_stride>, detail::Nothing> places_of_rows;
         };
     };
     struct Shared : Totals::Shared {

@@ -9,9 +9,9 @@
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/mainloop/packet_places.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/packet_offsets.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
@@ -65,7 +65,7 @@ class WeightGradientPackets {
     using Atom = typename AtomOf::Type;
     using TileAt = WeightGradientTileAt<Tile>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
-    using Places = PacketPlaces<T, Space, Tile, tile_k>;
+    using Places = TapPacketOffsets<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
     static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads of an operand
     static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Places::pixels == 0);

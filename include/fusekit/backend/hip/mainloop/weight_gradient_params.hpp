@@ -5,9 +5,9 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 

@@ -9,9 +9,9 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/mainloop/pixel_places.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/pixel_offsets.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
@@ -26,7 +26,7 @@ class WeightGradientPixels {
     using AtomOf = WeightGradientAtom<T>;
     using Atom = typename AtomOf::Type;
     using Tile = WeightGradientTile;
-    using Places = PixelPlaces<T>;
+    using Places = WindowOffsets<T>;
     using Single = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k, quads = tile_k / 4, step = threads / quads,
                          columns = Tile::m / step, channels = Tile::n / step;

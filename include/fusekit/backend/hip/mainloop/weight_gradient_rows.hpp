@@ -7,11 +7,10 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/mainloop/row_loader.hpp"
-#include "fusekit/backend/hip/mainloop/row_places.hpp"
-#include "fusekit/backend/hip/mainloop/row_slots.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/row_loads.hpp"
+#include "fusekit/backend/hip/copy/wgrad/row_offsets.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 
 namespace fusekit::hip {
 
@@ -25,8 +24,8 @@ class WeightGradientRows {
     using AtomOf = WeightGradientAtom<T>;
     using Atom = typename AtomOf::Type;
     using Tile = WeightGradientTile;
-    using Places = RowPlaces<T, Stride>;
-    using Loader = RowLoader<T, Stride>;
+    using Places = RowOffsets<T, Stride>;
+    using Loader = RowLoads<T, Stride>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k, quads = tile_k / 4;
     static constexpr unsigned x_apart = Tile::m / Loader::columns, dy_apart = Tile::n / Loader::channels;
     static_assert(threads / quads == x_apart && x_apart == dy_apart && threads % quads == 0);

@@ -4,7 +4,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 
 namespace fusekit::hip {
 

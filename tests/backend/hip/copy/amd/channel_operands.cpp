@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiled for each of AMD's targets, as atom/native.cpp is.
-#include "fusekit/backend/hip/collective/channel_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/channel_operands.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/load_quads.hpp"
-#include "fusekit/backend/hip/collective/near_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/quad_loads.hpp"
+#include "fusekit/backend/hip/copy/amd/table_operands.hpp"
 
 namespace fusekit::hip {
 
@@ -13,14 +13,15 @@ struct QuadOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
     static constexpr int table = Atom::tile_m >= 128 ? 128 : 64;
     using Weight = typename Plan::Head::template WeightElement<T>;
-    using Base = NearOperands<Plan, Atom, T, U, QuadsAlongRows<T, Atom::tile_m, Atom::tile_k, Atom::threads, padded>,
-                              NearFilters<Weight, Atom::tile_n, Atom::tile_k, Atom::threads, !Plan::totals_tiles>,
-                              QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>, table>;
+    using Base = TableOperands<Plan, Atom, T, U, QuadLoads<T, Atom::tile_m, Atom::tile_k, Atom::threads, padded>,
+                               FilterPackets<Weight, Atom::tile_n, Atom::tile_k, Atom::threads, !Plan::totals_tiles>,
+                               QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>, table>;
 };
 
 }  // namespace detail
 
-/// ChannelOperands where columns of windows are neighbours, which are loaded in quads of pixels.
+/// Loads x in quads of pixels (NCHW, column stride 1) and w in packets of 16 bytes, by buffer loads at 32-bit offsets
+/// from a table: for filters that are known at run time. TapOperands load those that the type has.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class QuadOperands : public detail::QuadOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::QuadOperandsOf<Plan, Atom, T, U>::Base;
@@ -37,7 +38,7 @@ public:
         if constexpr (Base::padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
-    /// As LoadOperands'.
+    /// Fills the table from `step` on; returns how many steps it has.
     __device__ int find(int step) const {
         this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& place) {
             offsets.put(i, place.x, place.w, at.s, conv);

@@ -10,14 +10,13 @@
 
 namespace fusekit::hip {
 
-/// How GemmK is counted where the taps of a filter are neighbours in memory: tap by tap, so that an index has the same
-/// tap in all steps of a phase, and channels go up by as many as a step has. A unit is one channel, or a few channels
-/// whose taps are counted as one sequence. `together`, 16 bytes of a row of a step are Packet taps of one unit; of taps
-/// that are left over, they are 16 bits from each of eight units, or, of floats, 32 from each of four. Taps of a
-/// transposed filter move `backwards` over x.
-template <auto Filter, bool backwards, int Packet, int TileK, bool are_together>
+/// The order of GemmK for filters whose taps are contiguous (KCRS): in all steps of a phase an index has the same tap,
+/// and a step advances by `channels`. A unit is the fewest channels whose taps are loaded as one sequence. If `packed`,
+/// 16 bytes of a row of a step are Packet consecutive taps of one unit. Otherwise the order has the tail taps: 16 bits
+/// from each of eight units, or of floats 32 bits from each of four. A transposed filter moves `backwards` over x.
+template <auto Filter, bool backwards, int Packet, int TileK, bool is_packed>
 struct TapOrder {
-    static constexpr bool together = are_together;
+    static constexpr bool packed = is_packed;
     static constexpr int tile_k = TileK, packet = Packet, columns = Filter.size[Filter.rank - 1];
     static constexpr int taps = [] {
         int all = 1;
@@ -25,18 +24,18 @@ struct TapOrder {
         return all;
     }();
     static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of 16 bits, or one of 32
-    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill a pair.
+    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill a `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
-    static constexpr int in_packets = unit * taps / packet, left_over = unit * taps % packet / pair;
-    static constexpr int phases = together ? in_packets : left_over;
-    static constexpr int channels = tile_k / (together ? packet : pair) * unit;  ///< of a step
+    static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
+    static constexpr int phases = packed ? in_packets : tail_taps;
+    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< of a step
 
-    /// How many columns right of a pixel a tap is. Columns have stride 1.
+    /// The column of a tap relative to the pixel's, at column stride 1.
     FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// How many of a quad's columns are in padding at most, where not all are.
+    /// The most columns of a quad that are in padding while others are not.
     FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
@@ -45,17 +44,17 @@ struct TapOrder {
         return most;
     }
 
-    /// Whether each 16 bytes of so many channels exist or do not.
-    FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (left_over > 0 ? packet : unit) == 0; }
+    /// The channels of a group fill whole packets of 16 bytes.
+    FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (tail_taps > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// The coordinate of index k of a step that has channels from `first` on. It may be one that does not exist.
+    /// The coordinate of index k of a step whose first channel is `first`. It may be out of bounds.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
-        constexpr int count = together ? packet : pair;
+        constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);
-        int const of_unit = (together ? 0 : in_packets * packet) + phase * count + own % count, tap = of_unit % taps;
+        int const of_unit = (packed ? 0 : in_packets * packet) + phase * count + own % count, tap = of_unit % taps;
         return {first + own / count * unit + of_unit / taps, tap / columns, tap % columns};
     }
 
@@ -76,11 +75,11 @@ consteval auto filter_in_type() {
 
 }  // namespace detail
 
-/// That of a plan whose head's type has its filter.
-template <class Plan, Element T, int TileK, bool together>
+/// The TapOrder of a plan whose head has its filter in its type.
+template <class Plan, Element T, int TileK, bool packed>
 using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
-                            TileK, together>;
-/// What of it depends on no tile.
+                            TileK, packed>;
+/// Its members that do not depend on a tile.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 

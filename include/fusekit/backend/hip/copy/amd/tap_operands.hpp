@@ -8,16 +8,16 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/float_quads.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
-#include "fusekit/backend/hip/collective/quads_under_taps.hpp"
-#include "fusekit/backend/hip/collective/tap_filters.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
+#include "fusekit/backend/hip/copy/amd/float_quads.hpp"
+#include "fusekit/backend/hip/copy/amd/tap_filters.hpp"
+#include "fusekit/backend/hip/copy/amd/tap_quads.hpp"
 
 namespace fusekit::hip {
 
-/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
-/// with units of as many taps and columns at stride 1, or of a TransposedConv of 16 or 32 bits without strides.
+/// The head's type has a filter that TapOrder can pack and quads of pixels at column stride 1: a Conv with 16 bytes of
+/// taps in a unit, or a TransposedConv of 16 or 32 bits without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -29,7 +29,7 @@ inline constexpr bool may_have_quads_of_taps = [] {
     else return false;
 }();
 
-/// Whether TapOperands load what a tile multiplies: of a convolution with space last, or of its gradients by x.
+/// TapOperands load the tile: of a convolution in NCHW, or of its gradient by x.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -39,11 +39,10 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// The atom that multiplies what TapOperands load: a schedule's, or, where its units have sparse products, the one of
-/// pixels in pairs. Where filters have several taps, windows are quicker in tiles of 64 channels. Elements of 16 bits
-/// are quicker in pairs only if they have padding to select: else words would be copied to where they are stored from.
+/// The atom that multiplies TapOperands' stages: the schedule's, or, if its unit has sparse products, the atom of pairs
+/// of pixels, which halves the permutations. Unpadded elements of 16 bits need none that pairs would save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
-struct AtomUnderTaps {
+struct TapAtom {
     using Type = Atom;
 };
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -51,22 +50,22 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
         requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
         requires sizeof(T) == 1 || (AnyTapOrder<Plan, T>::taps != 1 && Plan::Head::may_be_padded);
     }
-struct AtomUnderTaps<Plan, Atom, T, fast> {
+struct TapAtom<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
 };
 
-/// The loader of x in TapOperands.
+/// TapOperands' loader of x.
 template <class Atom, Element T, bool padded, class Order>
-struct InputsUnderTaps {
-    using Type = QuadsUnderTaps<T, Atom::tile_m, Atom::threads, padded, Order>;
+struct TapInputs {
+    using Type = TapQuads<T, Atom::tile_m, Atom::threads, padded, Order>;
 };
 template <class Atom, Element T, bool padded, class Order>
     requires requires { requires Atom::are_in_pairs; }
-struct InputsUnderTaps<Atom, T, padded, Order> {
-    using Type = PairsUnderTaps<T, Atom::tile_m, Atom::threads, padded, Order>;
+struct TapInputs<Atom, T, padded, Order> {
+    using Type = TapPairs<T, Atom::tile_m, Atom::threads, padded, Order>;
 };
 template <class Atom, bool padded, class Order>
-struct InputsUnderTaps<Atom, float, padded, Order> {
+struct TapInputs<Atom, float, padded, Order> {
     using Type = FloatQuads<Atom::tile_m, Atom::threads, padded, Order>;
 };
 
@@ -75,26 +74,26 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// The stage that they fill: the atom's, or, where inputs have a tile of their own, one with that.
+/// The LDS stage: the atom's, or one with the tile of Inputs if that has its own.
 template <class Inputs, class AtomStage>
-struct StageUnderTaps {
+struct TapStage {
     using Type = AtomStage;
 };
 template <class Inputs, class AtomStage>
     requires requires { typename Inputs::Tile; }
-struct StageUnderTaps<Inputs, AtomStage> {
+struct TapStage<Inputs, AtomStage> {
     using Type = StageOfTiles<typename Inputs::Tile, decltype(AtomStage::w)>;
 };
 
-/// LoadOperands for AMD's processors, in a TapOrder. Within a phase a thread's offsets and selectors stay in registers,
-/// and channels are a number that all threads add: it needs no table.
-template <class Plan, class Atom, Element T, detail::OutputElement U, bool together>
+/// Loads x in quads of pixels (NCHW) and w by taps (KCRS) in a TapOrder, by buffer loads. Within a phase a thread's
+/// offsets and selectors stay in registers, and the wave adds the channel offset in a scalar register.
+template <class Plan, class Atom, Element T, detail::OutputElement U, bool packed>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
                          space = Plan::Head::collapsed_space;
     static constexpr bool padded = Plan::Head::may_be_padded;
-    using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
-    using Inputs = typename InputsUnderTaps<Atom, T, padded, Order>::Type;
+    using Order = TapOrderOf<Plan, T, Atom::tile_k, packed>;
+    using Inputs = typename TapInputs<Atom, T, padded, Order>::Type;
     using Filters = TapFilters<T, Atom::tile_n, Atom::threads, !Plan::totals_tiles, Order>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
@@ -103,7 +102,7 @@ public:
     static constexpr bool exists = Order::phases > 0;
     /// A step's offsets.
     using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
-    using Stage = typename StageUnderTaps<Inputs, typename Atom::Stage>::Type;
+    using Stage = typename TapStage<Inputs, typename Atom::Stage>::Type;
 
     __device__ TapOperands(Params const& the_params, Problem const& conv, Shared& the_shared, Pixel const* pixels,
                            TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
@@ -121,15 +120,15 @@ public:
     /// Steps along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// How many bytes of a filter's channels are before it in its phase.
+    /// The byte offset of a step's channels in a filter, from the phase's first step.
     using Step = int;
 
-    /// As LoadOperands', of steps that follow one another.
+    /// Reads the offsets of `step` and of consecutive steps; returns how many steps may use them.
     __device__ int find(int step) {
-        Problem const conv = reload(params).problem();  // whose numbers scalar registers do not hold from step to step
+        Problem const conv = reload(params).problem();  // scalar registers do not hold it from step to step
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
-        // Past the last step no channel exists, and zeros are loaded.
+        // Channels of steps past the last are out of bounds and read zero.
         int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
@@ -160,8 +159,8 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    std::uint32_t further = 0;  ///< where a step's channels are in x
-    std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
+    std::uint32_t further = 0;  ///< byte offset of a step's channels in x
+    std::uint32_t to_next;  ///< bytes in x from a step's channels to the next step's
     int phase = -1, end = 0;  ///< the step at which the phase ends
 };
 

@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "fusekit/backend/hip/collective/near_words.hpp"
-#include "fusekit/backend/hip/collective/tap_order.hpp"
+#include "fusekit/backend/hip/copy/amd/buffer_loads.hpp"
+#include "fusekit/backend/hip/copy/amd/tap_order.hpp"
 
 namespace fusekit::hip {
 
-/// NearFilters in a TapOrder.
+/// FilterPackets (KCRS) in a TapOrder: 16 bytes of taps at a time, or single tail taps of several units.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
-class TapFilters : public NearFilters<W, Size, Order::tile_k, threads, has_scalars> {
-    using Base = NearFilters<W, Size, Order::tile_k, threads, has_scalars>;
+class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
+    using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::own, Base::passes, Base::values;
-    static constexpr int units = Order::packet / Order::pair;  ///< whose left-over taps make 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< whose tail taps make 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
@@ -25,10 +25,9 @@ public:
 
     /// From a step's channels to the next step's, in bytes.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads that step, or one whose channels lie `further` bytes on. Those of taps left over are loaded in their
-    /// order.
+    /// Loads that step, or one whose channels begin `further` bytes behind. Steps of tail taps are loaded in order.
     __device__ void load(std::uint32_t further) {
-        if constexpr (Order::together) {
+        if constexpr (Order::packed) {
             Base::load(further);
         } else {
             this->each([&](int pass, Buffer const& buffer, std::uint32_t at) {
@@ -42,12 +41,12 @@ public:
     }
     /// Waits for its loads.
     __device__ void wait() {
-        if constexpr (Order::together) Base::wait();
+        if constexpr (Order::packed) Base::wait();
         else wait_for(singles[passes - 1][units - 1]);
     }
     template <class Tile>
     __device__ void store(Tile& tile) {
-        if constexpr (!Order::together)
+        if constexpr (!Order::packed)
 #pragma unroll
             for (int i = 0; i < passes * units; ++i) {
                 std::uint32_t const single = singles[i / units][i % units];
@@ -60,7 +59,7 @@ public:
 
 private:
     std::uint32_t of_channel;
-    Pair singles[Order::together ? 1 : passes][units];
+    Pair singles[Order::packed ? 1 : passes][units];
 };
 
 }  // namespace fusekit::hip

@@ -7,19 +7,19 @@
 
 namespace fusekit::hip {
 
-/// Where in a row of y a quad of pixels is: its windows have padding on the left, on neither side, or on the right.
+/// The position of a quad in a row of y: its windows have padding on the left, on neither side, or on the right.
 enum class QuadPlace { left, middle, right };
 
-/// A thread's share of x in a tile of AMD's matrix units, where pixels are neighbours: four pixels after one another in
-/// a row of y, and as many indices of GemmK as make whole words of each pixel. Those of floats are four apart, so that
-/// under 16 bytes of a filter they have one tap, and neighbouring threads have neighbouring quads.
+/// The fragment of x that a thread copies if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a
+/// quad), and own_k indices of GemmK, whole words for each pixel. Indices of floats are four apart, so that they have
+/// one tap in 16 bytes of a filter, and consecutive threads have consecutive quads.
 template <Element T, int Size, int TileK, int threads>
-class QuadOfPixels {
+class PixelQuad {
 public:
     static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK
 
     template <class RowAt>
-    __device__ QuadOfPixels(unsigned thread, RowAt row_at)
+    __device__ PixelQuad(unsigned thread, RowAt row_at)
         : k(first_k(thread)),
           row(first_row(thread)),
           buffer(row_at(row).first),
@@ -50,12 +50,12 @@ protected:
     unsigned k, row;
     QuadPlace place = QuadPlace::middle;
     Buffer buffer;
-    std::uint32_t first, invalid, invalid_at_end;  ///< where the windows begin; the masks of the first and the last
+    std::uint32_t first, invalid, invalid_at_end;  ///< byte offset of the first window; masks of the first and last
 
     /// Stores the thread's indices of each pixel.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
-        static_assert(Tile::place(0, 1) == TileK);  // rows in pairs have one order, and the compiler stores them so
+        static_assert(Tile::place(0, 1) == TileK);  // rows at fixed distances: the compiler pairs stores
 #pragma unroll
         for (int pixel = 0; pixel < 4; ++pixel) {
             T* const to = tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK;

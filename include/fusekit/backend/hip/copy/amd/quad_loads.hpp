@@ -4,15 +4,15 @@
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
-#include "fusekit/backend/hip/collective/near_words.hpp"
-#include "fusekit/backend/hip/collective/quad_of_pixels.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/copy/amd/buffer_loads.hpp"
+#include "fusekit/backend/hip/copy/amd/pixel_quad.hpp"
 
 namespace fusekit::hip {
 
-/// Indices of GemmK as quads of pixels take them: four pixels after one another in a row of y, whose windows are one
-/// column apart. Those at the left and at the right end of a row have columns in padding. They load four elements of
-/// the row nevertheless, the first or the last, and a selector shifts them to where they belong and zeros to the rest.
+/// A table of GemmK offsets for quads: four consecutive pixels of a row of y at column stride 1. Quads at the left and
+/// right end of a row have columns in padding: they load the first or last four elements of the row, and a selector of
+/// v_perm_b32 shifts these and zeros the others.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
     static constexpr auto left = static_cast<unsigned>(QuadPlace::left),
@@ -22,16 +22,16 @@ struct QuadOffsets {
     static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));  ///< of a quad's selectors
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// Of a quad of x, by its place in a row: where it lies, in bytes, and what its elements are selected by; and the
-    /// padding above and below x that the index reaches: a mask, or the number of its one bit. Quads in the middle are
-    /// selected alike; where shared memory is short, their selectors are as many as a thread has.
+    /// For each QuadPlace: byte offsets in x, and selectors; and the padding above and below x that an index reaches,
+    /// as a mask or the number of its one bit. All quads in the middle have the same selectors; a short table stores
+    /// these once, as many as a thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[places][Size];
     alignas(16) std::uint32_t masks[of_padding];
     alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
     alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
-    std::uint32_t w[Size / packet];  ///< of the first weight of each 16 bytes
+    std::uint32_t w[Size / packet];  ///< byte offset of each packet of 16 bytes
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
@@ -89,11 +89,10 @@ private:
     }
 };
 
-/// TileAlongRows of quads of pixels, for QuadOperands. A thread loads a quad for each of its indices of GemmK, and
-/// transposes them in registers.
+/// Loads x in quads (NCHW): one for each index of GemmK of a thread, transposed in registers on the way to LDS.
 template <Element T, int Size, int TileK, int threads, bool padded>
-class QuadsAlongRows : public QuadOfPixels<T, Size, TileK, threads> {
-    using Base = QuadOfPixels<T, Size, TileK, threads>;
+class QuadLoads : public PixelQuad<T, Size, TileK, threads> {
+    using Base = PixelQuad<T, Size, TileK, threads>;
     using Base::per_word, Base::k_words, Base::place, Base::buffer, Base::first, Base::invalid;
     static constexpr int words = 4 / per_word;
 
@@ -141,7 +140,7 @@ protected:
     using Base::k;
     Words<words> quads[own_k];
 
-    /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
+    /// Calls f(i, byte offset) for each index of GemmK of the thread, and reads the selectors.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll

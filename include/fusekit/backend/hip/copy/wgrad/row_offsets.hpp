@@ -2,51 +2,96 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/mainloop/packet_places.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/packet_offsets.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/tensor/filter.hpp"
 
 namespace fusekit::hip {
 
-/// Whether four pixels of a row of y are neighbours in a row of x under each tap, or every other element.
+/// Rows of y padded to quads of pixels (slots). The last quad of an image ends with the image: it may repeat pixels of
+/// the quad before.
+struct PaddedRows {
+    FUSEKIT_HD static constexpr std::int64_t of_row(std::int64_t pixels) { return (pixels + 3) / 4 * 4; }
+    FUSEKIT_HD static constexpr std::int64_t of_image(std::int64_t rows, std::int64_t pixels) {
+        return rows * of_row(pixels);
+    }
+};
+
+/// The slots of a CTA.
+struct SlotRange {
+    int begin, end;
+
+    template <class Params, class Problem>
+    __device__ SlotRange(Params const& params, Problem const& conv, int first) : begin(of_wave(first)) {
+        auto const slot_count = static_cast<int>(PaddedRows::of_image(conv.y[2], conv.y[3]) * conv.y[0]);
+        end = of_wave((min)(begin + params.part_pixels, slot_count));
+    }
+};
+
+/// The steps of a CTA, of `slots_per_step` each, that may have edges: quads whose loads reach out of bounds of x, in
+/// the first rows of the first image and the last rows of the last one. Filters of a single tap have none.
+template <int slots_per_step>
+class EdgeSteps {
+public:
+    template <class Problem>
+    __device__ EdgeSteps(Problem const& conv, int begin) {
+        int const rows = conv.extent(conv.y, 2), row_slots = static_cast<int>(PaddedRows::of_row(conv.y[3])),
+                  stride = conv.filter.strides[0], of_first = -conv.window({0, 0, 0})[0],
+                  of_last =
+                      conv.extent(conv.x.layout.shape, 2) - 1 + of_first - conv.distance(conv.window_rows() - 1, 0)[0],
+                  last_row = (conv.extent(conv.y, 0) - 1) * rows + ((max)(of_last, 0) + stride - 1) / stride;
+        first_end = of_wave((of_first / stride + 1) * row_slots);
+        last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
+        if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
+    }
+    /// The first such step's slot, from `slot` on.
+    __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
+
+private:
+    int first_end, last_begin;
+};
+
+/// Four pixels of a row of y are contiguous, or at stride 2, in a row of x under each tap.
 template <Element T, int Space>
-FUSEKIT_HD constexpr bool may_lie_in_rows(Filter<Space> const& filter) {
+FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Where a quad is under a tap, as offsets of Buffers, and how its pixels are selected of what is loaded there: the
-/// first two by `low`, the others by `high`. What is padding is selected as zeros.
+/// Buffer offsets of a quad under a tap, in x and dy, and the v_perm_b32 selectors of its first two (`low`) and last
+/// two pixels (`high`). Padding is selected as zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
 
-/// A table of quads under each tap of a tile's columns, where channels run fastest, and in a last line as ones. Windows
-/// are `Stride` columns apart: 8 bytes of a row of x have a quad's pixels under stride 1, and 16 under stride 2.
+/// A table of quads under each tap of a tile's columns, channels fastest, with a last line of ones. At column stride 1
+/// a quad has 8 bytes of a row of x, at stride 2 it has 16.
 template <Element T, int Stride>
-class RowPlaces {
+class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
     static constexpr int most_taps = WeightGradientTile::m / 8, most_quads = 256, room = 512;
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
     static constexpr int loaded = 4 * Stride;  ///< elements at a quad
-    /// A quad's pixels of these, where none is padding. Of 16 bytes each half has two.
+    /// Selectors of a quad without padding. Each half of 16 bytes has two pixels.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// How many quads a table of so many taps has, in multiples of `together`.
+    /// The number of quads of a table with `range.count` taps, a multiple of `together`.
     template <int together>
     __device__ static int quads(TapRange const& range) {
         return (min)(most_quads, room / (range.count + 1) / together * together);
     }
-    /// The quads of a tap of the tile's, or, of the number of its taps, ones.
+    /// The line of a tap of the tile; tap `count` is the line of ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
     /// Called once, and followed by a barrier.
@@ -54,8 +99,8 @@ public:
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Takes `count` quads from slot `first` on, to lines of `quads`. Those past the end are nowhere; and so are edges,
-    /// whose bytes are not all in x, or all others.
+    /// Fills lines of `quads` with `count` quads from slot `first` on. Quads past the end are out of range; so are
+    /// edges, or, with `of_edges`, all others.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {

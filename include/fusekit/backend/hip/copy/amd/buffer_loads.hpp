@@ -7,17 +7,18 @@
 
 namespace fusekit::hip {
 
-/// An index of GemmK in bytes, of elements of T.
+/// The byte offset of an index of GemmK for elements of T; Buffer::nowhere if the index does not exist.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
     if (offset.mask == KOffset::never) return Buffer::nowhere;
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// Indices of GemmK where both operands are loaded in packets of 16 bytes: of each the first, and how many steps follow
-/// one another there under its tap. An entry has as many bytes as a packet, so that places in a row are places here.
+/// A table of GemmK offsets, one entry for each packet of 16 bytes: byte offsets of x and w, the padding mask, and the
+/// number of steps that follow under the same tap. An entry has 16 bytes, so that a byte offset in a row of the tile is
+/// also the byte offset of its entry.
 template <Element T, Element W, int Size>
-struct WordOffsets {
+struct PacketOffsets {
     struct alignas(16) Entry {
         std::uint32_t x, mask, w;
         int steps;
@@ -28,7 +29,7 @@ struct WordOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// Of the packet of index k of a step that begins at so many bytes.
+    /// The entry of index k of the step whose entries begin at byte offset `place`.
     __device__ Entry const& at(int place, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
         return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
@@ -36,7 +37,7 @@ struct WordOffsets {
     __device__ std::uint32_t w_at(int place, unsigned k) const { return at(place, k).w; }
 };
 
-/// Stores a step's operands. The filters were loaded last, so waiting for them waits for both.
+/// Stores a step's operands to LDS. Filters are loaded last, so their wait covers both operands.
 template <class Inputs, class Filters, class Stage>
 __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
     filters.wait();
@@ -44,9 +45,9 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// A thread's share of a tile for ChannelOperands: 16 bytes at its place along GemmK of every `step`-th row.
+/// The fragment of a tile that a thread copies: 16 bytes at index k of GemmK of every `step`-th row.
 template <Element T, int Size, int TileK, int threads>
-class WordsOfRows {
+class RowPackets {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
     static_assert(packets * count == TileK && threads % packets == 0);
 
@@ -64,19 +65,19 @@ protected:
     unsigned k, first;
     Words<4> values[passes];
 
-    __device__ explicit WordsOfRows(unsigned thread) : k(thread % packets * count), first(thread / packets) {}
+    __device__ explicit RowPackets(unsigned thread) : k(thread % packets * count), first(thread / packets) {}
     __device__ unsigned row(int pass) const { return first + static_cast<unsigned>(pass * step); }
 };
 
-/// TileAlongK of 16 bytes of a row of x at once, which knows its padding where windows are `padded`.
+/// Loads x (pixels, channels) in packets of 16 bytes by buffer loads; out-of-bounds taps read zero if `padded`.
 template <Element T, int Size, int TileK, int threads, bool padded>
-class NearWords : public WordsOfRows<T, Size, TileK, threads> {
-    using Base = WordsOfRows<T, Size, TileK, threads>;
+class InputPackets : public RowPackets<T, Size, TileK, threads> {
+    using Base = RowPackets<T, Size, TileK, threads>;
     using Base::first, Base::k, Base::passes, Base::row, Base::values;
 
 public:
     template <class RowAt>
-    __device__ NearWords(unsigned thread, RowAt row_at) : Base(thread), buffer(row_at(first).first) {
+    __device__ InputPackets(unsigned thread, RowAt row_at) : Base(thread), buffer(row_at(first).first) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             RowPointer<T> const at = row_at(row(i));
@@ -85,18 +86,18 @@ public:
         }
     }
 
-    /// Takes the offsets of a step.
+    /// Reads the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int place) {
         auto const& entry = offsets.at(place, k);
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             own[i] = rows[i] + entry.x;
-            // What is invalid, a number up to 2^31, is nowhere when it is negative: without a comparison.
+            // -mask forces the offset out of range: a branch-free predicate.
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads that step, or one whose channels lie `further` bytes on.
+    /// Loads that step, or one whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
@@ -107,11 +108,12 @@ private:
     std::uint32_t rows[passes], invalid[passes], own[passes];
 };
 
-/// The same of filters. Where there are scalar registers to spare, a thread's loads have one offset, because each has a
-/// Buffer that begins at a filter of its own. Behind the last filter are zeros, or it is there again.
+/// Loads w (filters, GemmK) in packets of 16 bytes by buffer loads. With `has_scalars` each pass has a Buffer that
+/// begins at its first filter, so that all loads of a thread share one vector offset. Rows past K read zero (buffer out
+/// of bounds) or clamp to the last filter.
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
-class NearFilters : public WordsOfRows<W, Size, TileK, threads> {
-    using Base = WordsOfRows<W, Size, TileK, threads>;
+class FilterPackets : public RowPackets<W, Size, TileK, threads> {
+    using Base = RowPackets<W, Size, TileK, threads>;
     using Base::first, Base::row, Base::step;
 
 protected:
@@ -122,7 +124,7 @@ private:
 
 public:
     template <class Problem>
-    __device__ NearFilters(unsigned thread, Problem const& conv, int first_filter, int group) : Base(thread) {
+    __device__ FilterPackets(unsigned thread, Problem const& conv, int first_filter, int group) : Base(thread) {
         W const* const begin = conv.weight_row(first_filter, group).first;
         if constexpr (has_scalars) {
             W const* const end = conv.end_of_filters(group);
@@ -153,9 +155,9 @@ public:
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    std::uint32_t own[passes / together];  ///< where a step's loads that have a Buffer each begin
+    std::uint32_t own[passes / together];  ///< byte offsets of a step's loads in their Buffers
 
-    /// Calls f(pass, Buffer, offset there) for each pass.
+    /// Calls f(pass, buffer, byte offset in it) for each pass.
     template <class F>
     __device__ void each(F const& f) const {
 #pragma unroll

@@ -13,8 +13,8 @@
 
 namespace fusekit::hip {
 
-/// Where the window of a pixel of dy begins in x; or, of a column of the gradient, how far from there its tap and
-/// channel are. Both together are in x, or in padding; never where either is `nowhere`.
+/// The begin in x of the window of a pixel of dy, or the distance of a gradient column's tap and channel from there.
+/// Their sum is in x or in padding; out of bounds if either is `nowhere`.
 template <int Space>
 struct alignas(16) PlaceInX {
     static constexpr std::int32_t nowhere = -(1 << 30);
@@ -34,23 +34,23 @@ struct alignas(16) PlaceInX {
     }
 };
 
-/// Pixels of dy: where their windows begin in x, and where they are in dy.
+/// Pixels of dy: the begins of their windows in x, and their offsets in dy.
 template <int Space, int Size>
 struct PixelTable {
     PlaceInX<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
-/// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels;
-/// pixels; or, for both operands, pixels in quads of rows (WeightGradientRows).
+/// The contiguous mode of an operand: channels of a pixel, in packets of eight, of four or single; pixels; or, for both
+/// operands, pixels in quads of rows (WeightGradientRows).
 enum class Neighbours { eights, fours, channels, pixels, rows };
 
-/// A thread's share of an operand of TileK pixels and Size rows, which are channels or columns, on its way from memory
-/// to an atom's Tile. Neighbouring threads load neighbours.
+/// The fragment of an operand (TileK pixels, Size channels or columns) that a thread copies from memory to an atom's
+/// Tile. Consecutive threads load consecutive elements.
 ///
-/// In a Tile whose rows have pixels as neighbours, a thread has several pixels after each other, and stores up to 16
-/// bytes of a row at once. Channels of packets stand there in another order: rows that threads store together follow
-/// each other, and so fall into different banks.
+/// In a Tile with contiguous pixels a thread has several consecutive pixels and stores up to 16 bytes of a row at once.
+/// Channels of packets are permuted there (tile_row): rows that threads store at once are consecutive, which avoids
+/// bank conflicts.
 template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
     static constexpr int share = Size * TileK / threads;

@@ -2,24 +2,24 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/pair_tile.hpp"
-#include "fusekit/backend/hip/collective/load_quads.hpp"
+#include "fusekit/backend/hip/copy/amd/quad_loads.hpp"
 
 namespace fusekit::hip {
 
-/// Quads whose taps stay the same from step to step, for TapOperands.
+/// QuadLoads whose offsets stay in registers for all steps of a phase (TapOrder).
 template <Element T, int Size, int threads, bool padded, class Order>
-class QuadsUnderTaps : public QuadsAlongRows<T, Size, Order::tile_k, threads, padded> {
-    using Base = QuadsAlongRows<T, Size, Order::tile_k, threads, padded>;
+class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
+    using Base = QuadLoads<T, Size, Order::tile_k, threads, padded>;
 
 public:
     using Base::Base;
 
-    /// Takes the offsets of a step.
+    /// Reads the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads that step, or one whose channels lie `further` bytes on.
+    /// Loads that step, or one whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
@@ -29,10 +29,11 @@ private:
     std::uint32_t own[Base::own_k];
 };
 
-/// The same in pairs of pixels. Of bytes, one permutation makes a word of two indices of GemmK of two pixels.
+/// TapQuads stored as pairs of pixels (PairTile), for sparse products. Of bytes, one v_perm_b32 makes a word of two
+/// indices of GemmK of two pixels.
 template <Element T, int Size, int threads, bool padded, class Order>
-class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, padded, Order> {
-    using Base = QuadsUnderTaps<T, Size, threads, padded, Order>;
+class TapPairs : public TapQuads<T, Size, threads, padded, Order> {
+    using Base = TapQuads<T, Size, threads, padded, Order>;
     using Base::k, Base::own_k, Base::row;
     static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));  ///< indices of two pixels
     static_assert(own_k % per_chunk == 0);

@@ -5,13 +5,13 @@
 
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 
 namespace fusekit::hip {
 
-/// Taps of a window that follow one another: those that the columns of a tile have, where channels run fastest.
+/// The consecutive taps of a window that a tile's columns have, with channels as the fastest mode.
 struct TapRange {
     int first, count;
 
@@ -21,7 +21,7 @@ struct TapRange {
                   last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
-    /// Finds how far a window's taps are from its first, a thread each.
+    /// Computes the distances of the taps from a window's begin, one tap a thread.
     template <class Problem, class Place>
     __device__ void find(Problem const& conv, Place* places, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
@@ -32,17 +32,17 @@ struct TapRange {
     }
 };
 
-/// Where the pixels of four steps are, as offsets of Buffers: in x, under each tap of a tile's columns, or nowhere
-/// where that is padding; and in dy. Columns of one packet have one tap.
+/// A table of Buffer offsets of the pixels of four steps: in x for each tap of a tile's columns, out of range in
+/// padding, and in dy. The columns of a packet have one tap.
 template <Element T, int Space, class Tile, int StepPixels>
-class PacketPlaces {
+class TapPacketOffsets {
     static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
     static constexpr int threads = Tile::threads;
 
 public:
     static constexpr int pixels = 4 * StepPixels;
     static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= most_taps);
-    /// How many blocks of threads have a pixel each.
+    /// The number of threads that share a pixel's taps.
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
@@ -52,7 +52,7 @@ public:
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Takes pixels from `first` on. Those past the end are nowhere.
+    /// Fills the table from pixel `first` on. Pixels past the end are out of range.
     template <class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
         int const part = of_wave(static_cast<int>(thread / pixels));
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    PlaceInX<Space> taps[most_taps];  ///< from where a window begins
+    PlaceInX<Space> taps[most_taps];  ///< distances from a window's begin
 
     __device__ static std::uint32_t place(std::int64_t offset) {
         return Buffer::before + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));

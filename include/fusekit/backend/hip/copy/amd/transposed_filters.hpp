@@ -7,13 +7,13 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/collective/near_words.hpp"
+#include "fusekit/backend/hip/copy/amd/buffer_loads.hpp"
+#include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
-/// Whether the filters of a tile's ChannelOperands are TransposedFilters.
+/// ChannelOperands load the tile's filters as TransposedFilters.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -24,9 +24,8 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// NearFilters where filters, and not their weights along GemmK, are neighbours in memory: those of a convolution with
-/// channels last, in its gradient by x. A thread loads packets of filters at indices after one another, and stores them
-/// transposed. The tile has filters in another order.
+/// Loads w if filters, not GemmK, are contiguous: in the gradient by x of an NHWC convolution. A thread loads packets
+/// of filters at consecutive indices of GemmK and stores them transposed; tile_row() gives the order of filters in LDS.
 template <Element W, class Tile, int Size, int TileK, int threads>
 class TransposedFilters {
     using Share = TileOfPixels<W, Tile, Size, TileK, threads>;
@@ -38,19 +37,19 @@ public:
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
         : thread(the_thread), buffer(conv.weight_row(first_filter, group).first) {
         unsigned const row = Share::first_row(in_packets, thread);
-        // Products with filters behind the last are not stored.
+        // Products with filters past the last are not stored.
         bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
         first = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
                 Share::first_pixel(in_packets, thread) % packet * step;
     }
 
-    /// Takes the offsets of a step.
+    /// Reads the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int place) {
         own = first + offsets.w_at(place, Share::first_pixel(in_packets, thread));
     }
-    /// Loads it, and goes on to the channels that follow.
+    /// Loads that step and advances to the next channels.
     __device__ void load() {
         std::uint32_t at = 0;
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {

@@ -1,17 +1,46 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/quad_of_pixels.hpp"
-#include "fusekit/backend/hip/collective/quad_tile.hpp"
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/copy/amd/pixel_quad.hpp"
 
 namespace fusekit::hip {
 
-/// QuadsUnderTaps of floats, which are stored as they are loaded. A quad that reaches into padding beside x is loaded
-/// further inside, stored as much further in its QuadTile, and zeros before or behind it. A thread has one tap, and so
-/// does this with all of its quads.
+/// One operand (TileK, Size) of floats in LDS. Four consecutive rows are a quad of 16 bytes. The `Between` words
+/// between two quads are never read, so that a quad may be stored up to `Between` words to either side.
+template <int Size, int TileK, int Between>
+class QuadTile {
+public:
+    /// The address of index k of a quad's first row; its other rows follow.
+    __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + place(k, row); }
+
+    /// Chunk number `chunk` of a row: four indices.
+    __device__ Words<4> read(unsigned chunk, unsigned row) const {
+        auto const* const first = address_in_register(words + place(chunk * 4, row));
+        Words<4> result;
+#pragma unroll
+        for (unsigned i = 0; i < 4; ++i) result[static_cast<int>(i)] = first[i * pitch];
+        return result;
+    }
+
+private:
+    static constexpr unsigned quad = 4 + Between, pitch = Size / 4 * quad + Between;
+    alignas(16) std::uint32_t words[TileK * pitch];
+
+    __device__ static constexpr unsigned place(unsigned k, unsigned row) {
+        return k * pitch + Between + row / 4 * quad + row % 4;
+    }
+};
+
+/// TapQuads of floats, which need no transposition. A quad that reaches into padding left or right of x is loaded from
+/// inside the row, stored shifted by as many words in its QuadTile, and filled with zeros. All quads of a thread have
+/// one tap, and so one shift.
 template <int Size, int threads, bool padded, class Order>
-class FloatQuads : public QuadOfPixels<float, Size, Order::tile_k, threads> {
-    using Base = QuadOfPixels<float, Size, Order::tile_k, threads>;
+class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
+    using Base = PixelQuad<float, Size, Order::tile_k, threads>;
     using Base::buffer, Base::first, Base::invalid, Base::k, Base::own_k, Base::place, Base::row;
     static constexpr int outside = padded ? Order::most_outside() : 0;
 
@@ -20,7 +49,7 @@ public:
 
     using Base::Base;
 
-    /// Takes the offsets of a step.
+    /// Reads the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
 #pragma unroll
@@ -31,7 +60,7 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
     }
-    /// Loads that step, or one whose channels lie `further` bytes on.
+    /// Loads that step, or one whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);
@@ -57,7 +86,7 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// The j-th pixel in padding, or its last one where there are fewer; a word that nobody reads where there is none.
+    /// The word of the j-th pixel in padding, of the last one if there are fewer, or a word that is never read.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

@@ -8,15 +8,15 @@
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 
 namespace fusekit::hip {
 
-/// The places of pixels that are loaded one by one from x, and four together from dy, as offsets of Buffers, in bytes.
-/// A place in x is the sum of a window's row, its column and a channel. None of these is negative, and no sum is 2^29
-/// or more from where x begins. So a row or a column in padding is nowhere, whatever is added to it.
+/// A table of Buffer offsets, in bytes, of pixels that are loaded one by one from x and in quads from dy. An offset in
+/// x is the sum of a window's row, its column and a channel, none negative and the sum below 2^29: a row or column in
+/// padding is out of range whatever is added.
 template <Element T>
-struct PixelPlaces {
+struct WindowOffsets {
     static constexpr int pixels = 64, most_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
     /// Lines of some pixels: the rows of their windows, over all slices, then the columns; and last a row in padding.

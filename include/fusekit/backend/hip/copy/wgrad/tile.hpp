@@ -11,24 +11,22 @@
 
 namespace fusekit::hip {
 
-/// The tile of a gradient by the weights: columns, and channels of y. All targets of a maker have the same, so that the
-/// host need not know their units. AMD's processors have 64 KB of shared memory: a tile's sums pass through it in
-/// several passes, so that three blocks run at once. On NVIDIA's, the blocks of a cluster read each other's whole sums.
+/// The tile of a weight gradient: m columns of GemmN, n channels of y. All targets of a vendor have the same, so that
+/// the host need not know their units. With AMD's 64 KB of LDS the accumulators are staged in `passes`, so that three
+/// CTAs are resident. On NVIDIA's GPUs the CTAs of a cluster read each other's accumulators through DSMEM.
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
 };
 
-/// A tile of more channels, for packets alone (WeightGradientPackets): a thread loads a third less for as many
-/// products.
+/// A tile of 128 channels, for packets alone (WeightGradientPackets): a third fewer loads per product.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
-/// Whether a target has a tile. The wide tile's totals would not fit in registers beside gfx11's factors, and would
-/// fill shared memory.
+/// A target has a kernel of a tile. On gfx11 the wide tile's totals fit neither in registers nor in LDS.
 template <class Tile, Element T, class Tag>
 inline constexpr bool has_weight_gradient = true;
 template <Element T, class Tag>

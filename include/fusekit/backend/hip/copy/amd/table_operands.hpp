@@ -5,17 +5,17 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
+#include "fusekit/backend/hip/copy/amd/buffer_loads.hpp"
 
 namespace fusekit::hip {
 
-/// What ChannelOperands and QuadOperands have in common: Inputs and Weights, which lie within 2^30 bytes of the tile's
-/// first element, and offsets in a table, of `Packet` indices of GemmK each.
+/// The base of ChannelOperands and QuadOperands: loaders of x and w whose elements are within 2^30 bytes of the tile's
+/// first one, and an LDS table with an offset for every `Packet` indices of GemmK.
 template <class Plan, class Atom, Element T, detail::OutputElement U, class Inputs, class Weights, class TheShared,
           int Table, int Packet = 1>
-class NearOperands {
+class TableOperands {
 protected:
     static constexpr int tile_k = Atom::tile_k, table_steps = Table / tile_k;
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -25,10 +25,10 @@ protected:
 public:
     using Stage = typename Atom::Stage;
     using Shared = TheShared;
-    using Step = int;  ///< where a step's offsets are
+    using Step = int;  ///< the position of a step's offsets in the table
 
-    __device__ NearOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
-                            TileCoord<Atom::tile_m, Atom::tile_n> const& at, unsigned the_thread)
+    __device__ TableOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
+                             TileCoord<Atom::tile_m, Atom::tile_n> const& at, unsigned the_thread)
         : params(the_params),
           conv(the_conv),
           offsets(the_shared),
@@ -47,7 +47,7 @@ protected:
     Inputs inputs;
     Weights weights;
 
-    /// Fills the table from a step on: put(i, at, offsets) is given where packet i, from index i of the table on, lies.
+    /// Fills the table from `step` on by put(i, coordinate, offsets) for every Packet-th index i. Synchronizes.
     template <class Put>
     __device__ void fill_table(int step, Put const& put) const {
         unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;

@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/near_operands.hpp"
-#include "fusekit/backend/hip/collective/transposed_filters.hpp"
+#include "fusekit/backend/hip/copy/amd/table_operands.hpp"
+#include "fusekit/backend/hip/copy/amd/transposed_filters.hpp"
 
 namespace fusekit::hip {
 
@@ -20,33 +20,33 @@ struct ChannelOperandsOf {
     using Weight = typename Plan::Head::template WeightElement<T>;
     using Weights = std::conditional_t<has_transposed_conv<Plan>,
                                        TransposedFilters<Weight, decltype(Atom::Stage::w), tile_n, tile_k, threads>,
-                                       NearFilters<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>>;
-    using Base = NearOperands<Plan, Atom, T, U, NearWords<T, Atom::tile_m, tile_k, threads, padded>, Weights,
-                              WordOffsets<T, Weight, table>, table, packet>;
+                                       FilterPackets<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>>;
+    using Base = TableOperands<Plan, Atom, T, U, InputPackets<T, Atom::tile_m, tile_k, threads, padded>, Weights,
+                               PacketOffsets<T, Weight, table>, table, packet>;
 };
 
 }  // namespace detail
 
-/// LoadOperands for AMD's processors, for tiles that read only what lies within 2^30 bytes of their first element, and
-/// where channels of x are neighbours: in packets of 16 bytes, at a 32-bit offset from where a row begins (Buffer).
-/// While steps have one tap, a thread's offsets stay in registers, and channels are a number that the wave adds.
+/// Loads operands whose channels are contiguous (NHWC, KRSC) by AMD's buffer loads: packets of 16 bytes at 32-bit
+/// offsets, for tiles that read within 2^30 bytes of their first element. Within a tap a thread keeps its offsets in
+/// registers and the wave adds the channel offset in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::ChannelOperandsOf<Plan, Atom, T, U>::Base;
     using Base::conv, Base::inputs, Base::offsets, Base::weights, Base::table_steps, Base::tile_k;
-    /// Whether offsets are found once for steps of one tap, which costs more than it saves where a tap has one or two
-    /// steps. Those of bytes are twice as long.
+    /// Offsets are read from the table once for all steps of a tap. With padded bytes a tap has few steps, which are
+    /// twice as long, and every step reads them.
     static constexpr bool has_runs = sizeof(T) > 1 || !Base::padded;
 
 public:
     using typename Base::Stage;
-    /// The bytes of a row from the first step that was found on, which are as many in the table.
+    /// A byte offset: in a row from the step that was last read from the table, and in the table alike.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 
     using Base::Base;
 
-    /// As LoadOperands', of steps that follow one another.
+    /// Reads the offsets of `step` and of consecutive steps; returns how many steps may use them.
     __device__ int find(int step) {
         if constexpr (!has_runs) {
             fill(step);
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    int next = table_steps;  ///< where in the table the steps after those that are found are
+    int next = table_steps;  ///< the first step of the table that is not read yet
 
     __device__ void find_own(int place) {
         inputs.find(offsets, place);

@@ -9,17 +9,17 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/mainloop/row_places.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/backend/hip/copy/wgrad/row_offsets.hpp"
+#include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
 
-/// A lane's share of a step: a quad of pixels of `columns` channels of x, under one tap, and of `channels` of y. Where
-/// it lies is read a step before it is loaded. Lanes whose columns are no weights read a line of ones.
+/// The fragment of a step that a lane loads: a quad of pixels of `columns` channels of x under one tap, and of
+/// `channels` channels of dy. Its offsets are read one step ahead. Lanes whose columns are not weights read ones.
 template <Element T, int Stride>
-class RowLoader {
-    using Places = RowPlaces<T, Stride>;
+class RowLoads {
+    using Places = RowOffsets<T, Stride>;
     using Loaded = Words<Places::loaded / 2>;
     static constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
 
@@ -28,14 +28,14 @@ public:
 
     /// Of columns from 8 `eight` and channels from 4 `four` of the tile on, and each step's quad number `quad`.
     template <class Params, class Tile>
-    __device__ RowLoader(Params const& params, Places const& places, TapRange const& taps, int quads,
-                         WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
+    __device__ RowLoads(Params const& params, Places const& places, TapRange const& taps, int quads,
+                        WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
         auto const conv = params.problem();
         auto const of_y = detail::typed<T>(params.bound.head.dy);
         Index<4> const &of_x = conv.x.layout.stride, &of_dy = of_y.layout.stride;
         in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
         in_dy = Buffer(of_y.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
-        // For channels that the group does not have others are loaded: their sums are not stored.
+        // Channels past the group's last load its first; their sums are not stored.
         int const in_tile = static_cast<int>(eight) * columns, column = at.first_column + in_tile,
                   channel = static_cast<int>(four) * channels;
         bool const is_weight = column < params.weights();
@@ -49,12 +49,12 @@ public:
 #pragma unroll
         for (int i = 0; i < channels; ++i) dy_further[i] = opaque_per_block(offset(i * of_dy[1]));
     }
-    /// Reads where the quad is that stands `further` quads on in the table.
+    /// Reads the offsets of the quad `further` entries behind in the table.
     __device__ void find(int further) {
         Words<4> const words = read_words(line + further);
         __builtin_memcpy(&next, &words, sizeof next);
     }
-    /// Loads it.
+    /// Loads that quad.
     __device__ void load() {
         std::uint32_t const from = begin();
 #pragma unroll
@@ -65,7 +65,7 @@ public:
         load_dy();
         opaque_per_thread(from);  // or the last load overwrites it, which takes an instruction between loads
     }
-    /// The same of an edge, pixel by pixel.
+    /// Loads a quad at an edge of x pixel by pixel.
     __device__ void load_edge() {
         std::uint32_t const from = begin();
         std::uint32_t pixels[4];
@@ -88,14 +88,14 @@ public:
         load_dy();
     }
     __device__ void wait() { wait_for(dy[channels - 1]); }
-    /// Four pixels of one of the lane's columns.
+    /// Four pixels of column i of the lane.
     __device__ Words<2> of_column(int i) const {
         constexpr int second = Places::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
         if (i == 0) words[0] &= first_column, words[1] &= first_column;
         return words;
     }
-    /// Of one of its channels of y.
+    /// Four pixels of channel i of dy.
     __device__ Words<2> of_channel(int i) const { return dy[i]; }
 
 private:
