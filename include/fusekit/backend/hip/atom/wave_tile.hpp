@@ -138,7 +138,7 @@ private:
     /// Whether four sums of a lane, one after another, are of neighbouring rows.
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
-    /// Whether a lane reads all its factors of a step before the first product: with one stage no copies are in flight,
+    /// A lane reads all its factors of a step before the first product: with one stage no copies are in flight,
     /// and lanes do not hold the factors of others. The last factors that are read are multiplied first, so that one
     /// instruction waits for the step.
     static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;

@@ -48,7 +48,7 @@ FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const>
     return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
 }
 
-/// Whether WindowOffsets has room for the windows' rows and columns.
+/// The rows and columns of a window fit the table of WindowOffsets.
 template <Element T, int Space>
 FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     int rows = 1;
@@ -56,9 +56,9 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     return rows + filter.size[Space - 1] <= WindowOffsets<T>::most_lines;
 }
 
-/// Whether quads of a row of y are in a few bytes of x under each tap (RowOffsets), fill over half of the slots of
-/// rows, and channels fill what a thread loads. Then the first and the last rows have all bytes that are not in x
-/// (EdgeSteps).
+/// WeightGradientRows computes the problem: the quads of a row of y are 4 or 8 consecutive elements of x under each tap
+/// (RowOffsets) and fill over half of the padded rows, and channels fill the fragments of threads. Rows of x do not
+/// overlap, so that only the first and last rows have quads that reach out of bounds of x (EdgeSteps).
 template <Element T>
 FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
                             std::int64_t group_c, std::int64_t group_k) {

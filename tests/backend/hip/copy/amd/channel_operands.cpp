@@ -24,8 +24,8 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: packets of channels are loaded for the matrix units of each target, a tap at a time", "",
-                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+TEMPLATE_TEST_CASE("HIP: AMD loads NHWC operands in packets of channels", "", (NativeGemm<128, 128, 2>),
+                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Taps of whole steps, and such that end within a step; of less than a step; and of more than the table has.

@@ -77,8 +77,8 @@ void check_infinite_group(Device& device) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the matrix units of each target", "",
-                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>)) {
+TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets of taps", "", (NativeGemm<128, 128, 2>),
+                   (NativeGemm<64, 64, 6>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Eight taps together and one apart; tiles that end between filters and between images; steps that end early.
@@ -123,8 +123,8 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check_after_transposed<fk::filter(3, 3).pad(1), fk::half, fk::half>(scheduled, {2, 72, 6, 8}, 16);
 }
 
-TEMPLATE_TEST_CASE("HIP: so are quads and taps of bytes", "", (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>),
-                   (NativeGemm<64, 128, 2>)) {
+TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands of int8 in quads and packets of taps", "", (NativeGemm<128, 128, 2>),
+                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Taps of two channels together, and pairs apart; of more channels together, or of one.
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("HIP: so are quads and taps of bytes", "", (NativeGemm<128, 1
     check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
 }
 
-TEST_CASE("HIP: taps of filters of 8-bit floats are loaded for the matrix units of each target") {
+TEST_CASE("HIP: AMD loads NCHW operands of 8-bit floats in quads and packets of taps") {
     fk::hip::Device device = native();
     check_float8<fk::e4m3, NativeGemm<64, 64, 6>>(device);
     check_float8<fk::e5m2, NativeGemm<128, 128, 2>>(device);

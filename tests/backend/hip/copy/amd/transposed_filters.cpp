@@ -10,8 +10,8 @@
 using namespace test;
 using fk::hip::NativeGemm;
 
-TEMPLATE_TEST_CASE("HIP: filters that are neighbours in memory are transposed for the matrix units of each target", "",
-                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+TEMPLATE_TEST_CASE("HIP: AMD transposes contiguous filters on the way to LDS", "", (NativeGemm<128, 128, 2>),
+                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Tiles that end between filters; channels that end within a step, so that it has two taps; phases; groups; slices.
