@@ -36,7 +36,7 @@ float const values[] = {0.0f,
 
 std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 
-/// The same bits, or NaN twice: compilers decide the sign of a NaN.
+/// Bitwise identical, or both NaN: compilers decide the sign of a NaN.
 bool same(float a, float b) { return bits(a) == bits(b) || (a != a && b != b); }
 
 template <int Number>

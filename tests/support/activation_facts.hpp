@@ -4,13 +4,12 @@
 #include <limits>
 #include <string>
 
-/// What tests expect of each activation beside its formula: how far its value and slope may be from the exact ones, and
-/// its limits. The numbers are beside the formula, in support/oracle_modes.cpp. Bounds are derived where they are used,
-/// from the operations that a formula rounds: tests/ops/activation.cpp, tests/ops/slope.cpp and
-/// tests/backend/host/double.cpp. Those with `ulps` below 0 are none.
+/// Error bounds of each activation's value and slope, and its limits. The numbers are beside the oracle's formula, in
+/// support/oracle_modes.cpp. tests/ops/activation.cpp, tests/ops/slope.cpp and tests/backend/host/double.cpp derive the
+/// bounds from the roundings of a formula. `ulps` below 0: no bound.
 namespace test::catalogue {
 
-/// The arguments of a mode, or its default ones.
+/// Arguments of a mode, or its defaults.
 struct Arguments {
     bool are_default = true;
     float alpha = 0, beta = 0, gamma = 0;
@@ -20,32 +19,32 @@ struct Arguments {
         : are_default(false), alpha(the_alpha), beta(the_beta), gamma(the_gamma) {}
 };
 
-/// How far a value may be from the exact one: in ulps of it; as a share of it for x < -1; absolutely.
+/// Error bound of a value: in ulps; relative, for x < -1; absolute.
 struct ValueBound {
     Arguments args{};
     double ulps = -1, tail = 0, absolute = 0;
 };
 
-/// How far a slope may be from the exact one, and how far from a kink it is looked at.
+/// Error bound of a slope, and the distance from kinks at which it is checked.
 struct SlopeBound {
     Arguments args{};
     double ulps = -1, per_x = 0, tail = 0, absolute = 0x1p-146, margin = 0;
 };
 
-/// Both in double.
+/// Error bounds of value and slope in double.
 struct DoubleBound {
     Arguments args{};
     double ulps = -1;
     double (*tail)(double x) = [](double) { return 0.0; };
 };
 
-/// A mode and its slope at -infinity and infinity. NaN is none.
+/// Limits of a mode and its slope at -infinity and infinity. NaN: no limit.
 struct Limits {
     Arguments args{};
     double low = std::numeric_limits<double>::quiet_NaN(), high = 0, slope_low = 0, slope_high = 0;
 };
 
-/// The oracle's arguments, and where the slope jumps, for differences.
+/// Arguments of the oracle, and kinks of the slope, for finite differences.
 struct Differences {
     double alpha = 0, beta = 0, gamma = 0, kinks[2] = {};
 };
@@ -58,7 +57,7 @@ struct Facts {
     Differences differences = {};
 };
 
-/// Those of the oracle's formula of a name.
+/// Facts of the oracle's formula of this name.
 Facts const& facts_of(std::string const& name);
 
 }  // namespace test::catalogue

@@ -37,7 +37,7 @@ struct TensorMap {
 /// False where the driver would refuse the map. Modes are listed fastest first.
 bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
                   std::uint64_t const* strides, std::uint32_t const* box, int swizzle);
-/// Of (C, W, H, N): a box has `channels` of `pixels`.
+/// Encodes an im2col map of (C, W, H, N); a box holds `channels` channels of `pixels` pixels.
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
                    std::uint32_t const* element_strides, int swizzle);
