@@ -148,13 +148,14 @@ __device__ inline void keep_apart() {
 template <int Count>
 __device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {
     Packet<float, Count> result;
-    if constexpr (Count % 4 == 0)
+    if constexpr (Count % 4 == 0) {
         for (int i = 0; i < Count; i += 4) {
             auto const words = __ldcg(reinterpret_cast<float4 const*>(from->values + i));
             reinterpret_cast<float4&>(result.values[i]) = words;
         }
-    else
+    } else {
         for (int i = 0; i < Count; ++i) result.values[i] = __ldcg(from->values + i);
+    }
     return result;
 }
 #elif defined(__HIP_DEVICE_COMPILE__)
