@@ -69,7 +69,7 @@ struct QuadOffsets {
 
 private:
     /// For index i, selects element j - shift of its quad as element j, or zero. A selector of bytes alternates the
-    /// elements of the quads of two neighbouring indices, which is the first stage of the transposition. Quads of
+    /// elements of the quads of two consecutive indices, which is the first stage of the transposition. Quads of
     /// floats are moved whole: by `shift`, which is 4 where nothing is loaded.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
         if constexpr (sizeof(T) == 4) {

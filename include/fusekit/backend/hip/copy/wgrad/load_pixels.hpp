@@ -60,7 +60,7 @@ class TileOfPixels {
     static constexpr bool takes_eights = !Tile::rows_neighbour && sizeof(T) == 2;
 
 public:
-    /// Whether pixels are neighbours in a row of the tile.
+    /// Pixels are contiguous in a row of the tile, and packets of channels are transposed.
     static constexpr bool transposes = !Tile::rows_neighbour;
     /// How most elements are loaded together.
     static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
@@ -135,7 +135,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// Which packets of Count rows a thread has.
+    /// The packets of Count rows that a thread has.
     template <int Count, bool along_pixels>
     struct ShareOf {
         static constexpr int count = Count;

@@ -26,7 +26,8 @@ class RowLoads {
 public:
     static constexpr int columns = 8, channels = 4;
 
-    /// Of columns from 8 `eight` and channels from 4 `four` of the tile on, and each step's quad number `quad`.
+    /// Loads columns 8 `eight` to 8 `eight` + 7 and channels 4 `four` to 4 `four` + 3 of the tile, quad `quad` of a
+    /// step.
     template <class Params, class Tile>
     __device__ RowLoads(Params const& params, Places const& places, TapRange const& taps, int quads,
                         WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {

@@ -159,7 +159,7 @@ private:
         }
     };
     static constexpr int outside = -(1 << 30);  ///< a column that is in no row, nor are those of its quad
-    /// Whether a place is in an extent.
+    /// True if 0 <= place < extent.
     __device__ static bool is_below(int place, int extent) {
         return static_cast<unsigned>(place) < static_cast<unsigned>(extent);
     }
