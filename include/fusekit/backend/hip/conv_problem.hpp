@@ -115,8 +115,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     /// down, as they are not negative, and distances up, as they are not positive, which is exact where x has an
     /// element.
     __device__ std::int64_t input_offset(SpaceCoord place) const {
-        if constexpr (detail::spreads<Geometry>)
+        if constexpr (detail::spreads<Geometry>) {
             for (int mode = 0; mode < Space; ++mode) place[mode] /= filter.of_y().strides[mode];
+        }
         int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
@@ -127,7 +128,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (at.n < 0) return {x.data, 0};
         SpaceCoord const first = window(at);
         std::uint32_t bits = 0;
-        if constexpr (padded)
+        if constexpr (padded) {
             for (int mode = 0; mode < Space; ++mode) {
                 auto const ask = [&](int i) {
                     if (has(mode, first[mode] + detail::tap_distance(filter, mode, i)))
@@ -140,6 +141,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
                     for (int i = 0; i < filter.size[mode]; ++i) ask(i);
                 }
             }
+        }
         return {x.data + at.n * stride(x, 0) + Base::first_c(group) * stride(x, 1) + input_offset(first), bits};
     }
     __device__ RowPointer<W> weight_row(int k, int group) const {

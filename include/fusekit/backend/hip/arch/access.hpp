@@ -16,10 +16,11 @@ struct alignas(sizeof(T) * Count) Packet {
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
-    if constexpr (sizeof(packet) % 4 == 0)
+    if constexpr (sizeof(packet) % 4 == 0) {
 #pragma unroll
         for (unsigned i = 0; i < sizeof(packet) / 4; ++i)
             asm volatile("" : "+r"(reinterpret_cast<unsigned*>(&packet)[i]));
+    }
 #endif
 }
 

@@ -42,15 +42,17 @@ struct MmaSync {
                                 : std::is_same_v<T, e5m2>     ? sm80::Factor::e5m2
                                                               : sm80::Factor::int8;
         constexpr bool from_zero = detail::is_float8<T>;
-        if constexpr (std::is_same_v<T, tf32>)
+        if constexpr (std::is_same_v<T, tf32>) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
+        }
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};  // both rows at the first k, then at the others
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             Sum sums[4] = {};
-            if constexpr (!from_zero)
+            if constexpr (!from_zero) {
                 for (int e = 0; e < 4; ++e) sums[e] = c[4 * half + e];
+            }
             std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
             sm80::mma_sync<factor>(sums, rows, columns);
 #pragma unroll

@@ -34,10 +34,11 @@ struct Rows {
         }
 #pragma unroll
         for (unsigned i = 0; i < Count; ++i) values[i] = shared[i * threads + column];
-        if constexpr (Count <= 2)
+        if constexpr (Count <= 2) {
             for (unsigned part = 1; part < parts; ++part)
 #pragma unroll
                 for (unsigned i = 0; i < Count; ++i) values[i] += shared[i * threads + part * columns + column];
+        }
         __syncthreads();
     }
 };

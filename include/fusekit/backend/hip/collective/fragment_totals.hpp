@@ -29,10 +29,12 @@ public:
     __device__ void add(Fragment& fragment) {
         each(*this, [&](Sum& total, int i, int j) {
             Sum& sum = fragment.sums[i][j];
-            if constexpr (requires { total += sum; }) total += sum;
-            else
+            if constexpr (requires { total += sum; }) {
+                total += sum;
+            } else {
 #pragma unroll
                 for (int e = 0; e < static_cast<int>(sizeof(Sum) / sizeof(float)); ++e) total[e] += sum[e];
+            }
             sum = Sum{};
         });
     }

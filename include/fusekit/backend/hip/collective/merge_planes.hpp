@@ -50,9 +50,10 @@ public:
         Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
         auto const& arguments = params.bound.epilogue;
         int const first = grid.first_channel(number), count = static_cast<int>(shape[1]) - first;
-        if constexpr (Epilogue::channelwise)
+        if constexpr (Epilogue::channelwise) {
             for (int i = static_cast<int>(thread); i < channels; i += threads)
                 shared.states[i] = Epilogue::prepare(std::int64_t{first} + (min)(i, count - 1), arguments);
+        }
         Quad const quad(tiles, grid, number, static_cast<int>(thread % SumTile<channels, parts * pixels>::quads));
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
         barrier();

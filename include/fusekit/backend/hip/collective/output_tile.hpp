@@ -52,9 +52,10 @@ struct OutputTile {
             pixels[i] = pixel;
             offsets[i] = conv.output_offset(pixel);
         }
-        if constexpr (Epilogue::channelwise)
+        if constexpr (Epilogue::channelwise) {
             for (unsigned i = thread; i < at.count_n; i += threads)
                 states[i].value() = Epilogue::prepare(std::int64_t{at.first_k} + i, epilogue);
+        }
     }
 
     __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }

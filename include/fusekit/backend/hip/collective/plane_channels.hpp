@@ -25,9 +25,10 @@ public:
           pixel(static_cast<int>(detail::step_of_pixels(params.y.layout))),
           thread(the_thread),
           arguments(params.bound.epilogue) {
-        if constexpr (Epilogue::channelwise)
+        if constexpr (Epilogue::channelwise) {
             for (int i = 0; i < 2; ++i)
                 states[i] = Epilogue::prepare(std::int64_t{(min)(channel(i), count - 1)}, arguments);
+        }
     }
 
 protected:

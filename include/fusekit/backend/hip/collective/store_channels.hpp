@@ -31,9 +31,10 @@ public:
     template <class Arguments>
     __device__ StoreChannels(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
-        if constexpr (Epilogue::channelwise)
+        if constexpr (Epilogue::channelwise) {
             for (int own = 0; own < 2; ++own)
                 states[own] = Epilogue::prepare(std::int64_t{(min)(channel(own), count - 1)}, arguments);
+        }
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)`, called in the order of pixels,

@@ -108,8 +108,9 @@ private:
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
         TileMaxima<maxima> largest;
         TilePixel pixels[2] = {};
-        if constexpr (reads_places)
+        if constexpr (reads_places) {
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
+        }
         // Two neighbours of a row: sums e and e + 1.
         auto const pair = [&](int e, States const& states, std::uint32_t both) {
             int const column = tile.n + Atom::column(static_cast<int>(thread), e);

@@ -45,9 +45,11 @@ struct TmaStages {
 
     /// Called by one thread, which calls ptx::fence_mbarrier_init() before the CTA's other threads use the barriers.
     __device__ void init(unsigned producer_arrivals = 1) {
-        if constexpr (stages == 1) ptx::mbarrier_init(ptx::shared_address(&full[0]), producer_arrivals);
-        else
+        if constexpr (stages == 1) {
+            ptx::mbarrier_init(ptx::shared_address(&full[0]), producer_arrivals);
+        } else {
             for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), producer_arrivals);
+        }
     }
     /// The mbarrier that loads of this stage complete on.
     template <class Index>

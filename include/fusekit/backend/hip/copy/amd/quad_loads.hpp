@@ -109,11 +109,12 @@ public:
     template <class Tile>
     __device__ void store(Tile& tile) const {
         Words<words> in_row[own_k];
-        if constexpr (sizeof(T) == 2)
+        if constexpr (sizeof(T) == 2) {
 #pragma unroll
             for (int i = 0; i < own_k; ++i)
 #pragma unroll
                 for (int j = 0; j < words; ++j) in_row[i][j] = selected(i, j);
+        }
         Words<k_words> pixels[4];
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {

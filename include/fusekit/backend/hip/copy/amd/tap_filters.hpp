@@ -46,7 +46,7 @@ public:
     }
     template <class Tile>
     __device__ void store(Tile& tile) {
-        if constexpr (!Order::packed)
+        if constexpr (!Order::packed) {
 #pragma unroll
             for (int i = 0; i < passes * units; ++i) {
                 std::uint32_t const single = singles[i / units][i % units];
@@ -54,6 +54,7 @@ public:
                 if (units == 8 && i % 2 == 1) values[i / units][word] |= single << 16;
                 else values[i / units][word] = single;
             }
+        }
         Base::store(tile);
     }
 
