@@ -101,6 +101,11 @@ function(check_header file)
     report(${file} "does not begin with the SPDX line and #pragma once")
   endif()
 
+  set(loop "\n *(#pragma[^\n]*\n *)?(for|while) ")
+  if(file MATCHES "^backend/hip/" AND text MATCHES "(if constexpr [^\n]*\\)|if constexpr [^\n]*;\n *else)${loop}")
+    report(${file} "has a loop without braces as a branch of if constexpr, which nvcc 13.0 may drop")
+  endif()
+
   file(STRINGS ${ROOT}/${file} directives REGEX "^[ \t]*#")
   foreach(directive IN LISTS directives)
     if(directive MATCHES "#[ \t]*include[ \t]*[\"<]fusekit/([^\">]*)")
