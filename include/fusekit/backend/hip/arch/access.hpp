@@ -6,13 +6,14 @@
 
 namespace fusekit::hip {
 
-/// Elements that move as one access of up to 16 bytes.
+/// Elements that one access of up to 16 bytes moves.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// Hides where a packet came from, so that values derived from it are computed again and not kept in registers.
+/// Compiler barrier: hides the origin of a packet, so that values derived from it are recomputed instead of kept in
+/// registers.
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
@@ -24,7 +25,7 @@ FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #endif
 }
 
-/// Reads and writes of memory that this kernel touches once. They leave the caches to data that is used again.
+/// Streaming loads and stores, for memory that a kernel touches once: they leave the caches to reused data.
 #if defined(__CUDA_ARCH__)
 template <class T>
 __device__ T load_once(T const* from) {
@@ -41,7 +42,7 @@ __device__ void store_once(T* to, T const& value) {
     else *to = value;
 }
 
-/// Reads memory that no kernel writes meanwhile, or gives zeros where `is_read` is false. It uses a predicate, not a
+/// Loads from memory that no kernel writes meanwhile, or returns zero if `is_read` is false. Predicated, without a
 /// branch.
 template <class T>
 __device__ T load_if(bool is_read, T const* from) {
@@ -87,8 +88,8 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// As load_if, but an address is chosen and not whether to load: AMD's compiler makes a branch of that. A Zeros knows
-/// where zeros are; a thread that loads often keeps one.
+/// load_if by selecting the address: AMD's compiler turns a predicated load into a branch. A Zeros holds the address of
+/// zeros; a thread with many loads keeps one.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 namespace detail {
 template <int Bytes>
@@ -111,7 +112,7 @@ alignas(16) static constexpr unsigned char zeros[16] = {};
 }  // namespace detail
 class Zeros {
 public:
-    /// Keeps the address in two registers of the thread: the compiler would compute it again at each load.
+    /// Keeps the address in two registers of the thread: otherwise the compiler recomputes it at each load.
     __device__ void keep() { asm volatile("" : "+v"(address)); }
     template <class T>
     __device__ T load_if(bool is_read, T const* from) const {
@@ -134,17 +135,16 @@ struct Zeros {
 };
 #endif
 
-/// AMD's compiler does not mix what stands before with what follows. What it brings forward together takes registers:
-/// addresses two each, comparisons two scalar ones. Nor does a load behind this overwrite the address of one before,
-/// for which it would wait.
+/// Scheduling barrier: AMD's compiler moves no instruction across. Hoisted instructions would take registers: two per
+/// address, two scalar ones per comparison. A load after the barrier also does not overwrite the address of a load
+/// before it, for which it would have to wait.
 __device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);
 #endif
 }
 
-/// Reads floats that another block of the running kernel has written, past the caches of single processors, four at a
-/// time where it can.
+/// Loads floats that another CTA of the running kernel has written, bypassing L1; four per access if Count allows.
 #if defined(__CUDA_ARCH__)
 template <int Count>
 __device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {

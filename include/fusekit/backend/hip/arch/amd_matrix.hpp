@@ -6,10 +6,11 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 
-/// AMD's matrix instructions, a function each: D = A B + C of a wave, whose lanes hold parts of all. The emulator has
-/// the same functions. Other passes of a compiler see declarations, because nothing calls them there: clang 19 does not
-/// say that a processor lacks an instruction, but dies. Source: AMD, CDNA 1, CDNA 2 and CDNA 3 instruction set
-/// architectures, "Matrix Arithmetic Instructions"; RDNA 3 and RDNA 4, "Wave Matrix Multiply Accumulate".
+/// AMD's matrix instructions, one function each: D = A B + C of a wave, each lane with fragments of A, B and C. The
+/// emulator defines the same functions. Other compiler passes see only the declarations, since they compile no caller:
+/// clang 19 crashes instead of reporting that a processor lacks an instruction. Source: AMD, CDNA 1, CDNA 2 and CDNA 3
+/// instruction set architectures, "Matrix Arithmetic Instructions"; RDNA 3 and RDNA 4, "Wave Matrix Multiply
+/// Accumulate".
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace amd = hip_on_cpu::amd;
@@ -83,7 +84,7 @@ using Integers2 = int __attribute__((ext_vector_type(2)));
 using Integers4 = int __attribute__((ext_vector_type(4)));
 using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
 using Shorts8 = short __attribute__((ext_vector_type(8)));
-/// Sparse products: of each four indices k, a has two, which two bits each of `indices` name.
+/// Sparse MMAs (SMFMAC): of every four indices k, a holds two, which two bits of `indices` each select.
 __device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices) {
     return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
                                                    c, static_cast<int>(indices), 0, 0);
@@ -129,8 +130,8 @@ __device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c
 __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
 #endif
 
-/// Keeps sums where the instruction has them: gfx908 has registers for them that nothing else works on, and its
-/// compiler would move them to others and back in each step.
+/// Keeps accumulators in AGPRs. On gfx908 only MFMA computes in AGPRs, and the compiler would copy the accumulators to
+/// VGPRs and back in each step.
 #if defined(__gfx908__)
 template <class Sums>
 __device__ void hold(Sums& sums) {

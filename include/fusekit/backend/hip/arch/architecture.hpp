@@ -8,16 +8,16 @@
 
 namespace fusekit::hip {
 
-/// Which instruction set a GPU has, as a run sees it: "gfx942" or "sm_90".
+/// Instruction set architecture of a GPU, at run time: "gfx942" or "sm_90".
 class Architecture {
 public:
     enum class Maker : unsigned char { other, amd, nvidia };
 
-    FUSEKIT_H Architecture() = default;  ///< an unknown one
+    FUSEKIT_H Architecture() = default;  ///< unknown
     /// gfx(0x90a) is "gfx90a", sm(90) is "sm_90": compute capability 9.0.
     FUSEKIT_H static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     FUSEKIT_H static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }
-    /// Of AMD's name of it: "gfx90a", with features as in "gfx90a:sramecc+:xnack-" or without; "gfx11-generic" is
+    /// Parses AMD's name: "gfx90a", with or without features, as in "gfx90a:sramecc+:xnack-"; "gfx11-generic" is
     /// 0x1100.
     FUSEKIT_H static constexpr Architecture gfx(char const* name) {
         int number = 0;
@@ -26,7 +26,7 @@ public:
     }
     FUSEKIT_H constexpr Architecture(Maker maker, int number) : own_maker(maker), own_number(number) {}
 
-    /// A device's architecture, from HIP's properties: "gfx90a:sramecc+:xnack-", or the compute capability.
+    /// Architecture of a device, from HIP's properties: gcnArchName, or the compute capability.
     template <class Properties>
     FUSEKIT_H static Architecture of(Properties const& properties) {
         if constexpr (requires { properties.gcnArchName; }) {

@@ -5,10 +5,10 @@
 
 namespace fusekit::hip {
 
-/// Copies 4 or 16 bytes from memory to shared memory without a register, or zeros where `is_read` is false. No thread
-/// waits before wait_for_copies(). Copies since the last commit_copies() are a group; wait_for_groups<count>() waits
-/// for all groups but the last `count`. Where processors have no such copies, loads go to registers, and are stored
-/// after the arithmetic that hides their latency.
+/// Copies 4 or 16 bytes from global to shared memory without a register (cp.async), or zeros if `is_read` is false.
+/// wait_for_copies() waits for all of this thread's copies. commit_copies() closes a group; wait_for_groups<count>()
+/// waits for all groups but the last `count`. Processors without such copies load to registers, and store after the
+/// arithmetic that hides the latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -37,7 +37,7 @@ __device__ void wait_for_groups() {
     hip_on_cpu::sm80::wait_for_groups(count);
 }
 __device__ inline void wait_for_copies() { commit_copies(), wait_for_groups<0>(); }
-#else  // nothing calls them
+#else  // not called
 template <int Bytes>
 __device__ void copy_async(void* to, void const* from, bool is_read);
 __device__ void wait_for_copies();

@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Memory near an address, as a wave reads it by 32-bit offsets of bytes: from `before` bytes before the address of its
-/// first lane. What is read at an offset from `nowhere` on, or from a given end on, is zeros. AMD's processors compare
-/// the offset as they load, so that an element of padding costs neither a branch nor another address. Source: AMD, CDNA
-/// 3 instruction set architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
+/// Memory that a wave reads by 32-bit byte offsets, from `before` bytes below the address of its first lane on. Loads
+/// at offsets from `nowhere` on, or from a given end on, return zero. AMD's hardware checks the range in the load:
+/// padding costs neither a branch nor a second address. Source: AMD, CDNA 3 instruction set architecture, "Buffer
+/// resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
 class Buffer {
 public:
     static constexpr std::uint32_t before = 1u << 30, nowhere = 1u << 31;
@@ -35,13 +35,13 @@ public:
         bytes = end ? bytes_until(end, first) : nowhere;
     }
 #endif
-    /// Of an address; of one that is not near, that of the first lane's.
+    /// Offset of an address; of one out of range, the offset of the first lane's address.
     __device__ std::uint32_t offset(void const* of) const {
         std::uint64_t const result = reinterpret_cast<std::uint64_t>(of) - first;
         return result < nowhere ? static_cast<std::uint32_t>(result) : before;
     }
 
-    /// Reads at the sum of two offsets. All lanes of the wave have the same second one.
+    /// Loads at the sum of two offsets. Precondition: `of_wave` is uniform over the wave.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
     __device__ T load(std::uint32_t of_bytes, std::uint32_t of_wave = 0) const {
@@ -60,13 +60,13 @@ public:
     }
 
 private:
-    /// Words of 32 bits, whose offsets count bytes.
+    /// Resource descriptor format: 32-bit words, byte offsets.
 #if defined(__GFX11__) || defined(__GFX12__)
     static constexpr std::uint32_t words = 0x31004000;
 #else
     static constexpr std::uint32_t words = 0x00020000;
 #endif
-    /// In registers of its own: the compiler would copy them to beside the address at each load.
+    /// Kept in registers apart from the address: otherwise the compiler copies both next to it at each load.
     std::uint32_t bytes, format;
 #else
     template <class T>

@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// How many bytes a row of a swizzled box has in shared memory, where so many elements of a tile neighbour: 64 where
-/// they fill no more, else 128. The swizzle is as wide.
+/// Bytes of a swizzled row in shared memory, for `elements` contiguous elements of a tile: 64 if they fit, otherwise
+/// 128. The swizzle has the same width.
 FUSEKIT_H constexpr int bulk_row_bytes(int elements, int element_bytes) {
     return elements * element_bytes <= 64 ? 64 : 128;
 }

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Clusters are neighbouring blocks that run at once, wait for each other and read each other's shared memory.
-/// `kernels_cluster` says whether a program may launch them: where all its targets can. Source: CUDA C++ Programming
-/// Guide, "Thread Block Clusters", which has 8 as the most blocks that every such GPU takes.
+/// Clusters are groups of consecutive CTAs that are co-resident, synchronize, and read each other's shared memory
+/// (DSMEM). `kernels_cluster` is true if all targets of the program can launch them. Source: CUDA C++ Programming
+/// Guide, "Thread Block Clusters": 8 is the portable maximum of CTAs per cluster.
 inline constexpr unsigned most_cluster_blocks = 8;
 
 #if defined(HIP_ON_CPU)
@@ -38,10 +38,9 @@ FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 blo
                                      unsigned shared_bytes, hipStream_t stream);
 #endif
 
-/// in_cluster() says whether a kernel that shares its work runs in clusters. Where it does, cluster_barrier() waits for
-/// all threads of the block's cluster and shows them what was written; cluster_arrive() and cluster_wait() are its two
-/// halves, between which a thread does something else. load_of_block() reads what another block, number `rank` of the
-/// cluster, has at the place of `own`.
+/// in_cluster() is true if split-K kernels run in clusters. Then cluster_barrier() synchronizes all threads of the
+/// cluster and makes their writes visible; cluster_arrive() and cluster_wait() are its two halves. load_of_block()
+/// reads DSMEM: the packet at the address of `own` in CTA `rank` of the cluster.
 #if defined(HIP_ON_CPU)
 __device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
 __device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }
@@ -53,7 +52,7 @@ __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, un
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ constexpr bool in_cluster() { return kernels_cluster; }
 __device__ inline void cluster_arrive() {
-    __syncwarp();  // a warp's threads arrive together
+    __syncwarp();  // converges the warp: the barrier is aligned
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
 }
 __device__ inline void cluster_wait() {

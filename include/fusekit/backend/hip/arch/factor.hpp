@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Gives a factor of a product unchanged. Integers have 24 bits at most: AMD's processors multiply those at full speed,
-/// and 32 bits at a quarter of it. Shifts tell the compiler so, and it then removes them.
+/// Returns an operand unchanged. Integers have at most 24 bits, which AMD multiplies at full rate, and 32 bits at a
+/// quarter of it. The shifts tell the compiler so, which then removes them.
 __device__ inline float factor(float value) { return value; }
 #if defined(__HIP_PLATFORM_AMD__)
 __device__ inline std::int32_t factor(std::int32_t value) { return value << 8 >> 8; }

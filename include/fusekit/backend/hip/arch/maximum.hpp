@@ -9,25 +9,26 @@
 
 namespace fusekit::hip {
 
-/// Threads of a block that may keep a maximum: AMD's small tiles leave no room for more, nor does Halo beside two.
+/// Largest number of threads per CTA that keep a maximum, one word of shared memory each: AMD's small tiles have room
+/// for 256, Halo with two maxima for 512.
 inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
-/// A maximum of a thread's values while its kernel runs, as the bits of a float that is not negative. It lies in shared
-/// memory, where a thread finds it without being handed it, and a compiler may keep it in a register.
+/// A thread's running maximum, as the bits of a non-negative float. Kept in shared memory, where a thread finds it
+/// without a parameter; the compiler may hold it in a register.
 template <int number>
 __device__ unsigned& maximum_of_thread() {
     __shared__ unsigned maxima[most_maxima];
     return maxima[threadIdx.x];
 }
 
-/// The larger of a magnitude and that of a value; NaN where one is. One instruction from sm_80 on.
+/// max(magnitude, |value|); NaN if either is. One instruction from sm_80 on.
 __device__ inline float larger_magnitude(float magnitude, float value) {
     if constexpr (config::has_maximum) return config::maximum(magnitude, __builtin_fabsf(value));
     auto const one = config::bit_cast<unsigned>(magnitude), other = config::bit_cast<unsigned>(value) & 0x7fffffffu;
     return config::bit_cast<float>(one < other ? other : one);
 }
 
-/// Raises a float in memory to the maximum of all threads: by one of each wave, all of whose lanes call this.
+/// Raises a float in memory to the maximum over all threads, with one atomic per wave. All lanes of a wave call this.
 template <int number>
 __device__ void merge_maximum(float* to) {
     auto const wave = static_cast<unsigned>(warpSize);

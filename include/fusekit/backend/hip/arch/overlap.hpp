@@ -6,11 +6,12 @@
 
 namespace fusekit::hip {
 
-/// Whether a kernel may start while the one before it on its stream ends. It then waits for that kernel's results
-/// before it touches memory. True where all targets of the program can. Source: CUDA C++ Programming Guide,
-/// "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
-/// Blocks that start early lie where there is room. Kernels whose blocks share tiles (mainloop/split_gemm.hpp) stay as
-/// they are: an H100 ran long sums of theirs in 1.1 to 1.3 times the time.
+/// True if a kernel may start while the previous one on its stream ends (programmatic dependent launch), and waits for
+/// that kernel's results before it accesses memory. Requires support by all targets of the program. Source: CUDA C++
+/// Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
+///
+/// Early CTAs start on any SM with free resources. Split-K kernels (mainloop/split_gemm.hpp) do not start early: on an
+/// H100, their long sums took 1.1 to 1.3 times as long.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;
@@ -19,7 +20,7 @@ FUSEKIT_H inline hipError_t launch_overlapping(void const* kernel, dim3 grid, di
                                                unsigned shared_bytes, hipStream_t stream) {
     return launch_with({starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
 }
-/// The same in clusters, which every such GPU has.
+/// launch_overlapping() in clusters. Every GPU with programmatic dependent launch has clusters.
 FUSEKIT_H inline hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
                                                         void** arguments, unsigned shared_bytes, hipStream_t stream) {
     return launch_with({in_clusters_of(cluster), starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
@@ -35,7 +36,7 @@ FUSEKIT_H hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, 
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-/// The next kernel on the stream may start from here on, where processors have room for its blocks.
+/// The next kernel on the stream may start from here on, on SMs with room for its CTAs.
 __device__ inline void start_next_kernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 __device__ inline void wait_for_previous_kernel() {}

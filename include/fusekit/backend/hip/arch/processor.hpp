@@ -5,22 +5,22 @@
 
 namespace fusekit::hip {
 
-/// The facts of a processor, a compute unit or a streaming multiprocessor, and how code is compiled for it.
+/// Properties of a processor (compute unit or streaming multiprocessor), and compilation parameters for it.
 struct Processor {
-    int wave;                ///< threads of a wave; on AMD, of kernels compiled by default
-    int shared_bytes;        ///< shared memory of all its blocks together
-    int block_shared_bytes;  ///< shared memory that one block may declare
+    int wave;                ///< lanes of a wave; on AMD, in kernels compiled by default
+    int shared_bytes;        ///< shared memory of a processor, over all its CTAs
+    int block_shared_bytes;  ///< shared memory that one CTA may declare
 
-    /// The second argument of __launch_bounds__ counts blocks of a processor on NVIDIA, waves of a SIMD on AMD. This is
-    /// how many waves, of any blocks, take turns on a SIMD; 0 where blocks are counted.
+    /// Waves per SIMD, over all CTAs; 0 if occupancy is counted in CTAs. The second argument of __launch_bounds__
+    /// counts CTAs per processor on NVIDIA, waves per SIMD on AMD.
     int waves_per_simd;
 
-    bool has_async_copies;  ///< from memory to shared memory, without a register
-    bool overlaps_kernels;  ///< may start a kernel while the one before it on its stream ends
-    bool has_clusters;  ///< of blocks that read each other's shared memory
+    bool has_async_copies;  ///< global to shared memory, without a register
+    bool overlaps_kernels;  ///< may start a kernel while the previous one on its stream ends
+    bool has_clusters;  ///< clusters of CTAs, with DSMEM
 
-    /// How often loops are unrolled: the product of one step with at most 400 threads a processor, the same with more
-    /// threads, and the merging of totals.
+    /// Unroll factors: of a k-tile's loop with at most 400 threads per processor, of the same loop with more threads,
+    /// and of merging totals.
     int gemm_unroll, crowded_gemm_unroll, merge_unroll;
 
     FUSEKIT_H constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }

@@ -5,16 +5,16 @@
 
 namespace fusekit::hip {
 
-/// Optimisation barriers. reload(params) reads the kernel's argument again, so that it does not occupy scalar registers
-/// (about 100 on AMD) across the mainloop. opaque(number) hides where a number came from, so that values derived from
-/// it are computed again; opaque_per_thread and opaque_per_block do so on AMD alone, for a number of the thread and one
-/// that all threads of the block share. The operand of a scalar register is an expression and not a variable: without
-/// optimisation a variable lies in the thread's memory, which loads into vector registers only.
+/// Optimization barriers. reload(params) reads the kernel argument again, so that it does not occupy scalar registers
+/// (about 100 on AMD) across the mainloop. opaque(number) hides the origin of a number, so that values derived from it
+/// are recomputed. On AMD alone, opaque_per_thread does so for a number of the thread, opaque_per_block for a number
+/// uniform over the CTA. The operand of a scalar register is an expression, not a variable: without optimization a
+/// variable is in the thread's stack, which loads into vector registers only.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& reload(Params const&) {
     using Arguments = decltype(__builtin_amdgcn_kernarg_segment_ptr());
-    // Where branches meet, the compiler may have kept the address in vector registers.
+    // At joins of control flow, the compiler may have kept the address in vector registers.
     auto const address = (unsigned long)__builtin_amdgcn_kernarg_segment_ptr();
     Arguments arguments;
     asm volatile(""
@@ -53,8 +53,8 @@ __device__ inline int opaque(int number) {
 }
 #endif
 
-/// An address in shared memory, which AMD's compiler does not take apart into another one and a distance: it makes one
-/// instruction of two reads only at distances below 256 words. Unlike opaque(), it leaves a loop.
+/// An address in shared memory that AMD's compiler does not split into another base and an offset: it pairs two reads
+/// into one instruction only at offsets below 256 words. Unlike opaque(), it can be hoisted out of a loop.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class T>
 __device__ __attribute__((address_space(3))) T const* address_in_register(T const* in_shared) {
@@ -68,8 +68,8 @@ __device__ T const* address_in_register(T const* in_shared) {
 }
 #endif
 
-/// Keeps a thread's number, or where its block's shared memory lies, in a register. NVIDIA's compiler reads both from
-/// special registers again in each step of a mainloop, which waits for them: 2 % of a convolution's time on an H200.
+/// Keeps a thread index, or the address of the CTA's shared memory, in a register. NVIDIA's compiler otherwise reads
+/// both from special registers in each k-tile, and waits: 2 % of a convolution's time on an H200.
 #if defined(__CUDA_ARCH__)
 __device__ inline unsigned in_register(unsigned number) {
     asm volatile("" : "+r"(number));

@@ -5,10 +5,10 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 
-/// Products of a warp from registers, from sm_80 on: sums += a b, of 16 rows and 8 columns. Factors of 32 bits are two
-/// of half or bfloat16, of 16 indices k, four of int8, or, from sm_89 on, of e4m3 or e5m2, of 32, or one of TF32, of 8.
-/// The emulator has the same function. Other passes of a compiler see a declaration, because nothing calls it there.
-/// Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
+/// Warp-level MMA from registers, from sm_80 on (mma.sync): sums (16, 8) += a (16, K) b (K, 8). A 32-bit operand
+/// register holds two half or bfloat16 (K = 16), four int8 or, from sm_89 on, e4m3 or e5m2 (K = 32), or one TF32 (K =
+/// 8). The emulator defines the same function. Other compiler passes see only the declaration, since they compile no
+/// caller. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;

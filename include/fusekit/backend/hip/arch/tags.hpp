@@ -9,22 +9,22 @@
 
 namespace fusekit::hip {
 
-/// Tags name what code is compiled for. A tag has all that the tag it extends has. Facts that differ are in
-/// `processor`. `numbers` are those of the architectures that the tag describes, unless a tag before it in All does. A
-/// new tag is a struct and a word in All. Sources: the CUDA C++ Programming Guide's table of compute capabilities;
+/// Tags name the targets that code is compiled for. A tag has everything that its base tag has; differing facts are in
+/// `processor`. `numbers` are the architectures that the tag describes, unless an earlier tag in All describes them. A
+/// new target is a struct and an entry in All. Sources: the CUDA C++ Programming Guide's table of compute capabilities;
 /// AMD's instruction set architecture manuals.
 namespace arch {
 
-/// Architecture::number() from `first` to `last`: gfx942 is 0x942, sm_90 is 90.
+/// Range of Architecture::number(), inclusive: gfx942 is 0x942, sm_90 is 90.
 struct Numbers {
     int first, last;
 };
 
-/// What every GPU has.
+/// Common subset of all GPUs.
 struct Any {
     static constexpr auto maker = Architecture::Maker::other;
     static constexpr Numbers numbers{0, INT_MAX};
-    static constexpr bool is_specific = false;  ///< to code that is compiled for one compute capability: sm_90a
+    static constexpr bool is_specific = false;  ///< true for code compiled for one compute capability: sm_90a
     static constexpr Processor processor{.wave = 32,
                                          .shared_bytes = 48 * 1024,
                                          .block_shared_bytes = 48 * 1024,
@@ -82,7 +82,7 @@ struct Gfx12 : Gfx11 {
     static constexpr Numbers numbers{0x1200, 0x12ff};
 };
 
-/// Numbers are compute capabilities times ten. A later GPU runs what an earlier one has.
+/// Numbers are compute capabilities times ten. Later GPUs run the code of earlier ones.
 struct Nvidia : Any {
     static constexpr auto maker = Architecture::Maker::nvidia;
     static constexpr Processor processor{.wave = 32,
@@ -129,7 +129,7 @@ struct Sm90 : Sm89 {
     }();
 };
 
-/// sm_90a: instructions of 9.0 alone, such as wgmma and setmaxnreg.
+/// sm_90a: instructions of compute capability 9.0 alone, such as wgmma and setmaxnreg.
 struct Sm90a : Sm90 {
     static constexpr Numbers numbers{90, 90};
     static constexpr bool is_specific = true;
@@ -138,11 +138,11 @@ struct Sm90a : Sm90 {
 template <class... Tags>
 struct List {};
 
-/// Every tag, each before those that it extends.
+/// All tags, each before its base tags.
 using All =
     List<Gfx12, Gfx11, Gfx1030, Gfx950, Gfx942, Gfx90a, Gfx908, Amd, Sm90a, Sm90, Sm89, Sm86, Sm80, Sm75, Nvidia>;
 
-/// `architecture` is one that Tag describes, though another may describe it more closely.
+/// True if Tag describes `architecture`; a derived tag may describe it more closely.
 template <class Tag>
 FUSEKIT_H constexpr bool describes(Architecture architecture) {
     int const number = architecture.number();
@@ -165,7 +165,7 @@ FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<
 
 }  // namespace arch
 
-/// Calls f with the tag that describes an architecture best: the first of All that does; with Any where none does.
+/// Calls f with the most derived tag that describes an architecture, the first match in All; with Any without a match.
 template <class F>
 FUSEKIT_H constexpr auto with_tag(Architecture architecture, F f) {
     return arch::detail::with_first(architecture, f, arch::All{});

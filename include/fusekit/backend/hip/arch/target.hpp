@@ -11,7 +11,7 @@ namespace fusekit::hip::arch {
 
 namespace detail {
 
-/// The first of Tags that describes an architecture, among those that are `specific` only where that is true.
+/// First of Tags that describes an architecture. Tags with is_specific count only if `specific`.
 template <Architecture::Maker maker, int number, bool specific, class Tags>
 struct Nearest : std::type_identity<Any> {};
 template <Architecture::Maker maker, int number, bool specific, class First, class... Rest>
@@ -21,19 +21,19 @@ struct Nearest<maker, number, specific, List<First, Rest...>>
 
 }  // namespace detail
 
-/// The tag of a number as nvcc counts: 900 is compute capability 9.0; where `specific`, of code for sm_90a.
+/// Tag of nvcc's number: 900 is compute capability 9.0; if `specific`, of code for sm_90a.
 template <int number, bool specific = false>
 using Sm = typename detail::Nearest<Architecture::Maker::nvidia, number / 10, specific, All>::type;
 
-/// The tag of a number as AMD counts: 0x90a is gfx90a.
+/// Tag of AMD's number: 0x90a is gfx90a.
 template <int number>
 using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All>::type;
 
-/// Target is what this pass of the compiler makes code for; in a pass for the host, what all targets have in common.
-/// is_targeted<Tag> says whether the program is compiled for GPUs that a tag describes, alike in every pass. nvcc tells
-/// every pass all targets, but not whether 9.0 is sm_90 or sm_90a; HIP's clang tells the host's pass none, so it knows
-/// the maker only. On the CPU, kernels are compiled as for an H200, or as for the target of AMD's that is defined
-/// beside HIP_ON_CPU_AMD.
+/// Target: the tag that this compiler pass generates code for; in the host pass, the common base of all targets.
+/// is_targeted<Tag>: true if the program is compiled for GPUs that a tag describes; identical in every pass. nvcc tells
+/// every pass all targets, but does not tell sm_90 from sm_90a. HIP's clang tells the host pass no target, so that only
+/// the vendor is known. On the CPU, kernels are compiled for an H200, or for the AMD target that is defined beside
+/// HIP_ON_CPU_AMD.
 #if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
 #if defined(__amdgcn_processor__)
 using Target = Gfx<Architecture::gfx(__amdgcn_processor__).number()>;
@@ -70,14 +70,14 @@ template <class Tag>
 inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90a>;
 #endif
 
-/// Whether this pass makes code that only sm_90a's GPUs run. On the CPU all kinds of devices run the same code.
+/// True if this pass generates code that only sm_90a GPUs run. On the CPU all kinds of devices run the same code.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool is_for_sm90a_alone = true;
 #else
 inline constexpr bool is_for_sm90a_alone = false;
 #endif
 
-/// Whether code that needs what a tag describes is compiled in this pass.
+/// True if this pass compiles code that needs a tag's features.
 template <class Needed>
 inline constexpr bool has = std::is_base_of_v<Needed, Target>;
 

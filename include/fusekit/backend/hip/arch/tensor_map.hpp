@@ -10,19 +10,18 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The driver's number of the swizzle that is as wide as a row.
+/// The driver's enumerator of the swizzle that is as wide as a row.
 FUSEKIT_H constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
     return elements * static_cast<std::uint32_t>(element_bytes) == 64 ? 2 : 3;
 }
 
 }  // namespace detail
 
-/// How a bulk copy finds the boxes of a tensor: a part of the kernel's argument. Modes are listed fastest first;
-/// strides are in bytes, of all modes but the first, and multiples of 16. A row of a box has 128 bytes, which lie in
-/// shared memory with the 128-byte swizzle: bits 4 to 6 of an address are combined with bits 7 to 9 by exclusive or. Or
-/// it has 64, with the 64-byte swizzle: bits 4 and 5 are combined with bits 7 and 8. Rows of a tiled box that is not
-/// swizzled have any multiple of 16 bytes, and follow one another.
-/// Source: CUDA driver API, "Tensor Map Object Access".
+/// Tensor map for TMA, part of the kernel argument. Modes are listed fastest first; strides are in bytes, for all modes
+/// but the first, and multiples of 16. A row of a box has 128 bytes with the 128-byte swizzle (address bits 4 to 6 XOR
+/// bits 7 to 9), or 64 bytes with the 64-byte swizzle (bits 4 and 5 XOR bits 7 and 8). Rows of an unswizzled tiled box
+/// are contiguous and a multiple of 16 bytes. The encode functions return false if the driver refuses. Source: CUDA
+/// driver API, "Tensor Map Object Access".
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
 
@@ -44,14 +43,14 @@ FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
 }
 
 #elif defined(__CUDACC__) && CUDART_VERSION >= 12050
-/// CUtensorMap, without the header of the driver.
+/// CUtensorMap, without the driver's header.
 struct alignas(64) TensorMap {
     std::uint64_t opaque[16];
 };
 
 namespace detail {
 
-/// A function of the driver, which is asked for once; null where the driver has none.
+/// Entry point of the driver; null if the driver lacks it.
 template <class Function>
 Function* driver_function(char const* name) {
     void* found = nullptr;
@@ -61,14 +60,14 @@ Function* driver_function(char const* name) {
     return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
 }
 
-/// What is encoded in place of an address: the driver refuses those that stand in for memory, and a map of one is used
-/// in no launch.
+/// Address to encode: a fixed valid one for a stand-in, which the driver would refuse. A map of a stand-in is never
+/// launched.
 FUSEKIT_H inline void const* encoded(void const* memory) {
     constexpr std::uintptr_t any = 1 << 20;
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
 }
 
-/// The driver's other numbers: elements as unsigned integers of their size, and what is read ahead into L2.
+/// The driver's other enumerators: no interleave, L2 promotion, zero fill, and unsigned integers of an element's size.
 inline constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
 constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
 

@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// The TF32 nearest to a float that has these bits; of two as near, the larger in magnitude. NaN stays NaN.
+/// Rounds the float with these bits to the nearest TF32, ties away from zero. NaN stays NaN.
 __device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     tf32 result;
@@ -14,7 +14,7 @@ __device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
     return result;
 #else
     constexpr std::uint32_t infinity = 0x7f800000, cut = (1u << 13) - 1;
-    if ((bits & ~(1u << 31)) > infinity) return {bits | 1u << 22};  // what is cut may be all that makes it NaN
+    if ((bits & ~(1u << 31)) > infinity) return {bits | 1u << 22};  // the truncated bits may be all that makes it NaN
     return {(bits + (1u << 12)) & ~cut};
 #endif
 }

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none: its
-/// instructions name each register.
+/// Consecutive registers, as operands of AMD's matrix instructions: v[i] is element i. On nvcc a plain array, because
+/// its instructions name each register.
 #if defined(HIP_ON_CPU)
 template <class T, int Size>
 using Vector = hip_on_cpu::amd::Vector<T, Size>;
@@ -33,7 +33,7 @@ using Vector = typename detail::VectorOf<T, Size>::Type;
 template <int Size>
 using Words = Vector<std::uint32_t, Size>;
 
-/// Reads 16 bytes at a multiple of 16, of whatever elements. nvcc would copy byte by byte.
+/// Loads 16 bytes from an address aligned to 16. nvcc would compile a memcpy to byte loads.
 #if defined(__CUDACC__)
 __device__ inline Words<4> read_words(void const* from) { return *static_cast<Words<4> const*>(from); }
 #else
@@ -44,8 +44,8 @@ __device__ inline Words<4> read_words(void const* from) {
 }
 #endif
 
-/// Waits for a load, and so for those that were put in flight before it, by one instruction: AMD's compiler would wait
-/// for each of them. What stands before and after does not mix.
+/// Waits for a load, and so for all loads issued before it, with one instruction: AMD's compiler would wait for each.
+/// Also a scheduling barrier.
 template <class Loaded>
 __device__ void wait_for([[maybe_unused]] Loaded& loaded) {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Values of another lane of the wave. Every lane of the wave calls these: of_lane_xor() gives the value of the lane
-/// whose number differs in the bits of `mask`, of_four() that of lane number `lane` % 4 in the lane's group of four.
+/// Wave shuffles; all lanes of the wave must call them. of_lane_xor() returns the value of lane (lane ^ mask),
+/// of_four() the value of lane `lane` % 4 in each group of four.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
@@ -22,7 +22,7 @@ __device__ inline unsigned of_four(unsigned value, unsigned lane) {
 }
 #endif
 
-/// What another lane has, of a type that consists of floats.
+/// of_lane_xor() for a type that consists of floats.
 template <class Floats>
 __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     Floats other = floats;
@@ -32,18 +32,17 @@ __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     return other;
 }
 
-/// A number that all lanes of a wave have, which AMD's compiler may not know.
+/// Tells AMD's compiler that a number is uniform over the wave, and so fits a scalar register.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlane(number); }
 #else
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
-/// __syncthreads() of a block of so many threads, for what stands in shared memory alone. On AMD that one also waits
-/// for memory, and empties caches; from clang 19 on a fence may name the memory. A single wave of AMD's waits for
-/// nothing: its accesses to shared memory are done in their order. sync_before_stores() is for threads that have read
-/// there, and store there next. Source: LLVM, "User Guide for AMDGPU Backend",
-/// memory model.
+/// __syncthreads() of a CTA of `threads` threads, for shared memory alone. On AMD, __syncthreads() also waits for
+/// global memory and invalidates caches; from clang 19 on a fence can name the address space. A single AMD wave needs
+/// no barrier: its LDS accesses complete in order. sync_before_stores() separates reads of shared memory from later
+/// stores to it. Source: LLVM, "User Guide for AMDGPU Backend", memory model.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <int threads>
 __device__ void sync_shared_memory() {
@@ -68,7 +67,7 @@ __device__ void sync_before_stores() {
     } else {
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
         __builtin_amdgcn_s_barrier();
-        asm volatile("" ::: "memory");  // for the compiler alone: the other fence would wait
+        asm volatile("" ::: "memory");  // compiler barrier: an acquire fence would wait
     }
 }
 #elif defined(HIP_ON_CPU)
