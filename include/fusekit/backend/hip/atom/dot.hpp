@@ -10,14 +10,14 @@
 
 namespace fusekit::hip {
 
-/// The atom of AMD's dot instructions, for processors that have those and no matrix instructions: a lane multiplies two
-/// halves by two, or four of int8 by four, and adds the products to a float or an int32. int8 is exact. Products of
-/// half are exact too, and an instruction rounds once or twice, as often as two additions, so that a sum of m products
-/// is within m half ulps of the sum of magnitudes, as in plain arithmetic. It makes zeros of float's denormals: sums of
-/// products of half, multiples of 2^-48, are none.
+/// MMA atom of AMD's dot instructions, for processors without matrix instructions: a lane multiplies two halves by two,
+/// or four int8 by four, and adds the products to a float or an int32. int8 is exact. Products of half are exact too,
+/// and an instruction rounds once or twice, like two additions: a sum of m products is within m half ulps of the sum of
+/// magnitudes, as in SIMT arithmetic. The instruction flushes float's subnormals to zero; sums of products of half are
+/// multiples of 2^-48, so none is subnormal.
 ///
-/// A thread has 8 x 8 sums, of pixels 8 and of channels 4 apart, so that the 8 x 4 threads of a wave read rows one
-/// after another, which a RowTile has in different banks. It reads 16 bytes of a row at a time.
+/// A thread has 8 x 8 accumulators, at pixels 8 apart and channels 4 apart: the 8 x 4 threads of a wave read
+/// consecutive rows, which a RowTile stores in different banks. Each read is 16 bytes of a row.
 template <class T, int TileM, int TileN, int RowBytes = 64>
 class DotTile {
     static constexpr int waves_m = TileM / 64, waves_n = TileN / 32;
@@ -35,7 +35,7 @@ public:
         RowTile<T, TileM, RowBytes> x;
         RowTile<T, TileN, RowBytes> w;
     };
-    /// (pixels, channels).
+    /// Accumulators of a thread (pixels, channels).
     struct Fragment {
         Sum sums[8][8];
     };
@@ -53,7 +53,7 @@ public:
             for (unsigned j = 0; j < 8; ++j) w[j] = stage.w.read(chunk, channel(j));
 #pragma unroll
             for (unsigned i = 0; i < 8; ++i) {
-                keep_apart();  // else rows of several chunks wait in registers
+                keep_apart();  // otherwise rows of several chunks occupy registers
                 Words<4> const x = stage.x.read(chunk, pixel(i));
 #pragma unroll
                 for (int word = 0; word < 4; ++word)
@@ -64,7 +64,7 @@ public:
         }
     }
 
-    /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, into shared memory.
+    /// Accumulators are staged through LDS in four rounds: in each, every thread stores two of its rows or columns.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -86,7 +86,7 @@ public:
     }
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
-        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;  // rows of a wave
+        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;  // rows of a wave per round
         return row / at_once * (rounds * at_once) + static_cast<unsigned>(round) * at_once + row % at_once;
     }
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }

@@ -8,14 +8,14 @@
 
 namespace fusekit::hip {
 
-/// Factors of gfx90a, whose MFMA of halves takes subnormal ones as zero (AMD, MIOpen's documentation, "MI200 MFMA
-/// behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has its range and 8 bits of mantissa, as MIOpen
-/// has it in backward passes. ExactHalf: a half as it is, in plain arithmetic.
+/// Factors for gfx90a, whose MFMA of halves flushes subnormal operands to zero (AMD, MIOpen's documentation, "MI200
+/// MFMA behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has a wider range and 8 bits of mantissa,
+/// as MIOpen does in backward passes. ExactHalf: the half itself, in SIMT arithmetic.
 struct RoundedHalf {};
 struct ExactHalf {};
 
-/// gfx90a's product of halves rounded to bfloat16: the instruction for these has the same operands, and is as fast.
-/// Each word of operands is to be converted() before.
+/// gfx90a's MFMA of halves rounded to bfloat16: the bfloat16 instruction has the same operand layout and rate.
+/// Precondition: every operand word has passed converted().
 template <int Depth, int Size = 32>
 struct RoundedHalfMfma : Mfma<half, Depth, Size> {
     using Base = Mfma<half, Depth, Size>;
@@ -27,7 +27,7 @@ struct RoundedHalfMfma : Mfma<half, Depth, Size> {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
             auto const bits = config::bit_cast<std::uint32_t>(values[i]);
-            std::uint32_t const nearest = bits + 0x7fffu + (bits >> 16 & 1u);  // of two as near, the even one
+            std::uint32_t const nearest = bits + 0x7fffu + (bits >> 16 & 1u);  // ties to even
             rounded[i] = (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : nearest;
         }
         return rounded[0] >> 16 | (rounded[1] & 0xffff0000u);

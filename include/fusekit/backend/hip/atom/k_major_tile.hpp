@@ -5,20 +5,20 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory: Size rows, which are pixels or channels, of TileK indices of
-/// GemmK. Rows are neighbours, so that a thread reads several at one index together.
+/// One operand tile (TileK, Size) in shared memory, K-major: Size rows, pixels or channels, are contiguous at each
+/// index of GemmK, so that a thread reads several rows as one vector.
 template <class TheOperand, int Size, int TileK>
 class KMajorTile {
 public:
     using Operand = TheOperand;
     static constexpr bool rows_neighbour = true;
-    static constexpr int pad = 4;  ///< operands, so that the columns of a store fall into different banks
-    static constexpr int k_step = Size + pad;  ///< operands from one index to the next
+    static constexpr int pad = 4;  ///< operands of padding: columns that are stored at once fall into different banks
+    static constexpr int k_step = Size + pad;  ///< operands from one index of GemmK to the next
 
     __device__ Operand* at(unsigned k, unsigned row) { return &values[k][row]; }
     __device__ Operand const* at(unsigned k, unsigned row) const { return &values[k][row]; }
 
-    /// Stores one row at `Count` indices from k on: operand(i) at the i-th.
+    /// Stores `Count` consecutive k of one row from `k` on; operand(i) is element i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
 #pragma unroll

@@ -10,26 +10,26 @@
 
 namespace fusekit::hip {
 
-/// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of Size rows i, Size rows j
-/// and Depth indices k, in float, of int8 in int32. Floats are multiplied as they are, or, as tf32, cut by the
-/// instruction. 8-bit floats are AMD's own. Lane l holds row l % Size of a and of b, and of the sums column l % Size.
-/// Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and those of MI100 and MI200, whose
-/// layouts are the same); v_mfma_*_32x32x*, v_mfma_*_16x16x*.
+/// MFMA of a wave of 64 lanes on AMD's CDNA: acc[i][j] += sum over k of a[i][k] b[j][k], Size rows i, Size rows j,
+/// Depth indices k; accumulators are float, int32 for int8. FP32 operands keep full precision; for tf32, the
+/// instruction truncates them. 8-bit floats have AMD's FNUZ formats. Lane l holds row l % Size of a and of b, and
+/// column l % Size of the accumulators. Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and
+/// those of MI100 and MI200, whose layouts are the same); v_mfma_*_32x32x*, v_mfma_*_16x16x*.
 template <class T, int Depth, int Size = 32>
 struct Mfma {
     static constexpr int m = Size, n = Size, k = Depth, threads = 64;
     static constexpr int rows_per_thread = 1;
-    static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, that a lane holds
+    static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, per lane
     static constexpr int sums_per_thread = m * n / threads;
 
     using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 
-    /// The row, and the index k, of factor e of a lane, in a and in b.
+    /// Row and index k of element e of a lane's fragment, in a and in b.
     FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % Size; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / Size * factors_per_thread + e; }
-    /// Row i and column j of sum e of a lane.
+    /// Row i and column j of accumulator e of a lane.
     FUSEKIT_HD static constexpr int row(int lane, int e) { return (e / 4 * threads / Size + lane / Size) * 4 + e % 4; }
     FUSEKIT_HD static constexpr int column(int lane, int) { return lane % Size; }
 
@@ -47,7 +47,8 @@ struct Mfma {
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
 
-    /// Whether there is a sparse product (arch/amd_matrix.hpp): of twice as many indices k, and as long as multiply().
+    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp): twice as many indices k in the time of
+    /// multiply().
     static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);
@@ -58,7 +59,7 @@ struct Mfma {
     }
 };
 
-/// The widest product of a type that a processor has; of floats as they are where it has none of tf32.
+/// Widest MFMA for a type on a processor; FP32 for tf32 if the processor has no XF32 instruction.
 template <class T, class Tag>
 using MfmaOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_same_v<T, tf32> && !std::is_base_of_v<arch::Gfx942, Tag>),

@@ -19,7 +19,7 @@ namespace detail {
 template <class F>
 inline constexpr bool is_float_factor = std::is_same_v<F, float> || std::is_same_v<F, tf32>;
 
-/// Whether a processor's matrix instructions have 8-bit floats F; true of other factors.
+/// True if the processor's matrix instructions support the 8-bit float F, and for any other factor.
 template <class F, class Tag>
 inline constexpr bool has_float8 = true;
 template <int Mantissa, class Tag>
@@ -28,8 +28,8 @@ inline constexpr bool has_float8<Float8<Mantissa, false>, Tag> =
 template <int Mantissa, class Tag>
 inline constexpr bool has_float8<Float8<Mantissa, true>, Tag> = std::is_base_of_v<arch::Gfx942, Tag>;
 
-/// The matrix instruction of a processor that multiplies factors F from registers, or, in the place of tf32, floats;
-/// void where there is none.
+/// Matrix instruction of a processor for factors F in registers, or for floats if it has none for tf32; void if it has
+/// neither.
 template <class F, class Tag>
 struct NativeUnit {
     using Type = void;
@@ -62,30 +62,30 @@ struct NativeUnit<ExactHalf, arch::Gfx90a> {
     using Type = void;
 };
 
-/// The factor of a gradient, which keeps the range of T.
+/// Factor type of a gradient: keeps the range of T.
 template <class T>
 using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, T>;
 
-/// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
-/// sums and factors, as on gfx908 and before dot instructions, half as many.
+/// Bytes of a row of a stage: 64 by default. 32 on gfx908 and with dot instructions, whose accumulators and fragments
+/// leave few registers, for tiles of 64 rows, of which a thread loads more, and for one-byte elements.
 template <class Tag>
 FUSEKIT_H constexpr int native_row_bytes(int tile, int element) {
     constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
     return few && (tile == 64 || element == 1) ? 32 : 64;
 }
-/// Stages of shared memory. NVIDIA's processors have room for three, where a kernel may declare them.
+/// Stages of shared memory: 1 on AMD; 3 on NVIDIA if they fit static shared memory, otherwise 2.
 template <class Tag>
 FUSEKIT_H constexpr int native_stages(int rows) {
     if (!std::is_base_of_v<arch::Nvidia, Tag>) return 1;
     return 3 * rows * native_row_bytes<Tag>(128, 2) <= 40 * 1024 ? 3 : 2;
 }
 
-/// Whether a processor has no matrix instruction for a type, but dot instructions.
+/// True if a processor has dot instructions, but no matrix instruction, for factors F.
 template <class F, class Tag>
 inline constexpr bool has_dots = (std::is_same_v<F, half> || std::is_same_v<F, int8>) &&
                                  std::is_base_of_v<arch::Gfx1030, Tag> && !std::is_base_of_v<arch::Gfx11, Tag>;
 
-/// The atom of a schedule: of matrix instructions, of dot instructions, or of plain arithmetic.
+/// MMA atom of a schedule: matrix instructions, dot instructions, or SIMT arithmetic.
 template <class Schedule, class T, class F, class Tag>
 struct NativeAtomOf {
     using Unit = typename NativeUnit<F, Tag>::Type;
@@ -107,8 +107,8 @@ struct NativeAtomOf<Schedule, T, F, Tag> {
 
 }  // namespace detail
 
-/// Whether GPUs of an architecture multiply factors F by instructions of several products, which take operands in
-/// packets of 16 bytes. The host's pass of AMD's compiler knows no target, so a run asks.
+/// True if GPUs of an architecture multiply factors F by matrix or dot instructions, whose operands are packets of 16
+/// bytes. The host pass of AMD's compiler knows no target: a run asks at run time.
 template <class F>
 FUSEKIT_H bool has_native_unit(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) {
@@ -116,8 +116,8 @@ FUSEKIT_H bool has_native_unit(Architecture architecture) {
     });
 }
 
-/// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for factors
-/// F, which elements T are or are cut to, or dot instructions, or plain arithmetic.
+/// Best MMA atom of a processor for a schedule that leaves the choice open: matrix instructions for factors F (T, or a
+/// type that T is converted to), dot instructions, or SIMT arithmetic.
 template <class Schedule, Element T, class Tag, class F = T>
 using NativeAtom = typename detail::NativeAtomOf<Schedule, T, F, Tag>::Type;
 

@@ -6,10 +6,9 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32, 64 or
-/// 128 bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find
-/// theirs in different banks: every 128 bytes another order. NVIDIA's serves eight lanes together, which read 128 bytes
-/// one after another.
+/// One operand tile (Size, TILE_K) in shared memory, for lanes that read 16 bytes of a row: rows of 32, 64 or 128
+/// bytes. 16-byte chunks are swizzled, with a new order every 128 bytes: lanes that AMD's ds_read_b128 serves in one
+/// cycle read different banks. NVIDIA's ld.shared serves eight lanes at once, which read 128 consecutive bytes.
 template <class T, int Size, int RowBytes>
 class RowTile {
 public:
@@ -23,11 +22,11 @@ public:
     /// Chunk number `chunk` of a row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
 
-    /// Stores 16 bytes of a row, whose first index is a multiple of what they hold.
+    /// Stores 16 bytes of a row. Precondition: k is a multiple of the elements in 16 bytes.
     __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
         __builtin_memcpy(__builtin_assume_aligned(static_cast<void*>(at(k, row)), 16), &words, sizeof words);
     }
-    /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
+    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
@@ -46,14 +45,14 @@ public:
         for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
     }
 
-    /// Where an index of a row is, in elements.
+    /// Offset of index k of a row, in elements.
     FUSEKIT_HD static constexpr unsigned place(unsigned k, unsigned row) {
         return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
     }
 
 private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
-    alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
+    alignas(16) unsigned char bytes[Size * row_bytes];  // raw bytes: T would be constructed
 };
 
 }  // namespace fusekit::hip

@@ -8,37 +8,37 @@
 
 namespace fusekit::hip {
 
-/// The tile of a block whose threads multiply 8 x 8 each, and what the 8 x 8 of a thread and the 64 x 32 of a wave of
-/// 32 require of its sizes.
+/// Tile of a CTA whose threads compute 8 x 8 accumulators each, and the constraints of 8 x 8 threads' tiles and 64 x 32
+/// tiles of 32-lane waves on its extents.
 struct SimtShape {
     int m, n, k;  ///< pixels, channels and indices of GemmK
 
     FUSEKIT_H constexpr int threads() const { return m / 8 * (n / 8); }
     FUSEKIT_H constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
-    /// Whether each thread has one row of a tile, or one column of the results, throughout.
+    /// True if each thread keeps one row of an operand tile, or one column of the output tile.
     FUSEKIT_H constexpr bool has_whole_columns() const {
         return threads() % m == 0 && threads() % n == 0 && k <= threads();
     }
-    /// Whether all threads load alike.
+    /// True if all threads load the same number of elements.
     FUSEKIT_H constexpr bool has_equal_shares() const { return m * k % threads() == 0 && n * k % threads() == 0; }
     /// Bytes of the two stages.
     FUSEKIT_H constexpr int shared_bytes() const { return 2 * k * (m + n + 8) * 4; }
 };
 
-/// An atom is how a block multiplies the operands of one step along GemmK, (TileM pixels, TileK) and (TileN channels,
-/// TileK). A mainloop, a loader and a writer ask it for
-///   Architecture      a tag: GPUs that have the atom
-///   tile_m, tile_n, tile_k, threads
-///   Stage             both operands of a step in shared memory, x and w: tiles of Operand, the type that is multiplied
-///   Fragment          a thread's share of the sums
-///   multiply          Fragment += x w^T, over the indices of a stage; where it is_asynchronous, done after wait()
-///   publish           what a thread does after it has written to a stage, before the barrier
-///   rounds, rows, put, tile_row, tile_column
-///                     how the sums leave through shared memory, as float: in rounds, each a part of the rows
+/// MMA atom: how a CTA multiplies the operands of one k-tile, x (TileM pixels, TileK) and w (TileN channels, TileK). An
+/// atom provides, to the mainloop, loader and writer:
 ///
-/// This is the atom of plain arithmetic. Operands are float or int32, because converting one at each of its 8 reads
-/// would cost more than narrow operands save in memory. A wave of 32 is 8 x 4 threads. They are interleaved so that
-/// each half of it reads 16 different banks of either operand.
+///     Architecture      tag of the GPUs that have the atom
+///     tile_m, tile_n, tile_k, threads
+///     Stage             both operands of a k-tile in shared memory, x and w: tiles of Operand, the type that is
+///     multiplied Fragment          a thread's accumulators multiply          Fragment += x w^T over a stage; if
+///     is_asynchronous, complete after wait() publish           called by each thread after it has written to a stage,
+///     before the barrier rounds, rows, put, tile_row, tile_column
+///                       staging of the accumulators through shared memory, as float: in rounds, each some of the rows
+///
+/// Simt is the atom of SIMT arithmetic. Operands are float or int32: a conversion at each of an operand's 8 reads would
+/// cost more than narrow operands save in shared memory. A 32-lane wave is 8 x 4 threads, interleaved so that each
+/// half-wave reads 16 different banks of either operand.
 template <Element T, int TileM, int TileN, int TileK, int unroll>
 class Simt {
     static constexpr SimtShape shape{TileM, TileN, TileK};
@@ -55,7 +55,8 @@ public:
         KMajorTile<Operand, TileN, TileK> w;
     };
 
-    /// (pixels, channels): 4 pixels from 4 lane_m on and 4 half a tile further, and channels likewise from 4 lane_n on.
+    /// Accumulators (pixels, channels): 4 pixels from 4 lane_m on and 4 half a tile later; channels likewise from 4
+    /// lane_n on.
     struct Fragment {
         Sum sums[8][8];
     };
@@ -83,14 +84,14 @@ public:
         }
     }
 
-    /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, into shared memory, whose
-    /// rows are a quarter of the tile's pixels, or channels.
+    /// Accumulators are staged through shared memory in four rounds: in each, every thread stores two of its rows or
+    /// columns. A round has a quarter of the tile's pixels, or channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// Neighbours in a packet are swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200,
-    /// whose register file has two banks.
+    /// Swaps adjacent elements of a packet, so that an even accumulator register meets odd operand registers: 2 % on an
+    /// H200, whose register file has two banks.
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
         auto const& sums = fragment.sums;
@@ -107,7 +108,7 @@ public:
             out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = four;
         }
     }
-    /// The row of the tile that a row of shared memory holds in a round, and the place of a tile's column in it.
+    /// Row of the tile that a row of shared memory holds in a round, and position of a tile's column in that row.
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);

@@ -11,13 +11,13 @@
 
 namespace fusekit::hip {
 
-/// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
-/// and 32 bytes of indices k: exact products of half, bfloat16, tf32, e4m3 or e5m2 in float sums, and of int8 in 32-bit
-/// integers. Accumulators of 8-bit floats need promotion.
-/// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
-/// 1024 bytes, or in lines of 64 bytes with the 64-byte swizzle, as where N rows j have 8 bits and are 64 at most.
-/// K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7, section 9.7.15.5;
-/// m64nNk8, m64nNk16 and m64nNk32.
+/// MMA of a warpgroup on sm_90a's tensor cores (wgmma): acc[i][j] += sum over k of a[i][k] b[j][k], 64 rows i, N rows
+/// j, 32 bytes of indices k. Products of half, bfloat16, tf32, e4m3 and e5m2 are exact and accumulate in float, int8 in
+/// int32. Accumulators of 8-bit floats need promotion.
+///
+/// Operands are SMEM descriptors: lines of 128 bytes with the 128-byte swizzle, at a multiple of 1024 bytes; or lines
+/// of 64 bytes with the 64-byte swizzle, by default if N <= 64 rows j have 8 bits. K-major, a line holds the indices k
+/// of one row; MN-major, 64 rows at one index k. Source: PTX ISA 8.7, section 9.7.15.5; m64nNk8, m64nNk16 and m64nNk32.
 template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k,
           int RowBytes = bulk_row_bytes(N, sizeof(T))>
 struct Wgmma {
@@ -34,24 +34,23 @@ struct Wgmma {
     /// fp8 wgmma truncates addends 13 bits below the largest: promote to FP32 every k-tile.
     static constexpr bool needs_promotion = detail::is_float8<T>;
 
-    /// Row i and column j of sum e of a thread.
+    /// Row i and column j of accumulator e of a thread.
     FUSEKIT_HD static constexpr int row(int thread, int e) {
         return thread / 32 * 16 + thread % 32 / 4 + e / 2 % 2 * 8;
     }
     FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-    /// Names an operand tile in shared memory: its address in 16 bytes, the bytes from 8 lines to the next, the
-    /// swizzle.
+    /// SMEM descriptor of an operand tile: address / 16, stride in bytes from 8 lines to the next 8, swizzle mode.
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
         constexpr std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{8 * row_bytes >> 4} << 32 | swizzle << 62;
     }
-    /// The same of an MN-major tile, which has `lines` lines of 64 rows, then as many of the next 64. In a cluster an
-    /// address names its block, too, in bits where a descriptor has the distance of rows.
+    /// SMEM descriptor of an MN-major tile: `lines` lines of 64 rows, then as many lines of the next 64. In a cluster
+    /// an address also has the CTA's rank, in the bits of the descriptor's leading dimension: these are masked.
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
         return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
     }
-    /// Added to a descriptor for the next k, and for `rows` rows further down, a multiple of 8.
+    /// Descriptor offsets: of the next k-block, and of `rows` rows on, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
@@ -59,13 +58,13 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
-    /// A descriptor of what lies so many rows further: only its lower half changes.
+    /// Descriptor `rows` rows on. Changes the lower word only.
     FUSEKIT_HD static constexpr std::uint64_t further(std::uint64_t descriptor, int rows) {
         auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(rows_further(rows));
         return descriptor >> 32 << 32 | low;
     }
 
-    /// Begins one product; where `adds` is false, sums are overwritten.
+    /// Issues one wgmma; overwrites the accumulators unless `adds`.
     __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
@@ -75,7 +74,7 @@ struct Wgmma {
                                                               : ptx::Factor::int8;
         ptx::wgmma<factor, N, a_major, b_major>(sums, a, b, adds);
     }
-    /// The same of 16-bit elements of a in registers, and of the first `columns` rows of b.
+    /// Issues one wgmma with 16-bit elements of a in registers, and the first `columns` rows of b.
     template <int columns = N>
     __device__ static void multiply(Sum (&sums)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
