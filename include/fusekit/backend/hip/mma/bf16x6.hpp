@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Splits floats into three bfloat16 each: x = x0 + x1 + x2, where each term is the bfloat16 nearest to what the terms
-/// before it leave. That is exact where |x| is below 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133.
-/// An infinity, or what rounds to one, leaves NaN. Gives the next term of the values `left`, two in a word, and
-/// subtracts it.
+/// Splits floats into three bfloat16 terms, x = x0 + x1 + x2: each term is the remainder of the terms before, rounded
+/// to nearest. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133. An
+/// infinity, or a value that rounds to one, gives NaN. Returns the next term of the remainders `left` in `words`, two
+/// per word, and subtracts it from `left`.
 template <int Count>
 __device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Count / 2]) {
     static_assert(Count % 2 == 0, "two values are rounded at once");
@@ -24,7 +24,7 @@ __device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Coun
         for (int j = 0; j < 2; ++j) left[2 * i + j] -= rounded[j];
     }
 }
-/// Calls put(term, words) for each of the three.
+/// Calls put(term, words) for each of the three terms.
 template <int Count, class Put>
 __device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
 #pragma unroll
@@ -35,21 +35,21 @@ __device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
     }
 }
 
-/// Stores those of eight, 16 bytes of each term, which lie so many bytes apart.
+/// Stores the three terms of eight values, 16 bytes each, `term_bytes` apart.
 __device__ inline void store_bf16_terms(float (&left)[8], unsigned char* to, int term_bytes) {
     for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[4]) {
         *reinterpret_cast<Packet<std::uint32_t, 4>*>(to + term * term_bytes) = {words[0], words[1], words[2], words[3]};
     });
 }
 
-/// The term of factor 0 or 1 in each of six products of terms, which are as exact as a float's, the smallest first: of
-/// the nine the three smallest are left out, together 2^-23 of a product at most.
+/// Index of the term of factor 0 or 1 in each of the six products, smallest products first. Of the nine products of
+/// terms the three smallest are omitted: at most 2^-23 of the full product.
 FUSEKIT_HD constexpr int bf16x6_term(int product, int factor) {
     constexpr int terms[6][2] = {{0, 2}, {1, 1}, {2, 0}, {0, 1}, {1, 0}, {0, 0}};
     return terms[product][factor];
 }
 
-/// One operand of a step along GemmK, floats, as three tiles of bfloat16.
+/// One operand tile (Size, TILE_K) of floats, stored as three bfloat16 tiles.
 template <int Size>
 class Bf16x3Tile {
     using Term = SwizzledTile<bfloat16, Size>;
@@ -60,7 +60,7 @@ public:
 
     __device__ Term const& term(int i) const { return terms[i]; }
 
-    /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
+    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         float left[Count];
@@ -88,14 +88,14 @@ private:
     }
 };
 
-/// The atom of a block of warpgroups that multiplies floats on sm_90a's matrix units, at a float's accuracy.
+/// MMA atom of warpgroups for FP32 operands on sm_90a's tensor cores, at FP32 accuracy.
 ///
-/// The units add up 16 products at a time and round towards zero. The small products of a step come first, so that four
-/// additions round at the sum's size. The step's sums, of 64 indices of GemmK, are then added to those of the steps
-/// before, to the nearest. So errors are at most (13 + K / 64) 2^-24 sum |a b| for K indices: each of five roundings
-/// adds 2^-23, and so do the products left out; the small products and each step add 2^-24. A chain of float additions
-/// errs by K 2^-24 sum |a b| at most. Source: Ootomo and Yokota, "Recovering single precision accuracy from Tensor
-/// Cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022.
+/// The tensor cores add 16 products at a time and round toward zero. Each k-tile issues its small products first, so
+/// that only four additions round at the magnitude of the sum. The sums of a k-tile, 64 indices of GemmK, are then
+/// promoted: added to the running sums, rounded to nearest. Error bound for K indices of GemmK: (13 + K / 64) 2^-24 sum
+/// |a b|. Five roundings contribute 2^-23 each, and so do the omitted products; the small products and each k-tile
+/// contribute 2^-24. A chain of FP32 additions is bounded by K 2^-24 sum |a b|. Source: Ootomo and Yokota, "Recovering
+/// single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022.
 template <int TileM, int TileN>
 class Bf16x6 : public WgmmaTile<bfloat16, TileM, TileN> {
     using Base = WgmmaTile<bfloat16, TileM, TileN>;
@@ -111,11 +111,11 @@ public:
         Bf16x3Tile<TileN> w;
     };
     struct Fragment : Base::Fragment {
-        typename Unit::Sums step;  ///< those under way
+        typename Unit::Sums step;  ///< accumulators of the k-tile in flight
     };
 
-    /// Begins a step's products; they are done after wait(). Threads convert the next step in parts between them,
-    /// convert<part, parts>(): the units multiply meanwhile what was begun before.
+    /// Issues the MMAs of a k-tile; wait() completes them. convert<part, parts>() is called between the issues: threads
+    /// convert the next k-tile in parts while the tensor cores run the MMAs issued before.
     template <class Convert>
     __device__ void multiply(Stage const& stage, Fragment& fragment, Convert const& convert) const {
         auto const x =

@@ -6,12 +6,12 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 
-/// The issue loop of wgmma over pairs of operands, and what surrounds it. Accumulators are one `Atom::Sums`, of a tile
-/// (64, N), or an array of them. `a(k, i)` and `b(k, i)` give the operands of k-block k, `Atom::k` indices of GemmK,
-/// for accumulator i: descriptors of shared memory, or fragments in registers for a.
+/// Issue loop of wgmma over pairs of operands, with its fences and waits. Accumulators are one `Atom::Sums`, a tile
+/// (64, N), or an array of them. `a(k, i)` and `b(k, i)` return the operands of k-block k (`Atom::k` indices of GemmK)
+/// for accumulator i: SMEM descriptors, or, for a, fragments in registers.
 namespace fusekit::hip::mma {
 
-/// An operand in shared memory: descriptors `k_step` apart along GemmK, `tile_step` from one accumulator to the next.
+/// Operand in SMEM: descriptors `k_step` apart along GemmK, `tile_step` apart from one accumulator to the next.
 template <std::uint64_t k_step, std::uint64_t tile_step = 0>
 struct SmemOperand {
     std::uint64_t descriptor;
@@ -21,13 +21,13 @@ struct SmemOperand {
     }
 };
 
-/// Operand a, whose accumulators have `tile_step` between their tiles' descriptors, and operand b, which all share.
+/// Operand a: one tile per accumulator, `tile_step` apart. Operand b: one tile, shared by all accumulators.
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandA = SmemOperand<Atom::a_k_step, tile_step>;
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandB = SmemOperand<Atom::b_k_step, tile_step>;
 
-/// A fragment of a by value: see Wgmma::multiply().
+/// Fragment of a in registers, by value: see Wgmma::multiply().
 struct RegisterOperand {
     std::uint32_t words[4];
 };
@@ -71,14 +71,14 @@ __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
             Atom::multiply(detail::accumulator(acc, i), detail::words_of(a(k, i)), detail::words_of(b(k, i)),
                            accumulate || k > 0);
 }
-/// The same as one group, of a k-tile by default.
+/// issue(), committed as one group; a k-tile by default.
 template <class Atom, int k_blocks = Atom::tile_k / Atom::k, class Acc, class A, class B>
 __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     issue<Atom, k_blocks>(acc, a, b, accumulate);
     ptx::wgmma_commit();
 }
 
-/// Waits for all groups, whose accumulators are `acc`.
+/// Waits for all committed groups; `acc` holds their accumulators.
 template <class Acc>
 __device__ void wait(Acc& acc) {
     ptx::wgmma_wait<0>();

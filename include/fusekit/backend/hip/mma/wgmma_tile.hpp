@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, as Wgmma reads it: rows of 128 bytes along GemmK,
-/// whose chunks of 16 bytes are swizzled.
+/// One operand tile (Size, TILE_K) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK, whose 16-byte
+/// chunks are swizzled.
 template <class T, int Size>
 class SwizzledTile {
 public:
@@ -19,7 +19,7 @@ public:
     __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
     __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
 
-    /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
+    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
@@ -43,8 +43,8 @@ private:
     alignas(1024) T values[Size * tile_k];
 };
 
-/// The atom of a block of warpgroups on sm_90a's matrix units, for operands that threads put into shared memory. Each
-/// warpgroup has 64 pixels of all channels.
+/// MMA atom of warpgroups on sm_90a's tensor cores, for operands that threads store to SMEM. Each warpgroup computes 64
+/// pixels of all TileN channels.
 template <class T, int TileM, int TileN>
 class WgmmaTile {
     using Unit = Wgmma<T, TileN>;
@@ -69,21 +69,22 @@ public:
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
-        mma::OperandA<Unit> const a{x};                 // (64, TILE_K), swizzled, of the warpgroup's pixels
-        mma::OperandB<Unit> const b{w};                 // (TILE_N, TILE_K), swizzled
-        mma::gemm<Unit>(fragment.sums, a, b, true);     // (64, TILE_N) += over TILE_K
+        mma::OperandA<Unit> const a{x};  // (64, TILE_K), swizzled, the warpgroup's pixels
+        mma::OperandB<Unit> const b{w};  // (TILE_N, TILE_K), swizzled
+        mma::gemm<Unit>(fragment.sums, a, b, true);  // (64, TILE_N) += over TILE_K
     }
     __device__ void wait(Fragment& fragment) const { mma::wait(fragment.sums); }
-    /// Shows what this thread has put into a stage to the matrix units; the barrier that follows, to other threads'.
+    /// Proxy fence: makes this thread's SMEM stores visible to wgmma. The barrier that follows covers other threads'
+    /// stores.
     __device__ static void publish() { ptx::fence_proxy_async(); }
 
-    /// Sums leave in four rounds: where rows are pixels, those of one warp of each warpgroup; else a quarter of the
-    /// channels.
+    /// Accumulators are staged through SMEM in four rounds. With rows of pixels, a round stages one warp of each
+    /// warpgroup; with rows of channels, a quarter of the channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// put() is the same code for all of them: their loop needs no unrolling.
+    /// put() is identical code for every round: the caller need not unroll its loop.
     static constexpr bool rounds_are_alike = true;
 
     template <bool rows_are_pixels, int Pitch>
