@@ -12,11 +12,11 @@ template <bool enabled, unsigned first_barrier>
 struct PingPong {
     unsigned group;  ///< 0 or 1
 
-    /// Waits for this warpgroup's turn.
+    /// Waits until the other warpgroup has called arrive().
     __device__ void wait() const {
         if constexpr (enabled) ptx::bar_sync(first_barrier + group, threads);
     }
-    /// Gives the turn to the other warpgroup.
+    /// Lets the other warpgroup pass its wait().
     __device__ void arrive() const {
         if constexpr (enabled) ptx::bar_arrive(first_barrier + (group ^ 1), threads);
     }

@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// setmaxnreg takes multiples of 8 from 24 to 256.
+/// setmaxnreg accepts multiples of 8 from 24 to 256.
 FUSEKIT_H constexpr bool is_register_count(int count) { return count % 8 == 0 && count >= 24 && count <= 256; }
 /// A CTA's warpgroups share an SM's 64 K registers.
 FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int producer_warpgroups,
@@ -13,7 +13,7 @@ FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int prod
     return 128 * (producer_warpgroups * producer + consumer_warpgroups * consumer) <= 64 * 1024;
 }
 
-/// Registers of each thread by role, which setmaxnreg moves from producers to consumers. All warpgroups of the CTA call
+/// Registers per thread by role: setmaxnreg moves registers from producers to consumers. All warpgroups of the CTA call
 /// the function of their role, once.
 template <int producer, int consumer, int producer_warpgroups = 1, int consumer_warpgroups = 2>
 struct RegisterBudget {

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// A position in a ring of stages in shared memory: the stage, and the phase (parity) that its barriers are in.
-/// Producers and consumers start at stage 0, phase 0, and advance over the same sequence of stages.
+/// Position in a ring of SMEM stages: the stage, and the phase (parity) of its mbarriers. Producers and consumers start
+/// at stage 0, phase 0, and advance over the same sequence of stages.
 template <int stages>
 struct PipelineState {
     unsigned stage = 0, phase = 0;
@@ -28,7 +28,7 @@ struct DynamicPipelineState {
     int stages, stage = 0;
     unsigned phase = 0;
 
-    /// The position after `steps` stages from the start.
+    /// Position after `steps` stages from the start.
     __device__ static DynamicPipelineState after(unsigned steps, unsigned stages) {
         return {static_cast<int>(stages), static_cast<int>(steps % stages), steps / stages & 1};
     }
@@ -37,8 +37,9 @@ struct DynamicPipelineState {
     }
 };
 
-/// Barriers of stages that TMA fills: a stage's phase completes after its producers' arrivals and all expected bytes.
-/// It has no barriers of consumers: the kernel synchronizes those with the producer itself before a stage is refilled.
+/// Full barriers of stages that TMA fills: a stage's phase completes after its producers' arrivals and all expected
+/// bytes. There are no empty barriers: the kernel synchronizes consumers with the producer itself before it refills a
+/// stage.
 template <int stages>
 struct TmaStages {
     std::uint64_t full[stages];
@@ -51,7 +52,7 @@ struct TmaStages {
             for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), producer_arrivals);
         }
     }
-    /// The mbarrier that loads of this stage complete on.
+    /// Shared address of the mbarrier that loads of this stage complete on.
     template <class Index>
     __device__ std::uint32_t barrier(Index stage) const {
         return ptx::shared_address(&full[stage]);
