@@ -7,7 +7,8 @@
 
 namespace fusekit::hip {
 
-/// The byte offset of an index of GemmK for elements of T; Buffer::nowhere if the index does not exist.
+/// Byte offset of an index of GemmK for elements of T; Buffer::nowhere, which is out of bounds, if the index does not
+/// exist.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
     if (offset.mask == KOffset::never) return Buffer::nowhere;
@@ -29,7 +30,7 @@ struct PacketOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// The entry of index k of the step whose entries begin at byte offset `place`.
+    /// Entry of index k of the step whose entries begin at byte offset `place`.
     __device__ Entry const& at(int place, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
         return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
@@ -45,7 +46,7 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// The fragment of a tile that a thread copies: 16 bytes at index k of GemmK of every `step`-th row.
+/// A thread's fragment of a tile: 16 bytes along GemmK, at index k, of every `step`-th row.
 template <Element T, int Size, int TileK, int threads>
 class RowPackets {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
@@ -97,7 +98,7 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads that step, or one whose channels begin `further` bytes behind.
+    /// Loads the step that find() read, or a step of the same tap whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
@@ -151,13 +152,13 @@ public:
             values[pass] = buffer.template load<Words<4>>(at, further);
         });
     }
-    /// Waits for its loads.
+    /// Waits for this thread's loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
     std::uint32_t own[passes / together];  ///< byte offsets of a step's loads in their Buffers
 
-    /// Calls f(pass, buffer, byte offset in it) for each pass.
+    /// Calls f(pass, buffer, byte offset in the buffer) for each pass.
     template <class F>
     __device__ void each(F const& f) const {
 #pragma unroll

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The table has an offset for each packet of 16 bytes.
+/// Types of ChannelOperands. The table has one offset for each packet of 16 bytes.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -34,13 +34,13 @@ template <class Plan, class Atom, Element T, detail::OutputElement U>
 class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::ChannelOperandsOf<Plan, Atom, T, U>::Base;
     using Base::conv, Base::inputs, Base::offsets, Base::weights, Base::table_steps, Base::tile_k;
-    /// Offsets are read from the table once for all steps of a tap. With padded bytes a tap has few steps, which are
-    /// twice as long, and every step reads them.
+    /// True if offsets are read from the table once for all steps of a tap. With padded one-byte elements a tap has few
+    /// steps, each twice as long: every step reads its offsets.
     static constexpr bool has_runs = sizeof(T) > 1 || !Base::padded;
 
 public:
     using typename Base::Stage;
-    /// A byte offset: in a row from the step that was last read from the table, and in the table alike.
+    /// Byte offset of a step: in a row, from the step whose offsets were read last (`has_runs`), or in the table.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    int next = table_steps;  ///< the first step of the table that is not read yet
+    int next = table_steps;  ///< first step of the table whose offsets are not read yet
 
     __device__ void find_own(int place) {
         inputs.find(offsets, place);

@@ -9,15 +9,15 @@
 
 namespace fusekit::hip {
 
-/// One operand (TileK, Size) of floats in LDS. Four consecutive rows are a quad of 16 bytes. The `Between` words
-/// between two quads are never read, so that a quad may be stored up to `Between` words to either side.
+/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows are a quad of 16 bytes. The `Between` words
+/// between two quads are never read: a quad may be stored up to `Between` words off to either side.
 template <int Size, int TileK, int Between>
 class QuadTile {
 public:
-    /// The address of index k of a quad's first row; its other rows follow.
+    /// Address of index k of a quad's first row; the quad's other rows follow.
     __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + place(k, row); }
 
-    /// Chunk number `chunk` of a row: four indices.
+    /// Chunk number `chunk` of a row: four indices of GemmK.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
         auto const* const first = address_in_register(words + place(chunk * 4, row));
         Words<4> result;
@@ -35,9 +35,9 @@ private:
     }
 };
 
-/// TapQuads of floats, which need no transposition. A quad that reaches into padding left or right of x is loaded from
-/// inside the row, stored shifted by as many words in its QuadTile, and filled with zeros. All quads of a thread have
-/// one tap, and so one shift.
+/// TapQuads of floats, which need no transposition. A quad that reaches into the padding left or right of x is loaded
+/// from inside the row, stored shifted by that number of words in its QuadTile, and padded with zeros. All quads of a
+/// thread have the same tap, hence the same shift.
 template <int Size, int threads, bool padded, class Order>
 class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
     using Base = PixelQuad<float, Size, Order::tile_k, threads>;
@@ -60,7 +60,7 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
     }
-    /// Loads that step, or one whose channels begin `further` bytes behind.
+    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);
@@ -86,7 +86,8 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// The word of the j-th pixel in padding, of the last one if there are fewer, or a word that is never read.
+    /// Word of the j-th padded pixel. Without a j-th one: the last padded word, or, in the middle, a word that is never
+    /// read.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

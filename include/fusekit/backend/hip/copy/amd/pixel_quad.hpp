@@ -7,16 +7,16 @@
 
 namespace fusekit::hip {
 
-/// The position of a quad in a row of y: its windows have padding on the left, on neither side, or on the right.
+/// Position of a quad in a row of y: its windows reach padding on the left, on neither side, or on the right.
 enum class QuadPlace { left, middle, right };
 
-/// The fragment of x that a thread copies if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a
-/// quad), and own_k indices of GemmK, whole words for each pixel. Indices of floats are four apart, so that they have
-/// one tap in 16 bytes of a filter, and consecutive threads have consecutive quads.
+/// A thread's fragment of x if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a quad), and own_k
+/// indices of GemmK, whole words for each pixel. For floats, a thread's indices are four apart: the threads of 16 bytes
+/// of a filter share a tap, and consecutive threads load consecutive quads.
 template <Element T, int Size, int TileK, int threads>
 class PixelQuad {
 public:
-    static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK
+    static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK per thread
 
     template <class RowAt>
     __device__ PixelQuad(unsigned thread, RowAt row_at)
@@ -27,7 +27,8 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// `first_column` and `last_column` are those of the window's taps.
+    /// Sets the quad's position in its row. `first_column` and `last_column` are the columns of the window's first and
+    /// last tap.
     __device__ void find_place(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) place = QuadPlace::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) place = QuadPlace::right;
@@ -52,7 +53,7 @@ protected:
     Buffer buffer;
     std::uint32_t first, invalid, invalid_at_end;  ///< byte offset of the first window; masks of the first and last
 
-    /// Stores the thread's indices of each pixel.
+    /// Stores the thread's indices of GemmK for each pixel.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
         static_assert(Tile::place(0, 1) == TileK);  // rows at fixed distances: the compiler pairs stores

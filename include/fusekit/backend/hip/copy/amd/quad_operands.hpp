@@ -21,7 +21,7 @@ struct QuadOperandsOf {
 }  // namespace detail
 
 /// Loads x in quads of pixels (NCHW, column stride 1) and w in packets of 16 bytes, by buffer loads at 32-bit offsets
-/// from a table: for filters that are known at run time. TapOperands load those that the type has.
+/// from a table: for filters known at run time. TapOperands load filters known from the type.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class QuadOperands : public detail::QuadOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::QuadOperandsOf<Plan, Atom, T, U>::Base;
@@ -38,7 +38,7 @@ public:
         if constexpr (Base::padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
-    /// Fills the table from `step` on; returns how many steps it has.
+    /// Fills the table from `step` on; returns the table's number of steps.
     __device__ int find(int step) const {
         this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& place) {
             offsets.put(i, place.x, place.w, at.s, conv);

@@ -9,12 +9,12 @@
 
 namespace fusekit::hip {
 
-/// FilterPackets (KCRS) in a TapOrder: 16 bytes of taps at a time, or single tail taps of several units.
+/// Loads w (KCRS) in a TapOrder: packets of 16 bytes of taps, or single tail taps of several units.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::own, Base::passes, Base::values;
-    static constexpr int units = Order::packet / Order::pair;  ///< whose tail taps make 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< units whose tail taps fill 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
@@ -23,9 +23,10 @@ public:
         : Base(thread, conv, first_filter, group),
           of_channel(static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)}) {}
 
-    /// From a step's channels to the next step's, in bytes.
+    /// Bytes from a step's channels to the next step's.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads that step, or one whose channels begin `further` bytes behind. Steps of tail taps are loaded in order.
+    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind. Precondition for tail
+    /// taps: steps are loaded in order.
     __device__ void load(std::uint32_t further) {
         if constexpr (Order::packed) {
             Base::load(further);
@@ -39,7 +40,7 @@ public:
             for (std::uint32_t& at : own) at += stride();
         }
     }
-    /// Waits for its loads.
+    /// Waits for this thread's loads.
     __device__ void wait() {
         if constexpr (Order::packed) Base::wait();
         else wait_for(singles[passes - 1][units - 1]);

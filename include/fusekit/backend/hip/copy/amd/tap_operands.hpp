@@ -16,8 +16,8 @@
 
 namespace fusekit::hip {
 
-/// The head's type has a filter that TapOrder can pack and quads of pixels at column stride 1: a Conv with 16 bytes of
-/// taps in a unit, or a TransposedConv of 16 or 32 bits without strides.
+/// True if TapOrder can pack the filter of the head's type, with quads of pixels at column stride 1: a Conv with 16
+/// bytes of taps in a unit, or a TransposedConv of 16 or 32 bits without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -29,7 +29,7 @@ inline constexpr bool may_have_quads_of_taps = [] {
     else return false;
 }();
 
-/// TapOperands load the tile: of a convolution in NCHW, or of its gradient by x.
+/// True if TapOperands load the tile: of a convolution in NCHW, or of its gradient by x.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -39,8 +39,8 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// The atom that multiplies TapOperands' stages: the schedule's, or, if its unit has sparse products, the atom of pairs
-/// of pixels, which halves the permutations. Unpadded elements of 16 bits need none that pairs would save.
+/// MMA atom for TapOperands' stages: the schedule's, or, if its unit has sparse products, the atom of pairs of pixels,
+/// which halves the permutations. Unpadded 16-bit elements need no permutation that pairs would save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct TapAtom {
     using Type = Atom;
@@ -74,7 +74,7 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// The LDS stage: the atom's, or one with the tile of Inputs if that has its own.
+/// LDS stage of TapOperands: the atom's, or one with Inputs' own tile.
 template <class Inputs, class AtomStage>
 struct TapStage {
     using Type = AtomStage;
@@ -100,7 +100,7 @@ class TapOperands {
 
 public:
     static constexpr bool exists = Order::phases > 0;
-    /// A step's offsets.
+    /// Offsets of one step.
     using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
     using Stage = typename TapStage<Inputs, typename Atom::Stage>::Type;
 
@@ -117,15 +117,15 @@ public:
             inputs.find_place(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
     }
 
-    /// Steps along GemmK.
+    /// K-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// The byte offset of a step's channels in a filter, from the phase's first step.
+    /// Byte offset of a step's channels in a filter, relative to the phase's first step.
     using Step = int;
 
-    /// Reads the offsets of `step` and of consecutive steps; returns how many steps may use them.
+    /// Reads the offsets of `step` and of consecutive steps; returns the number of steps that may use them.
     __device__ int find(int step) {
-        Problem const conv = reload(params).problem();  // scalar registers do not hold it from step to step
+        Problem const conv = reload(params).problem();  // scalar registers cannot hold it across steps
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
         // Channels of steps past the last are out of bounds and read zero.
@@ -161,7 +161,7 @@ private:
     Filters weights;
     std::uint32_t further = 0;  ///< byte offset of a step's channels in x
     std::uint32_t to_next;  ///< bytes in x from a step's channels to the next step's
-    int phase = -1, end = 0;  ///< the step at which the phase ends
+    int phase = -1, end = 0;  ///< end: first step of the next phase
 };
 
 }  // namespace fusekit::hip

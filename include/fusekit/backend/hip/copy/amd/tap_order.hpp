@@ -10,10 +10,11 @@
 
 namespace fusekit::hip {
 
-/// The order of GemmK for filters whose taps are contiguous (KCRS): in all steps of a phase an index has the same tap,
-/// and a step advances by `channels`. A unit is the fewest channels whose taps are loaded as one sequence. If `packed`,
-/// 16 bytes of a row of a step are Packet consecutive taps of one unit. Otherwise the order has the tail taps: 16 bits
-/// from each of eight units, or of floats 32 bits from each of four. A transposed filter moves `backwards` over x.
+/// Order of GemmK for filters with contiguous taps (KCRS): in all steps of a phase an index has the same tap, and a
+/// step advances by `channels`. A unit is the smallest number of channels whose taps are loaded as one sequence. If
+/// `packed`, 16 bytes of a row of a step are Packet consecutive taps of one unit. Otherwise the order has the tail
+/// taps: 16 bits from each of eight units, or for floats 32 bits from each of four. A transposed filter moves
+/// `backwards` over x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool is_packed>
 struct TapOrder {
     static constexpr bool packed = is_packed;
@@ -24,18 +25,18 @@ struct TapOrder {
         return all;
     }();
     static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of 16 bits, or one of 32
-    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill a `pair`.
+    /// Channels of a unit: the number whose taps fill 16 bytes, otherwise the number that fills a `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
-    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< of a step
+    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< channels per step
 
-    /// The column of a tap relative to the pixel's, at column stride 1.
+    /// Column of a tap relative to the pixel's column, at column stride 1.
     FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// The most columns of a quad that are in padding while others are not.
+    /// Largest number of padded columns in a quad that also has columns inside x.
     FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
@@ -44,13 +45,13 @@ struct TapOrder {
         return most;
     }
 
-    /// The channels of a group fill whole packets of 16 bytes.
+    /// True if the channels of a group fill whole packets of 16 bytes.
     FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (tail_taps > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// The coordinate of index k of a step whose first channel is `first`. It may be out of bounds.
+    /// Coordinate of index k of a step whose first channel is `first`. May be out of bounds.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
         constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);
@@ -62,7 +63,7 @@ private:
     static constexpr int mode = Filter.rank - 1;
     static constexpr int window = (columns - 1) * Filter.dilations[mode],
                          padding = Filter.pad_before[mode] + Filter.pad_after[mode],
-                         more = backwards ? padding - window : window - padding;  ///< columns of x than of y
+                         more = backwards ? padding - window : window - padding;  ///< columns of x minus columns of y
 };
 
 namespace detail {
@@ -75,11 +76,11 @@ consteval auto filter_in_type() {
 
 }  // namespace detail
 
-/// The TapOrder of a plan whose head has its filter in its type.
+/// TapOrder of a plan whose head has its filter in its type.
 template <class Plan, Element T, int TileK, bool packed>
 using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
                             TileK, packed>;
-/// Its members that do not depend on a tile.
+/// TapOrder for members that do not depend on a tile.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 

@@ -19,7 +19,7 @@ public:
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads that step, or one whose channels begin `further` bytes behind.
+    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
@@ -29,13 +29,13 @@ private:
     std::uint32_t own[Base::own_k];
 };
 
-/// TapQuads stored as pairs of pixels (PairTile), for sparse products. Of bytes, one v_perm_b32 makes a word of two
-/// indices of GemmK of two pixels.
+/// TapQuads stored as pairs of pixels (PairTile), for sparse products. For one-byte elements, one v_perm_b32 gives a
+/// word of two indices of GemmK for two pixels.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapPairs : public TapQuads<T, Size, threads, padded, Order> {
     using Base = TapQuads<T, Size, threads, padded, Order>;
     using Base::k, Base::own_k, Base::row;
-    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));  ///< indices of two pixels
+    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));  ///< indices of GemmK for two pixels
     static_assert(own_k % per_chunk == 0);
 
 public:

@@ -13,7 +13,7 @@
 
 namespace fusekit::hip {
 
-/// ChannelOperands load the tile's filters as TransposedFilters.
+/// True if ChannelOperands load the tile's filters as TransposedFilters.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -49,7 +49,7 @@ public:
     __device__ void find(Offsets const& offsets, int place) {
         own = first + offsets.w_at(place, Share::first_pixel(in_packets, thread));
     }
-    /// Loads that step and advances to the next channels.
+    /// Loads the step that find() read, and advances to the next channels.
     __device__ void load() {
         std::uint32_t at = 0;
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
@@ -58,11 +58,11 @@ public:
         });
         own += TileK * step;
     }
-    /// Waits for its loads.
+    /// Waits for this thread's loads.
     __device__ void wait() { share.wait(in_packets); }
     __device__ void store(Tile& tile) { share.store(in_packets, thread, tile); }
 
-    /// The row of the tile that has a filter.
+    /// Row of the tile that holds a filter.
     __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
 
 private:

@@ -13,7 +13,7 @@
 
 namespace fusekit::hip {
 
-/// The begin in x of the window of a pixel of dy, or the distance of a gradient column's tap and channel from there.
+/// Origin in x of the window of a pixel of dy, or the distance of a gradient column's tap and channel from an origin.
 /// Their sum is in x or in padding; out of bounds if either is `nowhere`.
 template <int Space>
 struct alignas(16) PlaceInX {
@@ -24,7 +24,7 @@ struct alignas(16) PlaceInX {
 
     __device__ void remove() { at[0] = nowhere; }
     __device__ bool exists() const { return at[0] != nowhere; }
-    /// A copy, by one load where it has 16 bytes.
+    /// Copy by one 16-byte load, if the type has that size.
     __device__ PlaceInX whole() const {
         if constexpr (sizeof(PlaceInX) != 16) return *this;
         Words<4> const words = read_words(this);
@@ -34,23 +34,23 @@ struct alignas(16) PlaceInX {
     }
 };
 
-/// Pixels of dy: the begins of their windows in x, and their offsets in dy.
+/// Pixels of dy: the origins of their windows in x, and their offsets in dy.
 template <int Space, int Size>
 struct PixelTable {
     PlaceInX<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
-/// The contiguous mode of an operand: channels of a pixel, in packets of eight, of four or single; pixels; or, for both
-/// operands, pixels in quads of rows (WeightGradientRows).
+/// Contiguous mode of an operand: channels of a pixel, in packets of eight, of four or single; pixels; or, for both
+/// operands, quads of pixels in a row (WeightGradientRows).
 enum class Neighbours { eights, fours, channels, pixels, rows };
 
-/// The fragment of an operand (TileK pixels, Size channels or columns) that a thread copies from memory to an atom's
-/// Tile. Consecutive threads load consecutive elements.
+/// A thread's fragment of an operand (TileK pixels, Size channels or columns), copied from memory to an atom's Tile.
+/// Consecutive threads load consecutive elements.
 ///
-/// In a Tile with contiguous pixels a thread has several consecutive pixels and stores up to 16 bytes of a row at once.
-/// Channels of packets are permuted there (tile_row): rows that threads store at once are consecutive, which avoids
-/// bank conflicts.
+/// If the Tile's pixels are contiguous, a thread has several consecutive pixels and stores up to 16 bytes of a row at
+/// once. Channels of packets are permuted in the tile (tile_row): rows that threads store at once are consecutive,
+/// which avoids bank conflicts.
 template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
     static constexpr int share = Size * TileK / threads;
@@ -60,15 +60,15 @@ class TileOfPixels {
     static constexpr bool takes_eights = !Tile::rows_neighbour && sizeof(T) == 2;
 
 public:
-    /// Pixels are contiguous in a row of the tile, and packets of channels are transposed.
+    /// True if pixels are contiguous in a row of the tile, so that packets of channels are transposed.
     static constexpr bool transposes = !Tile::rows_neighbour;
-    /// How most elements are loaded together.
+    /// Widest vectorization of a load.
     static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
-    /// How many packets of these a thread has.
+    /// Packets per thread at the widest vectorization.
     static constexpr int packets = share / (takes_eights ? 8 : 4);
 
-    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each of a thread's packets. `along` is a value, or a
-    /// constant.
+    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each of a thread's packets. `along` is an enumerator or an
+    /// integral_constant.
     template <class Along, class F>
     __device__ void each(Along along, unsigned thread, F const& f) {
         with_share(along, thread, [&]<class Share>(Share const& of) {
@@ -79,7 +79,8 @@ public:
             }
         });
     }
-    /// Bits of `over` are set in the first element of each packet that is transposed, or in both that fill a word.
+    /// Stores the fragment. Bits of `over` are set in the first element of each transposed packet: in the whole 32-bit
+    /// word, so in two 16-bit pixels at once.
     template <class Along>
     __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
         with_share(along, thread, [&]<class Share>(Share const& of) {
@@ -87,7 +88,7 @@ public:
             else store_as_loaded(of, tile);
         });
     }
-    /// Waits for all that has been loaded: by one instruction, where AMD's compiler would wait for each.
+    /// Waits for all of this thread's loads with one wait on the last one; AMD's compiler would wait for each load.
     template <Neighbours along>
     __device__ void wait(std::integral_constant<Neighbours, along>) {
         std::conditional_t<(along == Neighbours::pixels && sizeof(T) == 2), std::uint16_t, std::uint32_t> last;
@@ -98,8 +99,7 @@ public:
     }
     __device__ void wait(Neighbours) {}
 
-    /// A thread's first row, and its first pixel. All its packets that are transposed have that row, and their pixels
-    /// follow one another.
+    /// A thread's first row, and its first pixel. All its transposed packets have that row and consecutive pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
@@ -114,14 +114,14 @@ public:
         return pixel;
     }
 
-    /// The row of the operand that a row of the tile has.
+    /// Row of the operand that a row of the tile holds.
     __device__ static unsigned operand_row(Neighbours along, unsigned row) {
         if (!transposes) return row;
         unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
         return turned(row, Size / count);
     }
 
-    /// The row of the tile that a row of the operand stands in, of packets of it.
+    /// Row of the tile that holds a row of the operand, for packets.
     template <Neighbours along>
     __device__ static unsigned tile_row(std::integral_constant<Neighbours, along>, unsigned row) {
         return transposes ? turned(row, along == Neighbours::eights ? 8 : 4) : row;
@@ -135,7 +135,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// The packets of Count rows that a thread has.
+    /// A thread's packets of Count rows.
     template <int Count, bool along_pixels>
     struct ShareOf {
         static constexpr int count = Count;
@@ -151,7 +151,7 @@ private:
     private:
         __device__ unsigned further(unsigned i) const { return transposes ? outer * packets + i : outer + i * step; }
     };
-    /// A thread that has many rows works out anew what depends on its number, to save registers.
+    /// Calls f with the thread's share. A thread with many rows recomputes indices from its number, to save registers.
     template <Neighbours along, class F>
     __device__ static void with_share(std::integral_constant<Neighbours, along>, unsigned thread, F const& f) {
         constexpr int count = along == Neighbours::eights ? 8 : along == Neighbours::fours ? 4 : 1;
@@ -184,7 +184,7 @@ private:
     __device__ void store_transposed(Share const& of, Tile& tile, std::uint32_t over) {
         constexpr unsigned count = Share::count, pixels = Share::packets;
         if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
-            // Rows of a thread are in one order, at distances that the compiler knows, and stored in pairs.
+            // A thread's rows are stored at compile-time distances from one address, in pairs.
             constexpr unsigned apart = Size / count * TileK;
             static_assert(Tile::place(0, Size / count) == apart);
             T* const first = tile.at(of.pixel(0), turned(of.row(0), count));
@@ -219,7 +219,7 @@ private:
         __builtin_memcpy(&value, &bits, sizeof bits);
         return value;
     }
-    /// Two elements of a packet of Count.
+    /// Two elements of a packet of Count, as a word.
     template <int Count>
     __device__ std::uint32_t word(unsigned i, unsigned number) const {
         std::uint32_t result;
@@ -227,7 +227,7 @@ private:
         return result;
     }
 
-    /// Counts Size rows, `columns` a line, column by column.
+    /// Transposes a row's index in Size rows, written as lines of `columns`: counts them column by column.
     __device__ static unsigned turned(unsigned row, unsigned columns) {
         return row % columns * (Size / columns) + row / columns;
     }

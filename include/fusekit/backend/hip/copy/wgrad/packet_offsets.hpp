@@ -11,7 +11,7 @@
 
 namespace fusekit::hip {
 
-/// The consecutive taps of a window that a tile's columns have, with channels as the fastest mode.
+/// Consecutive taps of the window that a tile's columns cover, channels fastest.
 struct TapRange {
     int first, count;
 
@@ -21,7 +21,7 @@ struct TapRange {
                   last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
-    /// Computes the distances of the taps from a window's begin, one tap a thread.
+    /// Computes the distances of the taps from a window's origin, one tap per thread.
     template <class Problem, class Place>
     __device__ void find(Problem const& conv, Place* places, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
@@ -32,8 +32,8 @@ struct TapRange {
     }
 };
 
-/// A table of Buffer offsets of the pixels of four steps: in x for each tap of a tile's columns, out of range in
-/// padding, and in dy. The columns of a packet have one tap.
+/// A table of Buffer offsets for the pixels of four steps: in x for each tap of a tile's columns, out of range in
+/// padding, and in dy. All columns of a packet have the same tap.
 template <Element T, int Space, class Tile, int StepPixels>
 class TapPacketOffsets {
     static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
@@ -42,12 +42,12 @@ class TapPacketOffsets {
 public:
     static constexpr int pixels = 4 * StepPixels;
     static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= most_taps);
-    /// The number of threads that share a pixel's taps.
+    /// Threads that share a pixel's taps.
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
 
-    /// Called once, and followed by a barrier.
+    /// Computes the taps' distances. Called once; a barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    PlaceInX<Space> taps[most_taps];  ///< distances from a window's begin
+    PlaceInX<Space> taps[most_taps];  ///< distances from a window's origin
 
     __device__ static std::uint32_t place(std::int64_t offset) {
         return Buffer::before + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));

@@ -12,43 +12,44 @@
 
 namespace fusekit::hip {
 
-/// A table of Buffer offsets, in bytes, of pixels that are loaded one by one from x and in quads from dy. An offset in
-/// x is the sum of a window's row, its column and a channel, none negative and the sum below 2^29: a row or column in
-/// padding is out of range whatever is added.
+/// A table of Buffer offsets, in bytes, for pixels that are loaded one by one from x and in quads from dy. An offset in
+/// x is the sum of a window row's, a window column's and a channel's offset, none negative, the sum below 2^29. A row
+/// or column in padding puts any sum out of range.
 template <Element T>
 struct WindowOffsets {
     static constexpr int pixels = 64, most_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
-    /// Lines of some pixels: the rows of their windows, over all slices, then the columns; and last a row in padding.
-    /// All rows of pixels past the end, and of those that an earlier quad has, are in padding.
+    /// Lines of `pixels` offsets: one per window row, over all slices, then one per window column; last, a row in
+    /// padding. All rows of pixels past the end, and of pixels that an earlier quad covers, are in padding.
     alignas(16) std::uint32_t lines[most_lines + 1][pixels];
-    /// Four pixels in dy. An earlier quad has the first `had`.
+    /// Four pixels in dy. An earlier quad covers the first `had` of them.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
-    /// A column's channel in x, and its lines in the table, in bytes.
+    /// Byte offsets of a column: its channel in x, and its two lines in the table.
     struct alignas(16) Column {
         std::uint32_t channel, row, column;
     } columns[WeightGradientTile::m];
-    /// Channels of y in dy. Those of a thread are `channels_apart`, and stand together.
+    /// Offsets of channels of y in dy. A thread's channels are `channels_apart`, and their offsets are contiguous here.
     static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
 
-    /// The pixels of an image in quads. The last ends with the image, so it may begin with pixels of the one before.
+    /// Pixels of an image rounded up to quads. The last quad ends with the image: it may begin with pixels of the quad
+    /// before.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
-    /// Still nowhere when the offset of a channel is added.
+    /// Out of range also after a channel's offset is added.
     static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
 
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// Four pixels from `pixel` on of a line, both in bytes.
+    /// Offsets of four pixels of a line, from `pixel` on; both arguments in bytes.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
-    /// Called once, and followed by a barrier.
+    /// Fills `columns`, and the line in padding. Called once; a barrier must follow.
     template <int threads, class Problem>
     __device__ void fill_columns(Problem const& conv, int first, unsigned thread) {
         constexpr std::uint32_t line = sizeof lines[0];
@@ -61,14 +62,16 @@ struct WindowOffsets {
         }
         for (unsigned i = thread; i < pixels; i += threads) lines[most_lines][i] = no_row;
     }
-    /// Likewise. For a channel that the group does not have, another is loaded: its sums are not stored.
+    /// Fills `channels`. Called once; a barrier must follow. Channels past the group's last load its first channel;
+    /// their sums are not stored.
     template <int threads>
     __device__ void fill_channels(std::int64_t stride, int count, unsigned thread) {
         for (unsigned i = thread; i < WeightGradientTile::n; i += threads)
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Takes pixels from `first` on, counted in quads of images. Half of the threads find rows, the others columns.
+    /// Fills the lines for the pixels from `first` on, counted in quads of images. Half of the threads compute rows,
+    /// the others columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

@@ -15,8 +15,8 @@
 
 namespace fusekit::hip {
 
-/// The fragment of a step that a lane loads: a quad of pixels of `columns` channels of x under one tap, and of
-/// `channels` channels of dy. Its offsets are read one step ahead. Lanes whose columns are not weights read ones.
+/// A lane's fragment of a step: a quad of pixels of `columns` channels of x at one tap, and of `channels` channels of
+/// dy. Offsets are read one step ahead. Lanes whose columns are not weights read ones.
 template <Element T, int Stride>
 class RowLoads {
     using Places = RowOffsets<T, Stride>;
@@ -55,7 +55,7 @@ public:
         Words<4> const words = read_words(line + further);
         __builtin_memcpy(&next, &words, sizeof next);
     }
-    /// Loads that quad.
+    /// Loads the quad that find() read.
     __device__ void load() {
         std::uint32_t const from = begin();
 #pragma unroll
@@ -64,7 +64,7 @@ public:
             keep_apart();
         }
         load_dy();
-        opaque_per_thread(from);  // or the last load overwrites it, which takes an instruction between loads
+        opaque_per_thread(from);  // otherwise the last load overwrites it, which adds an instruction between loads
     }
     /// Loads a quad at an edge of x pixel by pixel.
     __device__ void load_edge() {
@@ -89,7 +89,7 @@ public:
         load_dy();
     }
     __device__ void wait() { wait_for(dy[channels - 1]); }
-    /// Four pixels of column i of the lane.
+    /// Four pixels of the lane's column i.
     __device__ Words<2> of_column(int i) const {
         constexpr int second = Places::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};

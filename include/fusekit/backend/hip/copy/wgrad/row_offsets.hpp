@@ -26,7 +26,7 @@ struct PaddedRows {
     }
 };
 
-/// The slots of a CTA.
+/// Slots of a CTA.
 struct SlotRange {
     int begin, end;
 
@@ -37,8 +37,8 @@ struct SlotRange {
     }
 };
 
-/// The steps of a CTA, of `slots_per_step` each, that may have edges: quads whose loads reach out of bounds of x, in
-/// the first rows of the first image and the last rows of the last one. Filters of a single tap have none.
+/// Steps of a CTA, of `slots_per_step` slots each, that may have edges: quads whose loads reach out of bounds of x, in
+/// the first rows of the first image and the last rows of the last one. Filters of a single tap have no edges.
 template <int slots_per_step>
 class EdgeSteps {
 public:
@@ -53,27 +53,27 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// The first such step's slot, from `slot` on.
+    /// First slot, from `slot` on, of a step that may have edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
     int first_end, last_begin;
 };
 
-/// Four pixels of a row of y are contiguous, or at stride 2, in a row of x under each tap.
+/// True if four pixels of a row of y are contiguous, or at stride 2, in a row of x at each tap.
 template <Element T, int Space>
 FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Buffer offsets of a quad under a tap, in x and dy, and the v_perm_b32 selectors of its first two (`low`) and last
-/// two pixels (`high`). Padding is selected as zero.
+/// Buffer offsets of a quad at one tap, in x and dy, and the v_perm_b32 selectors of its first two pixels (`low`) and
+/// last two (`high`). Padding is selected as zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
 
-/// A table of quads under each tap of a tile's columns, channels fastest, with a last line of ones. At column stride 1
-/// a quad has 8 bytes of a row of x, at stride 2 it has 16.
+/// A table of quads for each tap of a tile's columns, channels fastest, and a last line of ones. A quad spans 8 bytes
+/// of a row of x at column stride 1, and 16 at stride 2.
 template <Element T, int Stride>
 class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
@@ -81,32 +81,32 @@ class RowOffsets {
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
-    static constexpr int loaded = 4 * Stride;  ///< elements at a quad
-    /// Selectors of a quad without padding. Each half of 16 bytes has two pixels.
+    static constexpr int loaded = 4 * Stride;  ///< elements loaded per quad
+    /// Selectors of a quad without padding. Each half of the bytes holds two pixels.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// The number of quads of a table with `range.count` taps, a multiple of `together`.
+    /// Quads of a table with `range.count` taps, a multiple of `together`.
     template <int together>
     __device__ static int quads(TapRange const& range) {
         return (min)(most_quads, room / (range.count + 1) / together * together);
     }
-    /// The line of a tap of the tile; tap `count` is the line of ones.
+    /// Line of a tap of the tile; tap `count` is the line of ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
-    /// Called once, and followed by a barrier.
+    /// Computes the taps' distances. Called once; a barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills lines of `quads` with `count` quads from slot `first` on. Quads past the end are out of range; so are
-    /// edges, or, with `of_edges`, all others.
+    /// Fills lines of `quads` entries with `count` quads from slot `first` on. Quads past the end are out of range. So
+    /// are edges, or, with `of_edges`, all quads but edges.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {
         int const rows = conv.extent(conv.y, 2), columns = conv.extent(conv.y, 3), row_quads = (columns + 3) / 4;
         Index<4> const &of_x = conv.x.layout.shape, &step = conv.x.layout.stride;
-        // Offsets of elements of x, and of those a few further, are below 2^29.
+        // Offsets of elements of x, and of the few elements after them, are below 2^29.
         int const in_channel =
             static_cast<int>(1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3]);
 #pragma unroll 1
@@ -135,7 +135,7 @@ public:
                                                (low & in_low) | (none & ~in_low), (high & in_high) | (none & ~in_high),
                                                dy};
             }
-            std::uint32_t const ones = of_edges ? none : all_ones;  // once
+            std::uint32_t const ones = of_edges ? none : all_ones;  // ones are added once, not again for edges
             entries[range.count * quads + quad] = {Buffer::nowhere, none | (ones & own.low), none | (ones & own.high),
                                                    dy};
         }
@@ -143,9 +143,9 @@ public:
 
 private:
     QuadOfRow entries[room];
-    PlaceInX<2> taps[most_taps];  ///< from where a window begins
+    PlaceInX<2> taps[most_taps];  ///< distances from a window's origin
 
-    /// The halves of two words that belong to those of four pixels for which has(i).
+    /// Masks of the 16-bit halves of two words for the pixels, of four, with has(i).
     struct Pixels {
         std::uint32_t low = 0, high = 0;
 
@@ -154,11 +154,11 @@ private:
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 (i < 2 ? low : high) |= has(i) ? 0xffffu << i % 2 * 16 : 0;
-                keep_apart();  // or conditions of several pixels take scalar registers
+                keep_apart();  // otherwise conditions of several pixels occupy scalar registers
             }
         }
     };
-    static constexpr int outside = -(1 << 30);  ///< a column that is in no row, nor are those of its quad
+    static constexpr int outside = -(1 << 30);  ///< a column out of bounds, also for the other pixels of its quad
     /// True if 0 <= place < extent.
     __device__ static bool is_below(int place, int extent) {
         return static_cast<unsigned>(place) < static_cast<unsigned>(extent);

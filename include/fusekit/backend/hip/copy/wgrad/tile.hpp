@@ -11,7 +11,7 @@
 
 namespace fusekit::hip {
 
-/// The tile of a weight gradient: m columns of GemmN, n channels of y. All targets of a vendor have the same, so that
+/// Tile of a weight gradient: m columns of GemmN, n channels of y. All targets of a vendor have the same tile, so that
 /// the host need not know their units. With AMD's 64 KB of LDS the accumulators are staged in `passes`, so that three
 /// CTAs are resident. On NVIDIA's GPUs the CTAs of a cluster read each other's accumulators through DSMEM.
 struct WeightGradientTile {
@@ -20,13 +20,13 @@ struct WeightGradientTile {
                          per_processor = of_amd ? 3 : 4;
 };
 
-/// A tile of 128 channels, for packets alone (WeightGradientPackets): a third fewer loads per product.
+/// Tile of 128 channels, for packets alone (WeightGradientPackets): a third fewer loads per product.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
-/// A target has a kernel of a tile. On gfx11 the wide tile's totals fit neither in registers nor in LDS.
+/// True if a target has a kernel for the tile. On gfx11 the wide tile's totals fit neither registers nor LDS.
 template <class Tile, Element T, class Tag>
 inline constexpr bool has_weight_gradient = true;
 template <Element T, class Tag>
@@ -36,8 +36,8 @@ template <Element T, class Tag>
 inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && !std::is_same_v<Tag, arch::Gfx11>;
 
-/// The tile and the pixels of a block, counted from an image on. The blocks of a cluster come first, then tiles, then
-/// other parts of pixels, so that blocks that run at once read the same.
+/// Tile and pixel range of a CTA; with in_slabs, pixels are counted from an image on. CTA index order: rank in the
+/// cluster, tile, other parts of the pixels. CTAs that run at once then read the same pixels.
 template <class Tile>
 struct WeightGradientTileAt {
     unsigned rank, number, group_of_parts;
@@ -62,7 +62,7 @@ struct WeightGradientTileAt {
             end = (min)(begin + params.part_pixels, conv.gemm_m());
         }
     }
-    /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.
+    /// Index in the tile of the column of ones, whose sums are the bias gradient; -1 if the tile has none.
     template <class Params>
     __device__ int ones(Params const& params) const {
         auto const column = static_cast<int>(params.weights()) - first_column;
@@ -70,7 +70,7 @@ struct WeightGradientTileAt {
     }
 
 private:
-    /// Counts a part's pixels from the image that it begins in.
+    /// Counts a part's pixels from the part's first image.
     template <class Params, class Problem>
     __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned part) {
         std::int64_t const plane = conv.y[2] * conv.y[3], all = conv.y[0] * plane,
@@ -81,12 +81,15 @@ private:
     }
 };
 
-/// How a block multiplies elements T: by the target's matrix instructions, or by plain arithmetic.
-///   stage_count     two, or, where shared memory is short, one
-///   addends         the pixels after which sums are added to totals
-///   promotes        whether they are: on gfx908 the registers of sums do not hold totals too, and shared memory would
-///                   hold them for a single block. gfx90a has no registers for them where it rounds halves
-///   keeps_totals    whether in registers. gfx11 has none left, because both halves of its waves hold all factors
+/// MMA atom for elements T: the target's matrix instructions, or SIMT arithmetic.
+///
+///     stage_count     stages of shared memory: two; one if it is short
+///     addends         pixels after which sums are added to totals
+///     promotes        true if they are. On gfx908 the accumulators leave no registers for totals, and LDS would hold
+///     the
+///                     totals of one CTA only. gfx90a has no registers for totals if it rounds halves
+///     keeps_totals    true if totals stay in registers. gfx11 has no registers for totals, because both halves of its
+///                     waves hold all factors
 template <Element T, class Tile = WeightGradientTile,
           class Unit = typename detail::NativeUnit<detail::GradientFactor<T>, arch::Target>::Type>
 struct WeightGradientAtom {
@@ -104,7 +107,7 @@ struct WeightGradientAtom<T, Tile, void> {
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
 
-/// Ones in a word of 32 bits.
+/// Word of 32 bits whose elements are ones.
 template <Element T>
 __device__ std::uint32_t word_of_ones() {
     Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
