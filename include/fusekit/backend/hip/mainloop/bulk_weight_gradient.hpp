@@ -10,12 +10,13 @@
 
 namespace fusekit::hip {
 
-/// WeightGradient on sm_90a's matrix units, where channels are neighbours in x and in dy. Pixels are GemmK, and both
-/// factors are MN-major, as they lie in memory. The block of columns after the last tap's begins with a column of ones,
-/// for the bias' gradient.
+/// Weight gradient dw = dy^T im2col(x) on sm_90a's tensor cores, channels fastest in x and dy. GemmM is the channels of
+/// y, GemmN the columns (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
+/// gradient, the column block after the last tap's starts with a column of ones.
 ///
-/// One warp copies the operands in bulk into a ring of stages. Warpgroups multiply them, each its own channels of y.
-/// The units round towards zero: where registers have room for it, sums of `addends` pixels are added up.
+/// One producer warp TMA-loads the operands into a ring of stages. Consumer warpgroups run the MMAs, each for its own
+/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums of every `addends` pixels are
+/// promoted to a second accumulator in FP32.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class BulkWeightGradient {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
@@ -54,11 +55,11 @@ public:
         wait_for_previous_kernel();
         if (group == warpgroups) {
             if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
-            ptx::bar_warp_sync();  // barriers of a block and of a cluster are for whole warps
+            ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need whole warps
         } else {
             Fragment sums;
             multiply(shared, tile, sums, group, thread);
-            ptx::bar_sync(sums_barrier, consumers);  // all have read the stages
+            ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages
             put_sums(shared.sums, sums, group, thread % Atom::threads);
         }
         start_next_kernel();
@@ -69,19 +70,19 @@ public:
     }
 
 private:
-    /// Where a stage has no block of a tap it keeps a column of ones.
+    /// Stores the column of ones to every stage, in the block that no tap has. Such a block is never loaded.
     __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {
         int const own = tile.blocks - tile.first_block;
         if (!tile.has_ones || own < 0 || own >= Tile::column_blocks) return;
         for (auto& stage : shared.stages)
             for (unsigned i = thread; i < pixels * block; i += threads) {
-                unsigned const line = i / block, swizzled = line % 8 * 8;  // of the line's first 8
+                unsigned const line = i / block, swizzled = line % 8 * 8;  // swizzled offset of column 0 in this line
                 stage.x[own][i] = T(i % block == swizzled ? 1.0f : 0.0f);
             }
     }
 
-    /// The products of a warpgroup's channels of y; zeros where there are none. One stage's products are under way
-    /// while the next stage is awaited.
+    /// Accumulates the products of a warpgroup's channels of y; clears the accumulators if the warpgroup has no
+    /// channels. One group of MMAs is in flight while the next stage is awaited.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
                                     unsigned thread) {
         constexpr int flush = addends / pixels;
@@ -144,8 +145,8 @@ private:
             }
     }
 
-    /// Stores the rows that a block has whole. A thread has four neighbouring columns: channels of x of one tap, which
-    /// may be fewer, or first the bias' gradient.
+    /// Stores the rows that this CTA has merged. A thread stores four adjacent columns: channels of x at one tap, fewer
+    /// in the tail, or the one column of the bias gradient.
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
                                  RowRange const& own, unsigned thread) {

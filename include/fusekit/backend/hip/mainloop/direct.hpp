@@ -9,7 +9,8 @@
 
 namespace fusekit::hip {
 
-/// The accumulator of one output of channel k.
+/// Accumulator of one output (n, k, p, q): the sum over c, r, s of x (after the prologue) times w; taps out of bounds
+/// add 0.
 template <class Plan, Element T, detail::OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
@@ -36,8 +37,8 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
     return static_cast<float>(sum);
 }
 
-/// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
-/// a tile. `fast` is the mode of y in which neighbouring threads compute neighbours.
+/// Direct convolution, one output per thread: for depthwise layers and groups too narrow for a tile. `fast` is the mode
+/// of y along which adjacent threads compute adjacent outputs.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectConv {
 public:

@@ -8,11 +8,11 @@
 
 namespace fusekit::hip {
 
-/// DirectConv where a plan has statistics: a block computes a tile of pixels and channels, so that it has values to
-/// total.
+/// DirectConv for plans with statistics: a CTA computes a tile of tile_m pixels x tile_n channels, and reduces its
+/// values.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
-    static constexpr int parts = 8;  ///< parts of a channel's pixels, each added up by a thread
+    static constexpr int parts = 8;  ///< threads per channel, each of which sums a part of the tile's pixels
     using Epilogue = typename Plan::Epilogue;
 
 public:
@@ -21,7 +21,7 @@ public:
     using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
     using Params = ConvParams<Plan, T, U>;
     struct Shared {
-        float values[tile_n][tile_m + 1];  // what statistics total
+        float values[tile_n][tile_m + 1];  // values that the statistics reduce
         typename Totals::Shared totals;
     };
 

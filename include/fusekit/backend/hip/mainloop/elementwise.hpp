@@ -9,32 +9,34 @@
 
 namespace fusekit::hip {
 
-/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `iterations` steps
-/// over the images of the batch (or over pixels, where only the channel counts and channels are last), always `unroll`
-/// loads ahead of the arithmetic. Parameters are prepared once for all steps. A thread prepares its places, or the one
-/// or two channels of its packet. Where channels are last, the block prepares its packets' tile of channels.
+/// Elementwise plan, without a Conv, at memory bandwidth. A thread owns a packet of `lanes` adjacent elements and steps
+/// through `iterations` images of the batch (or through pixels, for channelwise plans with channels last); each step
+/// issues `unroll` loads ahead of the arithmetic. Parameters are prepared once, before the steps: per element, or per
+/// channel for the one or two channels of a packet. With channels last, the CTA prepares its tile of channels in shared
+/// memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;
     static constexpr int unroll = Schedule::unroll;
-    static constexpr int width = (min)(lanes, 4);  ///< lanes whose parameters are read together
+    static constexpr int width = (min)(lanes, 4);  ///< lanes whose parameters are loaded as one vector
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = StreamParams<Plan, T, U>;
 
-    /// Whether results depend on the channel and on nothing else.
+    /// True if results depend on the channel alone.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
-    /// Whether the block prepares the channels of its packets together where they are neighbours in memory, and the
-    /// most packets of a tile: a block has a thread for each of its channels.
+    /// `shares_channels`: the CTA prepares the channels of its packets in shared memory if channels are fastest.
+    /// `tile_packets` is the largest number of packets per tile: one thread per channel.
     static constexpr bool shares_channels = only_channel && lanes > 1;
     static constexpr int tile_packets = (max)(1, threads / lanes);
 
 private:
-    /// A State as it lies in shared memory: words of neighbouring channels are neighbours, and are read together.
+    /// A State as 32-bit words in shared memory: the same word of adjacent channels is contiguous, so that one vector
+    /// load reads it for several channels.
     struct Words {
         unsigned word[(sizeof(State) + 3) / 4];
     };
@@ -58,7 +60,7 @@ public:
             y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
         std::int64_t const distance = y;
-        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;  // packets lie alike
+        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;  // x's packets have y's layout
         std::int64_t const x_stride = lanes == 1 ? params.x_stride : params.y_stride;
         x += split * x_step;
         y += split * params.y_step;
@@ -126,7 +128,7 @@ public:
                 prepare_tile(params, shared, thread, tile * packets * lanes);
                 run_iterations(
                     [&] { return [&](int lane) { return of_tile(shared, slot(own, static_cast<unsigned>(lane))); }; });
-            } else {  // a packet meets two channels at most
+            } else {  // a packet spans at most two channels
                 unsigned const place = packet * lanes, k = params.order.plane.divide(place),
                                plane = params.order.plane.value();
                 int const others = static_cast<int>(plane - (place - k * plane));
@@ -144,7 +146,7 @@ public:
     }
 
 private:
-    /// Results replace x's elements in registers where both have the same type.
+    /// Results overwrite x's elements in registers if both types are equal: no second packet.
     template <class Results, class Values>
     __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
         if constexpr (std::is_same_v<Results, Values>) return values;
@@ -168,7 +170,7 @@ private:
         else prepare_each([&](int lane) { return at[lane]; });
     }
 
-    /// The states of a tile's channels.
+    /// Prepares the states of a tile's channels in shared memory.
     __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
 #pragma unroll 1
         for (unsigned i = thread; i < params.packets.value() * lanes && first + i < params.order.channels.value();
@@ -179,7 +181,8 @@ private:
         }
         __syncthreads();
     }
-    /// Where a channel's words lie: `width` lanes are neighbours, and the neighbouring thread's lanes come next.
+    /// Index of a channel's words in shared memory: `width` lanes are contiguous, followed by the same lanes of the
+    /// next thread's packet.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {
         return (lane / width * tile_packets + packet) * width + lane % width;
     }

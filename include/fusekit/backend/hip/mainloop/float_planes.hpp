@@ -14,20 +14,23 @@
 
 namespace fusekit::hip {
 
-/// Convolution of floats in planes, or with channels last, on sm_90a's matrix units, at a float's accuracy
-/// (mma/bf16x6.hpp), stride and dilation 1. Channels are the rows of the product, and places of the parts of a tile of
-/// y its columns. Eight warps bring x, and split and transpose it once for all taps and filters; two warpgroups
-/// multiply 64 channels, each of its own places, by filters that they split in registers. GemmK is walked in blocks of
-/// 32 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
-/// (params.channels_fastest); else slices of 16 channels, three taps of each at a time. The sums of such a step, of 32
-/// or 48 indices of GemmK, are added to those before: errors are at most (13 + K / 32) 2^-24 sum |a b|. While a
-/// warpgroup does that, the other's products are under way.
+/// FP32 convolution of NCHW or NHWC tensors on sm_90a's tensor cores at FP32 accuracy (mma/bf16x6.hpp), stride and
+/// dilation 1. GemmM is the channels of y; GemmN is the pixels of the parts of a tile of y, with the gaps between rows
+/// (PlaneTiles).
+///
+/// Eight producer warps load x, split it into bfloat16 terms and transpose it, once for all taps and filters. Two
+/// consumer warpgroups multiply 64 channels, each at its own pixels, by filters that they split in registers. GemmK
+/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a block steps through
+/// the taps, all 32 channels of each. Otherwise it steps through slices of 16 channels, three taps of each at a time.
+/// The sums of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24
+/// sum |a b|. While a warpgroup promotes, the other's MMAs run.
 template <class Plan, class Schedule>
 class FloatPlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< of a part
-    static constexpr int own = parts * products / consumers;  ///< those of a warpgroup
-    /// Whether products have only the columns that they need. Those of single pixels are not what takes time.
+    static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
+    static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup
+    /// True if N is chosen at run time, as small as the tile allows. Single-pixel kernels (1x1) are not bound by MMAs,
+    /// and keep the full N.
     static constexpr bool chooses_columns = Schedule::pixels == 240 && Plan::Head::longest > 1;
     static_assert(own * consumers == parts * products && (own == 1 || products == 1));
     using Tiles = PlaneTiles<Schedule::pixels, float>;
@@ -39,7 +42,7 @@ class FloatPlanesGemm {
     static constexpr int filter_bytes = Filters<true>::bytes;
     using Writer = StoreFloatPlanes<Plan, Atom, Tiles>;
     using Sums = typename Atom::Sums[own];
-    static constexpr unsigned loading_barrier = 1;  ///< the first of the named barriers of warps that load
+    static constexpr unsigned loading_barrier = 1;  ///< first named barrier of the producer warps
     using Registers = RegisterBudget<56, 200, 2, consumers>;
 
 public:
@@ -63,7 +66,7 @@ public:
                           params.maps.in_use);
         Grid const grid(conv, tiles);
         unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        // Two stages of taps that neighbour, where there is room.
+        // A second stage of KCRS filters, if shared memory has room.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         if (thread == 0) {
@@ -91,8 +94,8 @@ public:
     }
 
 private:
-    /// The block's tiles. A step multiplies 16 channels by each of `count` taps or slices; the next step's filters are
-    /// loaded while its products are under way.
+    /// The CTA's tiles. A step multiplies 16 channels of each of `count` taps, or `count` slices of one tap; the next
+    /// step's filters are loaded while the step's MMAs are in flight.
     template <bool taps_neighbour, class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    Grid const& grid, Filters<taps_neighbour> filters, unsigned thread, unsigned group,
@@ -142,7 +145,7 @@ private:
         }
     }
 
-    /// Columns of a product.
+    /// Columns (N) of one MMA.
     __device__ static int columns_of(Tiles const& tiles) {
         if constexpr (chooses_columns) return tiles.columns_of_half();
         return Atom::n;
@@ -162,7 +165,7 @@ private:
         add(std::integral_constant<int, Atom::n>{});
     }
 
-    /// The same of so many columns. Filters are split between the beginnings of products.
+    /// add_products() with N = `columns`. Splits filters into terms between the issues of MMAs.
     template <int columns, int count, class LoadNext>
     __device__ static void add_columns(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
                                        Sums& sums, LoadNext const& load_next) {

@@ -31,7 +31,7 @@ class HaloGemm {
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Totals = GridTotals<Plan>;
     using Results = StoreChannels<Plan, Atom, T, U>;
-    /// A thread needs the mask of its pixels in y, and the epilogue does not compute their coordinates.
+    /// True if a thread needs the mask of its pixels within y, and the epilogue does not compute their coordinates.
     static constexpr bool asks_for_pixels =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
@@ -81,7 +81,7 @@ public:
     }
 
 private:
-    /// Tiles are rows of an image.
+    /// Tiles are whole rows of one image.
     struct Tiles {
         Shape shape;
         unsigned of_image, all;
@@ -96,7 +96,7 @@ private:
 
         __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
         __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
-        /// The address of a stage.
+        /// Shared address of a stage's halo.
         __device__ std::uint32_t halo(DynamicShared& shared, DynamicPipelineState const& state) const {
             return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
         }
@@ -112,7 +112,7 @@ private:
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
-            int const of_w = mn_major ? taps - 1 - tap : tap;  // taps in reverse
+            int const of_w = mn_major ? taps - 1 - tap : tap;  // a transposed convolution reads taps in reverse
             if constexpr (pairs_filters<U>) ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
             else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
@@ -181,7 +181,7 @@ private:
                 if (is_last) {
                     Totals::before_put(shared.totals);
                     totals.put(Totals::view(params), block + group * step, 0, thread);
-                    send();  // while all totals are merged
+                    send();  // overlaps the merge of the totals
                 }
             } else {
                 send();
@@ -203,7 +203,7 @@ private:
         });
     }
 
-    /// Descriptors of a tap's filters, and of a tile as the tap sees it.
+    /// Descriptors of one tap's filters, and of the halo shifted by the tap.
     struct Tap {
         std::uint64_t filters, x;
         int column = 0;
@@ -216,8 +216,8 @@ private:
         }
     };
 
-    /// The MMAs of all taps. Where they need promotion, two taps accumulate from zero and are promoted while the other
-    /// warpgroup's MMAs run, half of the pixels at a time: registers hold no second accumulator of all. Calls
+    /// Accumulates all taps. With promotion, two taps accumulate from zero and are promoted while the other warpgroup's
+    /// MMAs run; each pass covers half of the pixels, because registers hold no second accumulator for all. Calls
     /// when_all_begun() after the last issue.
     template <class WhenAllBegun>
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums,

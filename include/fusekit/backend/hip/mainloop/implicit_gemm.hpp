@@ -22,7 +22,7 @@
 
 namespace fusekit::hip {
 
-/// How a block multiplies elements T, or the factors F that they are cut to: as the schedule says.
+/// MMA atom of a schedule for elements T, or for factors F that T is converted to.
 template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
@@ -41,25 +41,25 @@ struct AtomOf<Schedule, T, F> {
     using Type = NativeAtom<Schedule, T, arch::Target, F>;
 };
 
-/// Stages of shared memory: two, or as many as an atom says.
+/// Stages of shared memory: Atom::stages, 2 by default.
 template <class Atom>
 inline constexpr int stages_of = 2;
 template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
 
-/// Whether converting operands takes so long that threads do it between the beginnings of a step's products.
+/// True if converting operands takes so long that threads do it between the issues of a k-tile's MMAs.
 template <class Atom>
 inline constexpr bool interleaves_loads = requires { requires Atom::interleaves_loads; };
 
-/// Whether operands that lie in packets are copied to the stages and take no registers; and how many steps before it is
-/// multiplied a step is loaded: then as many as there are other stages.
+/// `copies_words`: packets are copied to the stages asynchronously, without registers. `distance_of`: k-tiles between a
+/// load and its MMAs; with asynchronous copies the number of the other stages, otherwise 1.
 template <class Atom>
 inline constexpr bool copies_words = has_async_copies && takes_words<typename Atom::Stage> && stages_of<Atom> > 1;
 template <class Atom>
 inline constexpr int distance_of = copies_words<Atom> ? stages_of<Atom> - 1 : 1;
 
-/// The shared memory of a block: stages, which the sums pass through in the end, and what a loader and writer know.
+/// Shared memory of a CTA: stages, reused for the output tile, and the tables of loader and writer.
 template <class Plan, class Atom, class Loader, class BufferLoader, class Writer>
 struct GemmShared {
     union {
@@ -74,7 +74,7 @@ struct GemmShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// Names it: the stages of matrix units are more than a kernel may declare.
+/// Static or dynamic shared memory: stages of wgmma tiles exceed the 48 KB that a kernel may declare statically.
 template <class Storage, bool is_dynamic>
 struct NamedShared {
     using Shared = Storage;
@@ -84,11 +84,11 @@ struct NamedShared<Storage, true> {
     using DynamicShared = Storage;
 };
 
-/// What of a convolution as a matrix product depends on its schedule.
+/// Parts of the implicit GEMM that depend on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    /// gfx90a's matrix units flush subnormal halves: those of the gradient by x are rounded instead, and the user may
-    /// have them exact.
+    /// `may_flush`: gfx90a's MFMA flushes subnormal halves. `is_rounded`: the gradient by x rounds halves to bfloat16,
+    /// which keeps their range. `is_exact`: with FP32 factors, SIMT arithmetic multiplies halves exactly.
     static constexpr bool may_flush = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>,
                           is_exact = may_flush && std::is_same_v<FloatFactor<Plan>, float>,
                           is_rounded = may_flush && has_transposed_conv<Plan>;
@@ -97,7 +97,7 @@ struct GemmParts {
     using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// The loader by 32-bit buffer offsets, for windows that move forwards. Its quads are not of floats.
+    /// AMD's loader by 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
     using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
                                     QuadOperands<Plan, Atom, T, U>>;
     static consteval bool has_buffer_loads() {
@@ -108,8 +108,9 @@ struct GemmParts {
         else if constexpr (sizeof(T) > 2) return false;
         else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
     }
-    /// Whether a processor has room for the blocks that are meant for it, or for those of five waves: then some of its
-    /// four SIMDs have two. It gives a block shared memory in lines of 512 bytes. Maxima of threads have theirs beside.
+    /// True if a CU's LDS holds the CTAs that the schedule asks for, or CTAs of five waves in total: with five, one of
+    /// its four SIMDs has two waves. LDS is allocated in units of 512 bytes. The maxima of threads use LDS beside the
+    /// tile.
     template <class Needed>
     static consteval bool fits() {
         constexpr Processor processor = arch::Target::processor;
@@ -127,14 +128,14 @@ struct GemmParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// Adds the products of steps `begin` to `end` along GemmK to sums, through the two or more stages of `shared`. `begin`
-/// is a multiple of the steps of a loader's table, and of the stages. All threads call this.
+/// Accumulates k-tiles `begin` ... `end` - 1 through the stages of `shared`, two or more. Preconditions: `begin` is a
+/// multiple of the k-tiles of a loader's table and of the number of stages; all threads call this.
 template <class Atom, class Loader, class Shared>
 __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
                                                typename Atom::Fragment& sums) {
     constexpr unsigned stages = stages_of<Atom>;
     constexpr bool loads_first = Atom::is_asynchronous;
-    if constexpr (loads_first) {  // sums that are under way, or in registers of their own, are so on every path
+    if constexpr (loads_first) {  // accumulators in flight keep their registers on every path
         auto const in_flight = loader.prepare(begin, true);
         loader.start(in_flight, shared.stages[0]);
         loader.finish(in_flight, shared.stages[0]);
@@ -164,26 +165,27 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
     }
 }
 
-/// Convolution as a matrix product. Its left operand, the windows of all pixels, is never stored as a matrix. A block
-/// computes TileM pixels of TileN channels, in steps of TileK along GemmK: a loader brings a step's operands into a
-/// stage of shared memory, an atom multiplies them, and in the end a writer takes the sums through the epilogue to y.
-/// `fast` is the mode whose elements neighbour in memory, in x and in y.
+/// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), whose left operand is never stored. A CTA computes a tile of
+/// TILE_M pixels x TILE_N channels in k-tiles of TILE_K. A loader copies a k-tile's operands to a stage of shared
+/// memory, the atom multiplies them, and a writer applies the epilogue and stores y. `fast` is the mode that is
+/// contiguous in x and in y.
 ///
-/// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight; where they
-/// are copies that take no registers, there may be more stages, and more steps in flight. One barrier ends the step.
-/// Where shared memory is short there is one stage: loads wait in registers until all threads have multiplied, and
-/// another barrier says when.
+/// With two stages, the loads of one k-tile are in flight while the other is multiplied. With asynchronous copies,
+/// which need no registers, there may be more stages and more k-tiles in flight. One barrier ends each k-tile. If
+/// shared memory is short there is one stage: loads stay in registers until all threads have multiplied, and a second
+/// barrier orders the stores after the reads.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = GemmParts<Plan, Schedule, T, U, fast>;
     using Atom = typename Parts::Atom;
     using Writer = typename Parts::Writer;
     using Storage = typename Parts::Storage;
-    /// Registers to spare: a thread of a small tile has none where it converts packets of channels.
+    /// True if addresses may be kept in registers: threads of a small tile that convert packets of channels have none
+    /// to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
-    /// Elements of int8 that are loaded one by one take a register each, beside two stages' addresses: fewer blocks
-    /// have more of them.
+    /// True for int8 elements loaded one by one: each takes a register, beside two stages' addresses. Fewer CTAs per SM
+    /// leave a thread more registers.
     static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:
@@ -231,7 +233,7 @@ private:
         else return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
     }
 
-    /// The one that a loader fills.
+    /// Stage that a loader fills.
     template <class AnyLoader>
     __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
         if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
@@ -255,7 +257,7 @@ private:
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
     }
 
-    /// AMD's scalar registers do not hold the problem's numbers over both loops.
+    /// Reloads the parameters: AMD's scalar registers cannot hold the problem's numbers across both loops.
     template <bool packed, class Coord>
     __device__ static void sum_taps(Params const& before, Storage& shared, Coord const& coord, Atom const& atom,
                                     typename Atom::Fragment& sums, unsigned thread) {

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// The products of a loader's steps along GemmK, through one stage of shared memory: while a step is multiplied, the
-/// next one's loads are in flight to registers. Past the last step zeros are loaded. All threads call these.
+/// K-loop through one stage of shared memory: the loads of the next k-tile are in flight to registers while a k-tile is
+/// multiplied. Loads past the last k-tile give zeros. All threads call these functions.
 template <class Atom, class Loader, class Stage>
 class OneStage {
     static constexpr int threads = Atom::threads;
@@ -19,7 +19,7 @@ public:
     __device__ OneStage(Atom const& the_atom, Loader& the_loader, Stage& the_stage)
         : atom(the_atom), loader(the_loader), stage(the_stage) {}
 
-    /// Adds the products of steps 0 to `steps` - 1 to sums.
+    /// Accumulates k-tiles 0 ... `steps` - 1.
     __device__ __forceinline__ void multiply(int steps, Fragment& sums) {
         int const found = loader.find(0);
         load(0, [] {});
@@ -32,7 +32,7 @@ private:
     Loader& loader;
     Stage& stage;
 
-    /// The inner loop has the steps whose offsets a loader found at once; it compares only its end.
+    /// The inner loop covers the k-tiles whose offsets one loader.find() computed; its only comparison is the loop end.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
         int left = steps, i = 1;
         while (left > 0) {
@@ -50,7 +50,7 @@ private:
             } while (place != last);
         }
     }
-    /// Calls `between` while a step is in flight.
+    /// Loads a k-tile; calls `between` while the loads are in flight.
     template <class Between>
     __device__ __forceinline__ void load(int place, Between const& between) {
         auto const in_flight = loader.found(place);
@@ -64,7 +64,7 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// The place of the next step. The compiler is not to know one that is no table's: it would count steps beside it.
+    /// Position of the next k-tile. Without a table it is made opaque: otherwise the compiler keeps a second counter.
     __device__ static int next(int place, int stride) {
         place += stride;
         return Loader::has_table ? place : opaque_per_block(place);

@@ -14,17 +14,18 @@
 
 namespace fusekit::hip {
 
-/// Convolution of planes on sm_90a's matrix units, stride and dilation 1. Channels are the rows of the product, and
-/// places of the parts of a tile of y its columns. Eight warps bring x, which they transpose once for all taps; two
-/// warpgroups bring their own filters, multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks
-/// of 64 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
-/// (params.channels_fastest); else slices of 16 channels, all taps of each, and filters are multiplied from registers.
-/// Where the blocks of a cluster share a tile, each has some of the blocks of channels, and a launch has no more tiles
-/// than clusters.
+/// Convolution of NCHW or NHWC tensors on sm_90a's tensor cores, 16-bit elements, stride and dilation 1. GemmM is the
+/// channels of y; GemmN is the pixels of the parts of a tile of y, with the gaps between rows (PlaneTiles).
+///
+/// Eight producer warps load x and transpose it once for all taps. Two consumer warpgroups load their own filters,
+/// multiply 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
+/// in w (params.channels_fastest), a block steps through the taps, all 64 channels of each. Otherwise it steps through
+/// slices of 16 channels, all taps of each, and a is read from registers. With split-K, each CTA of a cluster reduces
+/// some of the channel blocks, and a launch has no more tiles than clusters.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< of a part
+    static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
     using Atom = Wgmma<T, Schedule::pixels / products>;
     using Tiles = PlaneTiles<Schedule::pixels, T>;
     using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;
@@ -34,7 +35,7 @@ class PlanesGemm {
     using Merge = MergePlanes<Plan, Grid, Atom, T, parts, products, consumers>;
     using Sums = typename Atom::Sums[parts * products];
     using State = typename Stages::State;
-    /// Named barriers of the warpgroups that multiply begin with the first.
+    /// Named barriers: one per consumer warpgroup, then one of all consumers, then the producers'.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
@@ -81,12 +82,12 @@ public:
     }
 
 private:
-    /// How many blocks share a tile.
+    /// CTAs that share a tile (split-K).
     __device__ static unsigned sharers_of(Params const& params) {
         if constexpr (can_split<Plan, T>) return params.parts.count;
         else return 1;
     }
-    /// The block's sums of a tile, where x was.
+    /// The CTA's accumulators of a tile, which reuse the shared memory of x.
     __device__ static typename Merge::Shared& merged(DynamicShared& shared) {
         return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
     }
@@ -127,15 +128,16 @@ private:
             if (sharers == 1) {
                 writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
             } else {
-                ConsumerBarrier()();  // the other warpgroup has read x, too
+                ConsumerBarrier()();  // the other warpgroup has read x too
                 Merge::put(merged(shared), sums, group, thread);
             }
         }
         ptx::bulk_wait_group_read();
     }
 
-    /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
-    /// wait for it, or the parity of a barrier would mean another phase to them.
+    /// Releases the stages of a tile for which the warpgroup has no channels. One thread waits for each stage. The
+    /// others wait for that thread: otherwise the barrier could advance two phases, and its parity would name the wrong
+    /// phase.
     __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
 #pragma unroll 1
@@ -155,7 +157,7 @@ private:
         return Atom::descriptor(Stages::address(shared.x, tiles, state));
     }
 
-    /// Where places of product number i begin in a tile of x.
+    /// First pixel of MMA i in a tile of x.
     __device__ static int first_place(Tiles const& tiles, int i) {
         return i / products * tiles.places() + i % products * Atom::n;
     }
@@ -173,10 +175,10 @@ private:
                 auto const w = Atom::descriptor(ptx::shared_address(filters.next()));
                 auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column);
                 mma::OperandA<Atom> const a{w};  // (64, C), swizzled, of one tap
-                auto const b = [&](unsigned k, unsigned i) {  // (PARTS * PRODUCTS, PLACES, C), swizzled
+                auto const b = [&](unsigned k, unsigned i) {  // (PARTS * PRODUCTS, PIXELS, C), swizzled
                     return of_tap + k * Atom::k_step + Atom::rows_further(first_place(tiles, static_cast<int>(i)));
                 };
-                mma::gemm<Atom>(sums, a, b, block + row + column > 0);  // (PARTS * PRODUCTS, 64, PLACES) += over C
+                mma::gemm<Atom>(sums, a, b, block + row + column > 0);  // (PARTS * PRODUCTS, 64, PIXELS) += over C
                 ptx::wgmma_wait<1>();
                 if (row + column == 0 && block > 0) release(shared, state.stage ^ 1, thread);
                 if (block + row + column > 0) refill(1);
@@ -207,13 +209,13 @@ private:
                 auto const a = [&](unsigned tap, unsigned) {  // (TAPS, 64, 16), in registers
                     return mma::RegisterOperand{{factors[0][tap], factors[1][tap], factors[2][tap], factors[3][tap]}};
                 };
-                auto const b = [&](unsigned tap, unsigned i) {  // (TAPS, PARTS * PRODUCTS, PLACES, 16), swizzled
+                auto const b = [&](unsigned tap, unsigned i) {  // (TAPS, PARTS * PRODUCTS, PIXELS, 16), swizzled
                     auto const of = static_cast<int>(tap);
                     return Atom::further(of_slice,
                                          of / 3 * tiles.pitch + of % 3 + first_place(tiles, static_cast<int>(i)));
                 };
                 mma::gemm<Atom, 9>(sums, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
-                ptx::bar_sync(barrier, Atom::threads);  // all have loaded
+                ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments
                 refill(2);
             }
         }

@@ -9,21 +9,21 @@
 
 namespace fusekit::hip {
 
-/// What the kernel of a plan without a Conv that pools whole planes is given.
+/// Kernel arguments of a plan without a Conv that pools whole planes.
 template <class Plan, Element T, detail::OutputElement U>
 struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;      ///< the order of an image's outputs
-    unsigned outputs = 0;  ///< N K P Q of y, or of a slab of it
+    ImageOrder order;      ///< order of an image's outputs
+    unsigned outputs = 0;  ///< N K P Q of y, or of one slab of it
     Slabs slabs = {};
     FastDivmod image = {};    ///< K P Q of y
-    FastDivmod columns = {};  ///< of a window
+    FastDivmod columns = {};  ///< columns of a pooling window
 };
 
-/// A plan without a Conv that pools whole planes. `lanes` neighbouring threads of a wave make an output, each from some
-/// pixels of its window: 32 threads where the plane's pixels are neighbours in memory, else one.
+/// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave reduce one output, each over
+/// some pixels of its window: 32 lanes if pixels are contiguous, otherwise one.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -34,8 +34,8 @@ public:
     using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
-    /// Totals of 256 values, of 256 such totals, and of all these, so that errors grow with the log of the number of
-    /// values.
+    /// Cascaded totals, of 256 values, of 256 such totals, and of all of these: rounding errors grow with the logarithm
+    /// of the number of values.
     struct Total {
         float few = Reduce::template neutral<float>(), many = few, all = few;
         unsigned count = 0;

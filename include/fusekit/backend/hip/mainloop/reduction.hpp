@@ -13,10 +13,10 @@
 
 namespace fusekit::hip {
 
-/// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a
-/// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
-/// in registers or in the cache. Every function is inlined. Otherwise the compiler copies the kernel's argument to each
-/// thread's memory.
+/// A plan that reduces. Pass 1: CTAs accumulate the totals of a segment; several CTAs, a grid group, may share a
+/// segment, and then synchronize. Pass 2, for results that need the totals, reads in reverse order: the last values of
+/// pass 1 are still in registers or in L2. Every function is inlined: otherwise the compiler copies the kernel argument
+/// to each thread's local memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -28,7 +28,7 @@ class Reducing {
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
-    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads where few registers suffice
+    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads if a thread needs few registers
 
 public:
     static constexpr int unroll = (max)(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
@@ -37,7 +37,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< whether this block is the grid group's last
+        bool is_last;  ///< true in the last CTA of the grid group
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -55,9 +55,9 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, grid_group, block_rank, number;
-    unsigned const rows, row, column;  ///< rows of threads in a block, and this thread's place
+    unsigned const rows, row, column;  ///< rows of threads in a CTA, and this thread's row and column
     Segment const segment;
-    unsigned const first, stride, steps;  ///< of this thread
+    unsigned const first, stride, steps;  ///< this thread's first step and stride; steps of the segment
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
                                         unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,
@@ -99,12 +99,12 @@ private:
         }
     }
 
-    /// Whether all threads take the same number of turns, also those with nothing left to read. Parts need it, because
-    /// they end with barriers. Without parts it is a matter of speed: on an H200, planes of 14 x 14 halves are 7 %
-    /// faster with it, and planes of 7 x 7 floats 10 % slower, as they need 15 more registers.
+    /// True if all threads run the same number of iterations, including threads whose steps are exhausted. Parts
+    /// require it, because they end with barriers. Without parts it is a matter of speed: on an H200, planes of 14 x 14
+    /// halves are 7 % faster with it; planes of 7 x 7 floats are 10 % slower, because they need 15 more registers.
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Reads all groups of loads and totals them, in parts that are numbered over all slabs.
+    /// Loads and accumulates all groups of packets, in parts numbered over all slabs.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -128,7 +128,7 @@ private:
         if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
-    /// The same object with its parameters reloaded, so that only the thread's numbers stay in scalar registers.
+    /// Same object with reloaded parameters: only the thread's indices stay live in scalar registers.
     __device__ __forceinline__ Reducing reloaded(unsigned slab = 0) const {
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
                         opaque_per_block(block_rank), number, slab);
@@ -137,7 +137,7 @@ private:
         if constexpr (may_have_slabs) return reloaded(slab);
         else return *this;
     }
-    /// Where a thread's steps of a slab end, in whole groups of loads.
+    /// End of a thread's steps in a slab, rounded up to whole groups of loads.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
@@ -167,7 +167,7 @@ private:
         if (saves) reloaded().save();
     }
 
-    /// Writes the groups before `step`, the last first, which is in registers where it was kept.
+    /// Writes the groups before `step`, last group first. If `kept`, the last group is still in registers.
     __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
                                                bool kept) const {
         for (; step > first; kept = false) {
@@ -177,14 +177,14 @@ private:
         }
     }
 
-    /// Saves the totals, which wait in the stash until pass 2 has ended.
+    /// Saves the totals, which stay in shared memory until pass 2 has ended.
     __device__ __forceinline__ void save() const {
 #pragma unroll
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
-    /// Calls f(i, step, packet) for each packet of a group. A full group takes no branches.
+    /// Calls f(i, step, packet) for each packet of a group. A full group is free of branches.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    /// Adds a group's values. `count` is the number of values in each of the thread's totals.
+    /// Accumulates a group's values. `count` is the number of values in each of the thread's totals.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -271,7 +271,7 @@ private:
         });
     }
 
-    /// Gives every thread the block's totals of its own columns, over this part and all before it.
+    /// Returns to every thread the CTA's totals of its columns, over this part and all before it.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
         Rows const all{params.threads, params.width, thread};
@@ -283,7 +283,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Gives every thread the whole segment's totals of its own columns, over all blocks of the grid group.
+    /// Returns to every thread the segment's totals of its columns, over all CTAs of the grid group.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         GridGroupTotals<Total> const room{

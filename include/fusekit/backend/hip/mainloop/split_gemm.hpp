@@ -6,7 +6,8 @@
 
 namespace fusekit::hip {
 
-/// The shared memory of a block: stages, then the sums of its part, and what a loader and writer know.
+/// Shared memory of a CTA: stages, reused for the exchange of accumulators and the output tile, and the tables of
+/// loader and writer.
 template <class Plan, class Atom, class Loader, class Sums, class Writer>
 struct SplitShared {
     struct End {
@@ -21,7 +22,7 @@ struct SplitShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// What of a shared product depends on its schedule.
+/// Parts of the split-K GEMM that depend on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
@@ -32,9 +33,9 @@ struct SplitParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// ImplicitGemm where a tile's GemmK is shared by several blocks, for products of few tiles a processor. A block
-/// multiplies its part of the steps, and takes its part of the tile's rows through the epilogue to y. Parts begin where
-/// the loader computes offsets.
+/// ImplicitGemm with split-K: several CTAs reduce one output tile, for products of few tiles per SM. A CTA reduces its
+/// range of k-tiles, then runs the epilogue for its range of the tile's rows. Ranges of k-tiles begin where the loader
+/// computes offsets (piece_k).
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = SplitParts<Plan, Schedule, T, U, fast>;

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm where the blocks of a cluster share a tile's GemmK, for products of few tiles. The first block
-/// adds up the others' sums, in the order of the blocks, so that every run gives the same bits, and takes them through
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for products of few tiles. The first CTA adds the
+/// others' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and runs
 /// the epilogue.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
@@ -18,7 +18,7 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     static constexpr int quads = Atom::sums_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
-    /// A thread's sums, where the stages were.
+    /// Accumulators of all threads, which reuse the shared memory of the stages.
     struct Exchange {
         Four sums[quads][Atom::threads];
     };
@@ -49,7 +49,7 @@ public:
         if (!multiplies) {
             if (warp == 4 && ptx::elect_sync())
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
-            ptx::bar_warp_sync();  // a cluster's barrier is for whole warps
+            ptx::bar_warp_sync();  // a cluster barrier needs whole warps
         } else {
             auto const begin_read = [&] {
                 if (merges) writer.begin_read(params, start);
@@ -67,7 +67,7 @@ public:
         cluster_barrier();
         if (merges)
             for (unsigned of = 1; of < count; ++of) add(sums[0], exchange, of, thread);
-        cluster_arrive();  // others' sums are read
+        cluster_arrive();  // the other CTAs' accumulators have been read
         if (merges) {
             writer.store(params, conv, start, sums);
             if (thread == 0) ptx::bulk_wait_group_read();
@@ -81,7 +81,7 @@ private:
         for (int i = 0; i < quads; ++i)
             to.sums[i][thread] = {sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]};
     }
-    /// All loads are in flight before the first sum.
+    /// Adds the accumulators of CTA `rank`. Issues all DSMEM loads before the first addition.
     __device__ static void add(typename Atom::Sums& sums, Exchange const& from, unsigned rank, unsigned thread) {
         Four theirs[quads];
 #pragma unroll

@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Convolution of few channels, such as a network's first, on sm_90a's matrix units. Filters stay in shared memory, 64
-/// of them in a block. Warpgroups compute a tile of 64 pixels after another, each on its own: bulk copies bring the
-/// rows of x that the next tiles read, as they lie, with zeros where x ends; words of their windows pass through
-/// registers to the products.
+/// Convolution of few channels, such as a network's first, on sm_90a's tensor cores. GemmM is the pixels, GemmN the
+/// channels of y. The CTA keeps its 64 filters in shared memory. Each warpgroup computes tiles of 64 pixels on its own:
+/// TMA loads the rows of x that the next tiles read, unchanged, zero out of bounds; the a fragments of windows are
+/// loaded from there into registers.
 template <class Plan, class Schedule, Element T>
 class StemGemm {
     static constexpr int consumers = Schedule::consumers, stages = 2;
@@ -23,10 +23,10 @@ class StemGemm {
     using Writer = StorePixels<Plan, Atom, T>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
 
-    /// Named barriers of the warpgroups begin with it.
+    /// First named barrier of the warpgroups.
     static constexpr unsigned first_barrier = 1;
 
-    /// Whether windows of neighbouring pixels may begin an odd number of elements apart.
+    /// True if windows of adjacent pixels may begin an odd number of elements apart.
     static constexpr bool may_be_odd = [] {
         if constexpr (requires { Plan::Head::collapsed; }) return Plan::Head::collapsed.strides[1] % 2 != 0;
         else return true;
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// A tile: where it begins in y, and the shape that it has.
+    /// Origin of a tile in y, and its shape: 64 pixels, `1 << shift` wide.
     struct Tile {
         int n, image, p, q, shift;
 
@@ -82,8 +82,8 @@ private:
         __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };
 
-    /// The tiles of a block: those of one 64 channels, which as many blocks share as have them. Blocks take one each in
-    /// turns, and of a block its warpgroups.
+    /// Tiles of a CTA, for its 64 channels. `sharers` CTAs have the same channels: tiles are distributed over these
+    /// CTAs, and then over their warpgroups, round-robin.
     struct Tiles {
         int shift, channel;
         unsigned across, of_image, all, begin, sharers, step;
@@ -107,13 +107,13 @@ private:
         }
     };
 
-    /// The element of its row of x that a tile's first window begins at, or the zero before it. Copies begin at
-    /// multiples of 8.
+    /// First element that a tile's windows read in a row of x; negative in the padding. TMA loads begin at multiples of
+    /// 8 elements.
     __device__ static int first_element(StemShape const& shape, Tile const& tile) {
         return tile.q * shape.step - shape.before;
     }
 
-    /// Begins to bring what a tile reads. Called by one thread of the warpgroup.
+    /// Issues the TMA load of a tile's rows of x. Called by one thread of the warpgroup.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned number, unsigned group, unsigned stage) {
@@ -145,13 +145,14 @@ private:
             multiply_by<1>(shared, windows, begin, shape, sums);
             if (number + tiles.step >= tiles.all) start_next_kernel();
             Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
-            if (thread == 0)  // all have been at a barrier since they read the stage
+            if (thread == 0)  // all threads passed a barrier after they read the stage
                 load(params, conv, shared, tiles, number + stages * tiles.step, group, state.stage);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }
 
-    /// A tile's products, with as many chunks of a row of the window as there are, `chunks` or more.
+    /// Multiplies a tile, with the run-time number of 16-element chunks per window row as a template argument; tries
+    /// `chunks` and more.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                        StemShape const& shape, typename Atom::Sums& sums) {
@@ -162,7 +163,7 @@ private:
         multiply<chunks, true>(shared, windows, begin, shape.panels, sums);
     }
 
-    /// The same, a panel at a time.
+    /// Multiplies a tile, one panel of filters (TILE_K) at a time.
     template <int chunks, bool whole_words>
     __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                     int panels, typename Atom::Sums& sums) {

@@ -14,8 +14,8 @@ namespace fusekit::hip {
 
 /// Warp-specialized implicit GEMM on sm_90a, channels fastest. One producer thread TMA-loads operands into a ring of
 /// stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong (schedule.hpp), and the epilogue. GemmM is
-/// the channels of y and GemmN the pixels: a thread has two channels of an accumulator, whose parameters and totals it
-/// keeps in registers. CTAs are persistent: loads of the next tile overlap the epilogue of the last.
+/// the channels of y and GemmN the pixels: a thread has two channels of an accumulator, and keeps their parameters and
+/// totals in registers. CTAs are persistent: loads of the next tile overlap the epilogue of the last.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
 protected:
@@ -73,7 +73,7 @@ public:
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
         } else {
-            if constexpr (consumers > 1) Totals::Registers::consumer_allocate();  // one warpgroup has enough
+            if constexpr (consumers > 1) Totals::Registers::consumer_allocate();  // a single warpgroup needs no more
             compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
@@ -115,7 +115,7 @@ protected:
                     writer.put_totals(Totals::view(params), tiles.row_of(tiles.totals_each(turns) ? tile : first),
                                       start.n);
                 }
-                if (is_last) writer.send(params, start);  // while all totals are merged
+                if (is_last) writer.send(params, start);  // overlaps the merge of the totals
             } else {
                 writer.store(params, conv, start, sums);
             }
@@ -143,12 +143,12 @@ protected:
         mma::OperandB<Atom> const b{x};                            // (TILE_M, TILE_K), swizzled
         mma::gemm<Atom>(acc, a, b, accumulate);                    // (PRODUCTS, 64, TILE_M) += over TILE_K
     }
-    /// Added to a descriptor of a stage's filters for those `count` further on, a multiple of 64.
+    /// Offset from the descriptor of a stage's filters to that of the filters `count` further, a multiple of 64.
     FUSEKIT_HD static constexpr std::uint64_t filters_further(unsigned count) {
         return Atom::rows_further(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }
     /// A tile's k-loop. One group of MMAs is in flight while the next stage is awaited; then its stage is released.
-    /// Calls when_begun() after the first group's issue, and when_all_begun() after the last one's.
+    /// Calls when_begun() after the first group's issue, and when_all_begun() after the last group's.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Sums& sums, State& state, unsigned steps, unsigned thread,
                                     unsigned first_channel, WhenBegun const& when_begun,

@@ -16,13 +16,13 @@
 
 namespace fusekit::hip {
 
-/// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x, whose GemmK is
-/// all pixels. A tile has tile_n channels of y, and tile_m of the columns that a filter's weights are, or one of ones.
-/// A block multiplies a part of the pixels, a table of places at a time, and adds up the sums of `addends` pixels, so
-/// that rounding errors do not grow with all of them. Blocks of a tile merge what they have.
+/// Weight gradient as an implicit GEMM per group: dw (N, M) = dy^T (N, K) im2col(x) (K, M), GemmK over all pixels. A
+/// tile has tile_n channels of y and tile_m columns (channel of x and tap); one more column, of ones, gives the bias
+/// gradient. A CTA reduces a range of the pixels, a table of offsets at a time. Every `addends` pixels the accumulators
+/// are promoted to totals, which bounds rounding errors. The CTAs of a tile merge their totals (split-K).
 ///
-/// There are two stages of shared memory, and two tables of pixels. Where it is short there is one of each: what a step
-/// has loaded waits in registers until all threads have multiplied the step before.
+/// There are two stages of shared memory and two tables of pixels. If shared memory is short there is one of each:
+/// loads of a k-tile stay in registers until all threads have multiplied the k-tile before.
 template <class Plan, Element T, detail::OutputElement U, class TheTile = WeightGradientTile>
 class WeightGradient {
 public:
@@ -30,7 +30,7 @@ public:
 
 private:
     static constexpr bool has_packets_alone = !std::is_same_v<Tile, WeightGradientTile>;
-    /// On the target. Where it does not, the kernel is empty, and its shared memory small.
+    /// True if the target runs this tile. Otherwise the kernel is empty, and its shared memory small.
     static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;
     using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
@@ -56,7 +56,7 @@ private:
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
     using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
-    /// Whether there are loops of their own.
+    /// True if the layout has a specialized loop.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
                           has_rows = has_pixels && has_row_offsets<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
@@ -66,7 +66,7 @@ public:
         PixelTable<space, table> pixels[stage_count];
         Place columns[tile_m];
     };
-    /// What steps need, and then sums pass through. Loops of their own have tables of their own.
+    /// Tables and stages of the k-loop; the accumulators reuse their memory. Specialized loops have their own tables.
     struct Operands {
         typename Atom::Stage stages[stage_count];
         union {
@@ -109,8 +109,8 @@ private:
             [](Params const& own, auto const& of, int column) { return weight(own, of, column); });
     }
 
-    /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
-    /// instruction counts beside the products of matrix units.
+    /// Calls f with the vectorization of x and of dy. The common layouts are passed as compile-time constants, because
+    /// every instruction counts beside MFMA.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {
@@ -134,7 +134,7 @@ private:
         return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
     }
 
-    /// Whether no loop of its own runs.
+    /// True if the general loop runs, which needs the table of columns.
     __device__ static bool has_columns(Params const& params) {
         return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
                !(has_rows && params.in_rows);
@@ -152,7 +152,8 @@ private:
         }
     }
 
-    /// Places of `table` pixels from m on. What it works out of the arguments and the thread's number is not kept.
+    /// Fills the table with `table` pixels from m on. Arguments are reloaded, so that no intermediate value stays in
+    /// registers.
     __device__ static void fill_pixels(Params const& params, PixelTable<space, table>& pixels, TileAt const& at, int m,
                                        unsigned the_thread) {
         unsigned const thread = opaque_per_thread(the_thread);
@@ -170,7 +171,7 @@ private:
         }
     }
 
-    /// A thread's totals of the block's pixels.
+    /// Returns a thread's totals over the CTA's pixels.
     template <class InX, class InDy>
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
@@ -218,7 +219,7 @@ private:
             });
             if (ones >= 0)
                 x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
-                    bool const exists = in_x_of[pixel].exists();  // a load on both ways, so that there is no branch
+                    bool const exists = in_x_of[pixel].exists();  // loads on both paths: no branch
                     if (exists && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
                 });
             dy.each(in_dy, thread, [&](auto& to, unsigned pixel, unsigned row) {
@@ -228,7 +229,7 @@ private:
         };
         auto const store = [&](unsigned step) {
             auto& stage = shared.stages[step % stage_count];
-            dy.wait(in_dy);  // whose loads are the last
+            dy.wait(in_dy);  // dy is loaded last
             x.store(in_x, thread, stage.x);
             dy.store(in_dy, thread, stage.w);
         };
@@ -238,10 +239,10 @@ private:
         atom.wait(sums);
         for (unsigned step = 0; step < steps; ++step) {
             if (stage_count > 1 && step % table_steps == 0) fill(step / table_steps + 1);
-            bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than asking
+            bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than a comparison
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
-            // Elements that are loaded one by one take the registers that addresses would be kept in.
+            // Elements loaded one by one take the registers that would keep addresses.
             if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, sums);
             else atom.multiply(stage, sums);
             if (stage_count == 1) {

@@ -16,7 +16,7 @@
 
 namespace fusekit::hip {
 
-/// Where a thread loads an operand: the offsets of its pixels of each step, and of its rows from there.
+/// Source of a thread's loads of one operand: the offsets of its pixels in the table, and the offset of its row.
 template <Element T>
 struct PacketSource {
     T const* first;
@@ -24,7 +24,8 @@ struct PacketSource {
     std::uint32_t row;
 };
 
-/// A thread's packets of an operand, of pixels that follow one another. Where they are is read a step before they are.
+/// A thread's packets of one operand, of consecutive pixels. Offsets are read from the table one k-tile ahead of the
+/// loads.
 template <Element T, class Packets>
 class PacketLoader {
 public:
@@ -56,9 +57,9 @@ private:
     Packet<std::uint32_t, Packets::packets> places;
 };
 
-/// WeightGradient's loop where the channels of x and dy lie in packets (WeightGradientParams::in_packets). A thread has
-/// one packet of columns of four pixels: these are one tap of neighbouring channels, or begin with the column of ones.
-/// Of a wide tile half of the waves load x, and half dy.
+/// WeightGradient's loop for vectorized channels of x and dy (WeightGradientParams::in_packets). A thread loads one
+/// packet of columns at each of four pixels: adjacent channels at one tap, or a packet that begins with the column of
+/// ones. With a wide tile, half of the waves load x and half load dy.
 template <Element T, int Space, class Tile>
 class WeightGradientPackets {
     using AtomOf = WeightGradientAtom<T, Tile>;
@@ -67,7 +68,7 @@ class WeightGradientPackets {
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
     using Places = TapPacketOffsets<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
-    static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads of an operand
+    static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads that load one operand
     static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Places::pixels == 0);
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), Tile::m, tile_k, loading>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), Tile::n, tile_k, loading>;
@@ -84,7 +85,7 @@ public:
         auto const conv = params.problem();
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
         unsigned const thread = the_thread % loading;
-        bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;  // in place of x
+        bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;  // instead of x
         bool const has_ones = static_cast<int>(OfX::first_row(in_packets, thread)) == at.ones(params) && !loads_dy;
         std::uint32_t const ones = has_ones ? word_of_ones<T>() : 0;
         PacketSource<T> const in_x = source_in_x(params, places, taps, at, thread),
@@ -102,7 +103,7 @@ public:
         };
         auto const store = [&] {
             if constexpr (halves_load) x.wait();
-            else dy.wait();  // whose loads are the last
+            else dy.wait();  // dy is loaded last
             x.store(thread, rows_of_x, ones);
             if constexpr (!halves_load) dy.store(thread, stage.w);
         };
@@ -123,7 +124,7 @@ public:
         auto const multiply_and_load = [&](int next, auto const& between) {
             load();
             find(next);
-            keep_apart();  // later it would be waited for on its own
+            keep_apart();  // a later load would need a wait of its own
             atom.multiply(stage, sums);
             sync_shared_memory<threads>();
             between();
@@ -131,7 +132,7 @@ public:
             sync_shared_memory<threads>();
             atom.wait(sums);
         };
-        constexpr int half = 2 * tile_k;  // of the table
+        constexpr int half = 2 * tile_k;  // half of the table, in pixels
         int next = half;
         for (int pixel = begin; pixel < end; pixel += half) {
             multiply_and_load(next, [] {});
@@ -151,7 +152,7 @@ public:
     }
 
 private:
-    /// A column that is no weight is nowhere.
+    /// Columns past the weights are masked: offset ~0 is out of bounds and reads zero.
     template <class Params>
     __device__ static PacketSource<T> source_in_x(Params const& params, Places const& places, TapRange const& taps,
                                                   TileAt const& at, unsigned thread) {
@@ -163,7 +164,7 @@ private:
                 places.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
                 is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
     }
-    /// A channel that the group does not have is another; its sums are not stored.
+    /// Rows past the group's channels load row 0 instead; their sums are not stored.
     template <class Params>
     __device__ static PacketSource<T> source_in_dy(Params const& params, Places const& places, TileAt const& at,
                                                    unsigned thread) {

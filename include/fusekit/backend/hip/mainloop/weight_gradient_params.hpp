@@ -13,12 +13,13 @@
 
 namespace fusekit::hip {
 
-/// Whether a gradient by the weights also has a kernel for sm_90a's matrix units: of half or bfloat16.
+/// True if the weight gradient also has a kernel for sm_90a's tensor cores: half or bfloat16, two spatial modes.
 template <class Plan, Element T>
 inline constexpr bool has_bulk_weight_gradient =
     arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
 
-/// How its bulk copies find x and dy: (C, W, H, N) as windows, or the pixels of each as rows.
+/// Tensor maps of x and dy for TMA loads: (C, W, H, N) in im2col mode (`has_windows`), or tiled, with one row per
+/// pixel.
 struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
@@ -26,7 +27,7 @@ struct WeightGradientMaps {
     FUSEKIT_H void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
 };
 
-/// What the kernel of a ConvWeightGradient is given; y is dw.
+/// Kernel arguments of a ConvWeightGradient; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
 struct WeightGradientParams {
     static constexpr int space = Plan::Head::collapsed_space;
@@ -36,31 +37,32 @@ struct WeightGradientParams {
     TensorView<U> y;
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
-    int part_pixels = 0;  ///< that a block adds up
-    bool in_slabs = false;  ///< whether 32 bits do not count the pixels of all images
-    /// Whether WeightGradientPackets, -Pixels or -Rows may compute it.
+    int part_pixels = 0;  ///< pixels that one CTA reduces
+    bool in_slabs = false;  ///< true if 32 bits cannot count the pixels of all images
+    /// True if the layout meets the alignment of WeightGradientPackets, -Pixels or -Rows.
     bool in_packets = false, in_pixels = false, in_rows = false;
     BlockParts parts = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
-    /// The Conv, whose output is dy.
+    /// The Conv problem whose output is dy.
     __device__ ConvProblem<T, space> problem() const {
         auto const& dy = bound.head.dy;
         return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
     }
-    /// Weights of a filter, and columns of the product.
+    /// weights(): weights of one filter, C R S. columns(): columns of the product, with the bias gradient's.
     FUSEKIT_HD std::int64_t weights() const {
         Index<4> const& dw = y.layout.shape;
         return dw[1] * dw[2] * dw[3];
     }
     FUSEKIT_HD std::int64_t columns() const { return weights() + bound.head.bias_gradient.given(); }
 
-    /// Takes a sum through the epilogue to dw.
+    /// Applies the epilogue to a sum and stores it to dw.
     __device__ void store(float sum, OutputCoord const& to) const {
         float const value = result(sum, to);
         if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
     }
-    /// Whether four neighbouring channels of x may be stored by one access, from a place on and in every other filter.
+    /// True if four adjacent channels of x can be stored by one access, from `from` on, and likewise in every other
+    /// filter.
     __device__ bool stores_packets(OutputCoord const& from) const {
         if constexpr (Element<U>)
             return y.layout.stride[1] == 1 && y.layout.stride[0] % 4 == 0 &&

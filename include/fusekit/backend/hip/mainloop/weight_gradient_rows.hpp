@@ -16,9 +16,9 @@ namespace fusekit::hip {
 
 using InRows = std::integral_constant<Neighbours, Neighbours::rows>;
 
-/// WeightGradient's loop of 16 bits where quads of a row of y are neighbours in a row of x, or every other element
-/// (WeightGradientParams::in_rows). A thread has such a quad of eight columns, which are one tap of neighbouring
-/// channels, and of four channels of y. These stand in the tiles as those of packets do.
+/// WeightGradient's loop for 16-bit elements if quads of a row of y are contiguous in a row of x, or every other
+/// element (column stride 2; WeightGradientParams::in_rows). A thread loads such a quad of eight columns, which are
+/// adjacent channels at one tap, and of four channels of y. The tiles have the layout of packets.
 template <Element T, int Stride>
 class WeightGradientRows {
     using AtomOf = WeightGradientAtom<T>;
@@ -66,16 +66,16 @@ public:
         auto const multiply_and_load = [&](int next) {
             loader.load();
             loader.find(next);
-            keep_apart();  // later it would be waited for on its own
+            keep_apart();  // a later load would need a wait of its own
             atom.multiply(stage, sums);
             sync_shared_memory<threads>();
             store();
             sync_shared_memory<threads>();
             atom.wait(sums);
         };
-        // Two steps at a time, as many as the table has.
+        // Two k-tiles at a time, up to the end of the table.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
-        int next = two_quads, added = begin;  // sums of slots from `added` on are not in totals
+        int next = two_quads, added = begin;  // first slot whose sums are not in totals
         for (int slot = begin; slot < end;) {
             if (next == table) {
                 fill(slot + two_steps);
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    /// Stores four pixels of `count` rows at one address, and at distances that the compiler knows: in pairs.
+    /// Stores four pixels of `count` rows at compile-time distances from one address, so that stores pair up.
     template <unsigned apart, int count, class Rows, class WordsOf>
     __device__ static void store_rows(Rows& tile, unsigned pixel, unsigned row, WordsOf const& words_of) {
         constexpr unsigned distance = apart * tile_k;

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Takes a tile's sums from an Atom's fragments to dw, pass by pass through shared memory, where those of the tile's
-/// other blocks are added. A row of shared memory is a channel of y; rows come in the order of an atom's rounds.
+/// Writes a tile's accumulators to dw in passes through shared memory, where the partial sums of the tile's other CTAs
+/// are added. A row of shared memory is a channel of y; rows follow the order of the atom's rounds.
 template <class Atom, class Tile>
 class WeightGradientSums {
     static constexpr int threads = Tile::threads, passes = Tile::passes, pass_rounds = Atom::rounds / passes;
@@ -19,13 +19,13 @@ class WeightGradientSums {
 public:
     using Shared = SumTile<Tile::n / passes, Tile::m>;
 
-    /// fragment() gives a thread's sums. column_of(params, i) and channel_of(params, i) are the column and the channel
-    /// of the tile that the atom has at i, and weight(params, problem, column) is a column's weight.
+    /// fragment() returns a thread's accumulators. column_of(params, i) and channel_of(params, i) map the atom's column
+    /// and row i to the tile's; weight(params, problem, column) gives the coordinate (c, r, s) of a column.
     template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
     __device__ static void store(Params const& the_params, Shared& sums, Atom const& atom, unsigned block,
                                  unsigned thread, Fragment const& fragment, ColumnOf const& column_of,
                                  ChannelOf const& channel_of, Weight const& weight) {
-        Params const& params = reload(the_params);  // and the tile anew, so that neither takes registers meanwhile
+        Params const& params = reload(the_params);  // the tile too: neither takes registers during the k-loop
         WeightGradientTileAt<Tile> const at(params, params.problem(), opaque_per_block(block));
 #pragma unroll 1
         for (int pass = 0; pass < passes; ++pass) {

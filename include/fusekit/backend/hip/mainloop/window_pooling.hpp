@@ -10,24 +10,24 @@
 
 namespace fusekit::hip {
 
-/// What the kernel of a plan without a Conv that pools windows of a filter is given.
+/// Kernel arguments of a plan without a Conv that pools the windows of a filter.
 template <class Plan, Element T, detail::OutputElement U>
 struct WindowPoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;      ///< the order of an image's outputs
-    unsigned packets = 0;  ///< of all outputs, or of those of a slab
+    ImageOrder order;      ///< order of an image's outputs
+    unsigned packets = 0;  ///< packets of all outputs, or of one slab's
     Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q of y
 };
 
-/// A plan without a Conv that pools windows of a filter. A thread makes `lanes` outputs, of neighbouring channels,
-/// which lie together in x and y, or one. Neighbouring threads have neighbouring channels, or neighbouring columns.
-/// What windows share is read from the cache again, and taken through the operators again.
+/// Pooling over the windows of a filter, in a plan without a Conv. A thread computes `lanes` outputs of adjacent
+/// channels, contiguous in x and y, or one output. Adjacent threads compute adjacent channels or adjacent columns.
+/// Pixels that windows share are read again, from cache, and pass the operators again.
 ///
-/// Every element that is read is one of the window: an index in the padding stands for the edge's, which windows there
-/// hold, because padding is less than a window. Thus no load waits for a branch.
+/// Every load is in bounds: an index in the padding is clamped to the edge, which is in the same window because padding
+/// is smaller than the window. No load waits for a branch.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class WindowPooling {
     using Epilogue = typename Plan::Epilogue;
@@ -36,7 +36,7 @@ class WindowPooling {
     static constexpr Filter<2> window = Pool::geometry;
     static constexpr bool padded = window.pad(0) != window;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
-    /// The loads of so many rows and columns are in flight together.
+    /// Rows and columns whose loads are in flight at once.
     static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
     static constexpr int columns_at_once = window.size.w <= 16 ? window.size.w : 4;
 
@@ -93,11 +93,11 @@ public:
     }
 
 private:
-    /// Rows of large windows are combined each, and then with one another, so that errors grow with the sum of rows and
-    /// columns and not with their product.
+    /// Large windows are reduced per row first, then over rows: rounding errors grow with the sum of rows and columns,
+    /// not with their product.
     static constexpr bool in_rows = taps > detail::addends;
 
-    /// A row or column of x.
+    /// Row or column index in x, clamped, and whether it is inside.
     struct Tap {
         std::int64_t at;
         bool is_inside;
