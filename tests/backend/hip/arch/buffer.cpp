@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// Each thread reads its element and the next by offsets from an element in the middle, then nowhere.
+/// Each thread loads its element and the next by offsets from an element in the middle, then loads out of bounds.
 struct ReadNear : BlockOf<64> {
     struct Params {
         std::uint32_t const* memory;

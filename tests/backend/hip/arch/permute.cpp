@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// Thread i permutes by the selector i i i i, and by what comes with it.
+/// Thread i permutes with the selector i i i i, and with the selector of Params.
 struct Permute : BlockOf<64> {
     struct Params {
         std::uint32_t high, low, selector;
@@ -21,7 +21,7 @@ struct Permute : BlockOf<64> {
     }
 };
 
-/// Thread i spreads bit i / 2.
+/// Thread i spreads bit i / 2 over a word.
 struct Spread : BlockOf<64> {
     struct Params {
         std::uint32_t word, *spread;

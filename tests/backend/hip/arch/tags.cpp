@@ -23,7 +23,7 @@ constexpr int kilobytes = 1024;
 static_assert(std::is_base_of_v<Gfx908, Gfx950> && std::is_base_of_v<Gfx1030, Gfx12> && std::is_base_of_v<Sm75, Sm90>);
 static_assert(!std::is_base_of_v<Gfx908, Gfx1030> && !std::is_base_of_v<Nvidia, Amd>);
 
-// The targets of the compilers' passes: __CUDA_ARCH__ with and without an `a`, and AMD's numbers.
+// Targets of the compilers' passes: __CUDA_ARCH__ with and without an `a`, and AMD's numbers.
 static_assert(std::is_same_v<Sm<900>, Sm90> && std::is_same_v<Sm<900, true>, Sm90a> && std::is_same_v<Sm<860>, Sm86>);
 static_assert(std::is_same_v<Sm<1000, true>, Sm90> && std::is_same_v<Sm<700>, Nvidia>);
 static_assert(std::is_same_v<Gfx<0x90a>, Gfx90a> && std::is_same_v<Gfx<0x1100>, Gfx11> &&
