@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiled for gfx1030, which the device must be: the kernels are the target's own.
+// Compiled for gfx1030, which the device must be: the kernels are compiled for the target.
 #include "fusekit/backend/hip/atom/dot.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -20,8 +20,8 @@ namespace {
 static_assert(std::is_same_v<fk::hip::NativeAtom<NativeGemm<128, 128, 2>, fk::half, fk::hip::arch::Target>,
                              fk::hip::DotTile<fk::half, 128, 128, 64>>);
 
-/// Tiles that y does not fill, and several; rows that lie so that packets of 16 bytes are loaded, quads of pixels, and
-/// rows that do not; windows in padding; steps that the sum does not fill; groups.
+/// Partial tiles and several tiles; layouts that are loaded in 16-byte packets, in quads of pixels, and element by
+/// element; windows in padding; a tail of GemmK; groups.
 char const* const cases[] = {
     "n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ", "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ",
     "n2c16h5w12k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ", "n2c24h6w7k48r3s1pt1l0b1r0u1v1d2e1g2 nhwc>nchw krsc ",

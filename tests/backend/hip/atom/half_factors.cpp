@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiled as for AMD's targets. gfx90a's matrix units take subnormal halves as zero.
+// Compiled for each of AMD's targets. gfx90a's MFMA flushes subnormal halves to zero.
 #include "fusekit/backend/hip/atom/half_factors.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -30,7 +30,7 @@ std::vector<float> floats_of(fk::Tensor<float, Device, 4>& tensor) {
     return values;
 }
 
-/// Multiples of 2^-24 up to `most` of them, many of which are subnormal halves.
+/// Multiples of 2^-24, up to `most` of them in magnitude; many are subnormal halves.
 std::vector<float> fine(std::size_t count, int most) {
     std::vector<float> values(count);
     for (std::size_t i = 0; i < count; ++i)
@@ -38,17 +38,17 @@ std::vector<float> fine(std::size_t count, int most) {
             static_cast<float>(static_cast<int>(i * 733 % static_cast<std::size_t>(2 * most + 1)) - most) * 0x1p-24f;
     return values;
 }
-/// Integers up to 24 in magnitude.
+/// Integers of magnitude at most 24.
 std::vector<float> coarse(std::size_t count) {
     std::vector<float> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 31 % 49) - 24;
     return values;
 }
-/// Factors that are exact in bfloat16, and in half.
+/// Largest factors that are exact in bfloat16, and in half.
 constexpr int of_8_bits = 255, of_11_bits = 2047;
 
-/// Pixels of 64 channels under a filter of 1 x 1, by Head. Sums of up to 144 products of fine and coarse numbers are
-/// multiples of 2^-24, at most 144 * 2047 * 24 < 2^24 of them in magnitude: exact in float.
+/// Runs Head with a 1x1 filter on pixels of 64 channels. Sums of up to 144 products of fine() and coarse() values are
+/// multiples of 2^-24, and at most 144 * 2047 * 24 < 2^24 of them in magnitude: exact in float.
 template <class Head>
 std::vector<float> pixels_of(Device& device, std::vector<float> const& x, std::vector<float> const& w) {
     constexpr std::int64_t channels = 64;
@@ -117,7 +117,7 @@ TEST_CASE("HIP: infinities beside subnormal halves stay infinite") {
 
 TEST_CASE("HIP: gradients by weights keep subnormal halves, in packets, in rows and pixel by pixel") {
     Device device = test::native();
-    // x of 64 channels or 24, dy of 64 or 40; planes of 16 pixels by 9.
+    // x has 64, 24 or 3 channels, dy 64, 40 or 5; planes are 9 x 16 pixels.
     for (char const* const layout : {"nhwc", "nchw"})
         for (auto const& [c, k] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {24, 40}, {3, 5}}) {
             bool const is_nhwc = layout[1] == 'h';

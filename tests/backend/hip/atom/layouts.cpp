@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Which thread holds which factor and which sum of a matrix instruction, of all of them. It is looked at here, not in
-// the headers, because each program that includes these would take a third of a second to look again.
+// Fragment layouts of all matrix instructions: which thread holds which operand element and which accumulator. Checked
+// here, not in the headers: each program that includes a header would take a third of a second longer to compile.
 #include <catch2/catch_test_macros.hpp>
 
 #include "fusekit/backend/hip/atom/mfma.hpp"
@@ -14,7 +13,7 @@ using fusekit::bfloat16, fusekit::half, fusekit::int8, fusekit::tf32;
 
 namespace {
 
-/// Whether each element of a product of Atom::m x Atom::n is one sum of one thread.
+/// True if each element of an MMA's tile (Atom::m, Atom::n) is exactly one accumulator of one thread.
 template <class Atom>
 consteval bool sums_are_a_bijection() {
     bool found[Atom::m * Atom::n] = {};
@@ -27,7 +26,7 @@ consteval bool sums_are_a_bijection() {
     return Atom::threads * Atom::sums_per_thread == Atom::m * Atom::n;
 }
 
-/// Whether each factor of Atom::m rows and Atom::k indices is held by so many threads.
+/// True if each operand element (Atom::m rows, Atom::k indices) is held by `times` threads.
 template <class Atom>
 consteval bool factors_are_held(int times) {
     int found[Atom::m * Atom::k] = {};
@@ -44,8 +43,8 @@ consteval bool is_a_product(int times_held = 1) {
     return sums_are_a_bijection<Atom>() && factors_are_held<Atom>(times_held);
 }
 
-/// Whether eight lanes after each other, which NVIDIA's processors serve together, read their 16 bytes of each row and
-/// part of a product from different banks of shared memory: there are 32 of 4 bytes.
+/// True if eight consecutive lanes, which NVIDIA's GPUs serve at once, read their 16 bytes of each row of an operand
+/// from different banks of shared memory: 32 banks of 4 bytes.
 template <class Tile, class Unit>
 consteval bool eights_read_different_banks() {
     constexpr int factors = Unit::factors_per_thread / Unit::rows_per_thread;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Compiled for each of AMD's targets, whose architecture the device must have: the kernels are the target's own. Of
-// NVIDIA's GPUs those from 8.0 on have the same units.
+// Compiled for each of AMD's targets, whose architecture the device must have: the kernels are compiled for the target.
+// NVIDIA's GPUs have matrix instructions from 8.0 on.
 #include "fusekit/backend/hip/atom/native.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -24,8 +23,8 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 
-/// Tiles that y does not fill, and several; rows that lie so that packets of 16 bytes are loaded, and rows that do not;
-/// windows in padding; steps that the sum does not fill; groups.
+/// Partial tiles and several tiles; layouts that are loaded in 16-byte packets, and element by element; windows in
+/// padding; a tail of GemmK; groups.
 char const* const cases[] = {
     "n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",      "n2c24h7w5k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ",
     "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ", "n2c40h8w8k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",
@@ -40,7 +39,7 @@ void check_floats(std::string const& type) {
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
     for (std::string const text : cases)
-        for (char const* seed : {"#3", "#6"})  // of the others, tensors are not aligned
+        for (char const* seed : {"#3", "#6"})  // with the other seeds, tensors are not aligned
             check_case(Case::parse(text + type + " CBA relu " + seed), run_conv<Scheduled, T, fk::dynamic, B, Relu>,
                        scheduled);
     check_case(Case::parse("n2c24h7w9k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs " + type + " CRN #4"),

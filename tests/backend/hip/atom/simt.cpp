@@ -11,7 +11,7 @@ using fk::hip::SimtShape;
 
 namespace {
 
-/// Element (m, n) of a tile that the sums left as, whichever way they left.
+/// Writes the tile's elements (m, n) that put() stages to `out`, with rows of pixels or of channels.
 template <class Atom, bool rows_are_pixels>
 struct Leave {
     static constexpr int rows = Atom::rows(rows_are_pixels), columns = Atom::columns(rows_are_pixels),
@@ -34,7 +34,7 @@ struct Leave {
     }
 };
 
-/// Each sum is a number of its own.
+/// Each accumulator holds a unique number.
 template <class Atom, bool rows_are_pixels>
 struct Number : BlockOf<Atom::threads> {
     struct Params {
@@ -49,7 +49,7 @@ struct Number : BlockOf<Atom::threads> {
     }
 };
 
-/// The product of two stages' operands, the same both times.
+/// Multiplies one stage twice, into the same accumulators.
 template <class Atom, bool rows_are_pixels>
 struct Multiply : BlockOf<Atom::threads> {
     using Operand = typename Atom::Operand;
@@ -96,7 +96,7 @@ void check_product() {
     std::vector<float> expected;
     for (int m = 0; m < tile_m; ++m)
         for (int n = 0; n < tile_n; ++n) {
-            int sum = 0;  // below 2 * 16 * 2^14, which floats hold
+            int sum = 0;  // below 2 * 16 * 2^14: exact in float
             for (int k = 0; k < tile_k; ++k)
                 sum += 2 * static_cast<int>(x[static_cast<std::size_t>(k * tile_m + m)]) *
                        static_cast<int>(w[static_cast<std::size_t>(k * tile_n + n)]);
@@ -137,7 +137,7 @@ TEST_CASE("HIP: a SIMT atom has 8 x 8 sums a thread, and says which tiles it can
     CHECK_FALSE(SimtShape{64, 48, 8}.has_whole_waves());
     CHECK_FALSE(SimtShape{64, 64, 0}.has_whole_waves());
     CHECK(SimtShape{128, 128, 8}.has_whole_columns());
-    CHECK_FALSE(SimtShape{64, 32, 8}.has_whole_columns());  // 32 threads, for 64 rows
+    CHECK_FALSE(SimtShape{64, 32, 8}.has_whole_columns());  // 32 threads for 64 rows
     CHECK_FALSE(SimtShape{64, 64, 128}.has_whole_columns());
     CHECK(SimtShape{128, 128, 8}.has_equal_shares());
     CHECK_FALSE(SimtShape{128, 128, 3}.has_equal_shares());

@@ -25,7 +25,7 @@ TEST_CASE("HIP: sm_90a's matrix units multiply floats as the user wants it") {
     check_float_products<void>(device, false);
 }
 
-#if defined(HIP_ON_CPU)  // elsewhere this function is for devices alone
+#if defined(HIP_ON_CPU)  // on GPU builds this function is __device__ only
 TEST_CASE("HIP: a float is rounded to the nearest TF32") {
     auto const rounded = [](float value) { return std::bit_cast<float>(fk::hip::rounded_to_tf32(value).bits); };
     CHECK(rounded(1.5f) == 1.5f);
