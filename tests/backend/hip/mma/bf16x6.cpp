@@ -18,13 +18,13 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 
-/// Real numbers, whose errors must be within those of a chain of float additions.
+/// Checks real numbers: errors must be within the bound of a chain of float additions.
 template <class Schedule>
 void check_reals() {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     for (char const* text : matrix_problems)
-        for (char const* seed : {"3", "6"})  // of the other, tensors are not aligned
+        for (char const* seed : {"3", "6"})  // with seed 6, tensors are not aligned
             check_case(Case::parse(std::string(text) + "float CB ~" + seed),
                        run_conv<decltype(scheduled), float, fk::dynamic, fk::Bias>, scheduled);
 }
@@ -43,7 +43,7 @@ TEST_CASE("HIP: where floats are split, sums with infinite factors are no number
     check_infinite_values<float, fk::Products<fk::bfloat16x3>>(scheduled, true);
 }
 
-#if defined(HIP_ON_CPU)  // elsewhere these functions are for devices alone
+#if defined(HIP_ON_CPU)  // on GPU builds these functions are __device__ only
 TEST_CASE("HIP: floats are three bfloat16 each, exactly") {
     fk::hip::Bf16x3Tile<8> tile;
     std::uint32_t bits = 1;
@@ -86,11 +86,11 @@ TEST_CASE("HIP: the library multiplies floats of long products on matrix units")
     fk::hip::Device device = sm90a_device();
     auto matrix = device.with<fk::hip::Planes<240, 1>>();
     auto const w = fk::random<float>(device, fk::krsc(128, 3, 3, 64), 2);
-    auto const x = fk::random<float>(device, fk::nhwc(device.processors() / 2, 16, 16, 64));  // a tile a processor
+    auto const x = fk::random<float>(device, fk::nhwc(device.processors() / 2, 16, 16, 64));  // one tile per SM
     auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Relu>::bind({.weights = w}, {});
     auto const own = layer(device, x), expected = layer(matrix, x);
     std::vector<float> of_own(static_cast<std::size_t>(own.size())), of_matrix(of_own.size());
     own.copy_to(of_own.data());
     expected.copy_to(of_matrix.data());
-    CHECK(of_own == of_matrix);  // bit for bit: plain arithmetic adds up in another order
+    CHECK(of_own == of_matrix);  // bitwise identical: SIMT arithmetic adds in another order
 }

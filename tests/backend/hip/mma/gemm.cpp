@@ -13,11 +13,11 @@ namespace {
 
 constexpr int rows = 128, columns = 64;
 
-/// Small integers, exact in every element type here: a (128, 2 TILE_K) and b (64, 2 TILE_K).
+/// Small integers, exact in every element type used here: a (128, 2 TILE_K) and b (64, 2 TILE_K).
 __device__ float a_at(unsigned i, unsigned k) { return static_cast<float>((3 * i + 5 * k) % 7) - 3; }
 __device__ float b_at(unsigned j, unsigned k) { return static_cast<float>((2 * j + 7 * k + j * k) % 5) - 2; }
 
-/// Rows of 128 bytes along GemmK with the 128-byte swizzle, as Wgmma reads them.
+/// Rows of 128 bytes along GemmK with the 128-byte swizzle: wgmma's K-major layout.
 template <class T, int count>
 struct Rows {
     static constexpr unsigned chunk = 16 / sizeof(T), per_row = 8 * chunk;
@@ -29,7 +29,7 @@ struct Rows {
 enum class From { shared_memory, registers };
 
 /// One warpgroup computes c (128, 64) = a (128, 2 TILE_K) b (64, 2 TILE_K)^T as two accumulators and two k-tiles. The
-/// accumulators hold -77 before, which gemm() overwrites.
+/// accumulators are initialized to -77, which gemm() must overwrite.
 template <class T, From from, bool promotes>
 struct TwoTiles : BlockOf<128> {
     using Architecture = hip::arch::Sm90a;
@@ -103,7 +103,7 @@ struct TwoTiles : BlockOf<128> {
     }
 };
 
-/// c (64, 64) = a b^T of one accumulator, one instruction at a time: issue() after issue() in one group.
+/// c (64, 64) = a b^T with one accumulator, one instruction per issue(), all in one group.
 struct OneTile : BlockOf<128> {
     using Architecture = hip::arch::Sm90a;
     using Atom = hip::Wgmma<fk::half, columns>;
