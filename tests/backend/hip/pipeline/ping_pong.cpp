@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned turns = 5;
 
-/// Two warpgroups append their number to a log, once a turn.
+/// Two warpgroups append their number to a log, once per turn.
 struct Alternate : BlockOf<256> {
     using Architecture = fk::hip::arch::Sm90a;
     struct Params {
@@ -32,7 +32,7 @@ struct Alternate : BlockOf<256> {
     }
 };
 
-/// Without an order no call waits: a warpgroup that waits for itself alone would never end.
+/// A disabled ordered barrier must not block: the kernel would hang, because only one warpgroup calls wait().
 struct Disabled : BlockOf<256> {
     using Architecture = fk::hip::arch::Sm90a;
     struct Params {

@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// A GPU whose consumers wait for registers that no producer has freed would not end.
+/// On a GPU, the kernel would hang if producers did not free the registers that consumers wait for.
 struct Reallocate : BlockOf<384> {
     using Architecture = fk::hip::arch::Sm90a;
     using Registers = fk::hip::RegisterBudget<40, 232>;

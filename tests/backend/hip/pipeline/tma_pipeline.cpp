@@ -9,10 +9,10 @@ namespace ptx = fk::hip::ptx;
 
 namespace {
 
-constexpr unsigned words = 32;  ///< of a stage
+constexpr unsigned words = 32;  ///< words per stage
 
-/// A copy of `count` rows of words through shared memory: warp 0 loads them by TMA, two warps add their number to them,
-/// in rows of their own. A ring of `ring` stages; where `dynamic`, `used` of them.
+/// Copies `count` rows of words through shared memory: warp 0 loads them by TMA; two consumer warps add their number
+/// and store to their own rows. The ring has `ring` stages; if `dynamic`, `used` of them.
 template <int ring, bool dynamic>
 struct CopyThroughRing : BlockOf<96> {
     using Architecture = fk::hip::arch::Sm90a;
@@ -52,7 +52,7 @@ struct CopyThroughRing : BlockOf<96> {
     }
 };
 
-/// Two warps write stages without TMA, and one reads them two at a time.
+/// Two producer warps write stages without TMA; one consumer warp reads both halves of each stage.
 struct WriteStages : BlockOf<96> {
     using Architecture = fk::hip::arch::Sm90a;
     using Pipeline = fk::hip::TmaPipeline<2, 1, 2>;
@@ -86,7 +86,8 @@ struct WriteStages : BlockOf<96> {
     }
 };
 
-/// States after 0, 1, ... 19 stages, by one step at a time, by `steps` at once, and by DynamicPipelineState::after().
+/// States after 0, 1, ... 19 stages: advanced one stage at a time, by `steps` at once, and by
+/// DynamicPipelineState::after().
 struct WalkRing : BlockOf<32> {
     using Architecture = fk::hip::arch::Sm90a;
     struct Params {
