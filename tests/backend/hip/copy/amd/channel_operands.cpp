@@ -12,7 +12,8 @@ using fk::hip::NativeGemm;
 
 namespace {
 
-/// Where packets of channels and of filters are neighbours; in the second, pixels are apart, in the third, filters are.
+/// Layouts with contiguous packets of channels and of filters; with strided pixels in the second, with strided filters
+/// in the third.
 struct Packets {
     static constexpr char const* all[3][3] = {
         {"nhwc", "krsc", "nhwc"}, {"nhwc+8", "crsk", "nhwc"}, {"nhwc", "krsc+8", "nhwc"}};
@@ -28,7 +29,7 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NHWC operands in packets of channels", "", (N
                    (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
-    // Taps of whole steps, and such that end within a step; of less than a step; and of more than the table has.
+    // Taps of whole k-tiles, taps that end within a k-tile, taps shorter than a k-tile, and taps longer than the table.
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 64, 3, 5}, 136);
     check<fk::half, fk::filter(3, 2).pad(1, 0)>(scheduled, {1, 104, 4, 3}, 40);
     check<fk::bfloat16, fk::filter(2, 2).pad(0, 1)>(scheduled, {1, 24, 3, 4}, 8);

@@ -14,7 +14,7 @@ using fk::hip::NativeGemm;
 
 namespace {
 
-/// Where quads and taps are neighbours; in the last, channels go downwards, or taps are apart.
+/// Layouts with contiguous quads and taps; in the last four, a stride is negative, or taps are strided.
 struct Planes {
     static constexpr char const* all[7][3] = {
         {"nchw", "kcrs", "nchw"},   {"nchw+1", "kcrs", "nchw+1"}, {"cnhw", "ckrs", "nchw"},  {"nchw-n", "kcrs", "nchw"},
@@ -26,7 +26,7 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_both_ways<Planes, T, Geometry, Head>(device, x, k);
 }
 
-/// Pixels that are no numbers, each beside one that is: sums of that one are numbers.
+/// Checks NaN pixels adjacent to finite ones: sums of the finite ones must not be NaN.
 template <class T, class Device>
 void check_beside_nan(Device& device) {
     oracle::Shape const x{1, 32, 2, 8}, y{1, 16, 2, 8}, filter{16, 32, 1, 1};
@@ -45,7 +45,7 @@ void check_beside_nan(Device& device) {
     }
 }
 
-/// 8-bit floats, where matrix units multiply them: of each kind of windows and of phases.
+/// 8-bit floats, if matrix instructions support them, with each kind of window and of phase.
 template <class T, class Schedule>
 void check_float8(fk::hip::Device& device) {
     if constexpr (has_unit<T>) {
@@ -57,7 +57,7 @@ void check_float8(fk::hip::Device& device) {
     }
 }
 
-/// Two groups of 12 channels, of which the second one's weights are infinite: the first one's results are not.
+/// Two groups of 12 channels, the second with infinite weights: the first group's results must be finite.
 template <class Device>
 void check_infinite_group(Device& device) {
     constexpr auto geometry = fk::filter(3, 3).pad(1).groups(2);
@@ -81,23 +81,23 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets 
                    (NativeGemm<64, 64, 6>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
-    // Eight taps together and one apart; tiles that end between filters and between images; steps that end early.
+    // Eight taps packed and one tail tap; tiles that end between filters and between images; a tail of channels.
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 72, 5, 8}, 40);
     check<fk::bfloat16, fk::filter(3, 3).pad(2).dilation(2)>(scheduled, {1, 136, 3, 12}, 24);
     check<fk::half, fk::filter(3, 3).pad(1, 0, 1, 0)>(scheduled, {3, 8, 6, 12}, 8);
     check<fk::half, fk::filter(3, 3).pad(1, 2, 0, 0).groups(2)>(scheduled, {1, 36, 4, 8}, 48);
     check<fk::half, fk::filter(3, 4).pad(1, 2, 1, 1)>(scheduled, {1, 8, 3, 16}, 16);
     check_transposed<fk::half, fk::filter(2, 3, 3).pad(1, 0, 1)>(scheduled, {1, 16, 3, 5, 8}, 8);
-    // Rows of x that end a column after those of y.
+    // Rows of x that end one column after the rows of y.
     check<fk::half, fk::filter(3, 3).pad(1, 1, 1, 0)>(scheduled, {2, 8, 3, 13}, 8);
     check<fk::half, fk::filter(3, 3).pad(1, 1, 1, 2)>(scheduled, {1, 8, 4, 12}, 16);
-    // All taps together, of any number of channels; all apart.
+    // All taps packed, for any number of channels; all taps in the tail.
     check<fk::half, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 8}, 80);
     check<fk::half, fk::filter(1, 1)>(scheduled, {2, 40, 3, 4}, 24);
     check<fk::half, fk::filter(1, 1).pad(1, 1, 2, 2)>(scheduled, {1, 72, 2, 8}, 8);
     check_transposed<fk::bfloat16, fk::filter(3).pad(1)>(scheduled, {2, 20, 1, 36}, 16);
-    // Of floats, four taps together and one apart, in quads that are moved by one to three columns; all apart.
+    // Floats: four taps packed and one tail tap, with quads shifted by one to three columns; all taps in the tail.
     check<float, fk::filter(3, 3).pad(1)>(scheduled, {2, 36, 5, 8}, 20);
     constexpr auto same = fk::filter(3, 3).pad(1);
     check<float, same, fk::Conv<same, fk::Products<fk::tf32>>>(scheduled, {1, 40, 4, 8}, 12);
@@ -110,12 +110,11 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets 
     check<float, fk::filter(3, 3).pad(1)>(scheduled, {2, 10, 5, 8}, 16);
     check_transposed<float, fk::filter(2, 3, 3).pad(1, 0, 1)>(scheduled, {1, 16, 3, 5, 8}, 8);
     check_transposed<float, fk::filter(3).pad(1)>(scheduled, {2, 20, 1, 36}, 16);
-    // Matrices whose columns are neighbours in x.
+    // Matrices whose columns are contiguous in x.
     check_product<fk::half, 3>(scheduled, {2, 20, 24, 72, "bkm", "mk", "bkm", "bmk"});
     check_product<fk::half, 3, decltype(scheduled), fk::BatchedGemm>(scheduled,
                                                                      {3, 36, 8, 40, "bkm+4", "bmk", "bmk", "bkm"});
-    // What is loaded one by one: rows that are no multiple of four, packets of channels that do not end with them,
-    // strides.
+    // Loads element by element: rows that are no multiple of four, a tail of channels in a packet, strides.
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 24, 5, 7}, 16);
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
     check<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 24, 6, 8}, 16);
@@ -127,7 +126,7 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands of int8 in quads and packets of
                    (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
-    // Taps of two channels together, and pairs apart; of more channels together, or of one.
+    // Taps of two channels packed, with tail pairs; of more channels packed, or of one.
     check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {2, 80, 5, 8}, 40);
     check<fk::int8, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 64, 3, 12}, 24);
     check<fk::int8, fk::filter(5, 3).pad(2, 1)>(scheduled, {3, 16, 3, 12}, 8);
@@ -135,9 +134,9 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands of int8 in quads and packets of
     check<fk::int8, fk::filter(2, 2).pad(1, 0, 1, 0).groups(2)>(scheduled, {1, 40, 4, 8}, 36);
     check<fk::int8, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
     check<fk::int8, fk::filter(1, 1)>(scheduled, {3, 144, 5, 12}, 72);
-    // Rows of x that end a column after those of y.
+    // Rows of x that end one column after the rows of y.
     check<fk::int8, fk::filter(3, 3).pad(1, 1, 1, 0)>(scheduled, {2, 32, 3, 13}, 8);
-    // Packets of channels that do not end with them, which are loaded one by one.
+    // A tail of channels in a packet, loaded element by element.
     check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
 }
 

@@ -14,7 +14,8 @@ TEMPLATE_TEST_CASE("HIP: AMD transposes contiguous filters on the way to LDS", "
                    (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
-    // Tiles that end between filters; channels that end within a step, so that it has two taps; phases; groups; slices.
+    // Tiles that end between filters; channels that end within a k-tile, which then has two taps; strides; groups;
+    // slices.
     check_transposed<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 72, 5, 7}, 40);
     check_transposed<fk::bfloat16, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 136, 9, 8}, 24);
     check_transposed<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 5}, 32);
