@@ -9,9 +9,8 @@
 using namespace test;
 using fusekit::hip::BulkWeights;
 
-// Tiles that channels do not fill, with a column of ones in the first block of a tile and in the second; strides,
-// dilations and uneven padding; 13 channels, of which the last is stored alone; and pixels of several blocks, of which
-// the last has the least.
+// Partial tiles of channels; a column of ones in the first column block of a tile and in the second; strides, dilations
+// and uneven padding; 13 channels, the last stored alone; pixels split over several CTAs, fewest in the last.
 TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are what the oracle computes", "", fk::half,
                    (Types<fk::bfloat16, float>)) {
     fk::hip::Device device = sm90a_device();
@@ -23,8 +22,8 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
     check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{9, 24, 23, 19}, 40, "nhwc", "nhwc", "nchw"});
 }
 
-// Three blocks of a cluster, with one block of columns or several, and two clusters; channels that end within a tile,
-// and a column of ones. The second run finds the workspace as the first has left it.
+// Three CTAs per cluster, with one column block or several, and two clusters; a tail of channels, and a column of ones.
+// The second run gets the workspace as the first has left it.
 TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights on matrix units", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
                    (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// 8-bit floats on sm_90a's matrix units.
+// 8-bit floats on sm_90a's tensor cores.
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 #include <string>
@@ -49,12 +49,12 @@ TEST_CASE("HIP: the largest magnitude of what matrix units compute") {
     check_amax<fk::half, fk::half>(device, "nhwc", {2, 16, 7, 9}, 24, 0);
 }
 
-// An instruction adds a sum c and 32 products. It cuts each off below 2^-13 of a power of two that is no larger than
-// the largest of them, M, and their sum below 2^-13 of itself: it errs by 33 2^-13 M + 2^-13 (|c| + P) at most, where P
-// is the sum of its products' magnitudes. For the four of a step, whose c begins at zero, M, |c| and P are at most A,
-// the sum of the step's magnitudes: 4 (33 + 2) 2^-13 A. Of numbers of one sign, all A together are the sum; each of the
-// 32 float additions of steps errs by 2^-24 of it at most. Were steps added by the instruction, c would be the whole
-// sum, and what is below 2^-13 of it would be lost of each product.
+// Error bound. An instruction adds an accumulator c and 32 products. It truncates each addend below 2^-13 of a power of
+// two no larger than the largest addend's magnitude M, and the sum below 2^-13 of itself: its error is at most 33 2^-13
+// M + 2^-13 (|c| + P), with P the sum of the products' magnitudes. In the four instructions of a k-tile, whose c starts
+// at zero, M, |c| and P are at most A, the sum of the k-tile's magnitudes: 4 (33 + 2) 2^-13 A. For values of one sign,
+// the A of all k-tiles add up to the result; each of the 32 float additions of k-tiles adds an error of at most 2^-24
+// of it. Without promotion, c would be the whole sum, and each product would lose everything below 2^-13 of it.
 TEST_CASE("HIP: long sums of 8-bit floats of one sign keep within the bound of their steps") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<WarpSpecialized<64, 128, 3>>();
@@ -71,7 +71,7 @@ TEST_CASE("HIP: long sums of 8-bit floats of one sign keep within the bound of t
         y(device, fk::DataType::float16, fk::nhwc(1, 1, rows, columns), 64);
     fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w.any()})(scheduled, x.view<fk::e4m3 const>(),
                                                                      y.view<fk::half>());
-    // In canonical order channels come before pixels, and filters before channels.
+    // Canonical order: channels before pixels, filters before channels.
     auto const& found = y.fetch();
     for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j) {

@@ -32,7 +32,7 @@ TEST_CASE("HIP: so are those of floats with channels last, which are split as th
     check_planes<float, Planes<56, 4>>("float", 0, 4, true);
 }
 
-/// Real numbers, whose errors must be within those of a chain of float additions.
+/// Real numbers: errors must be within the bound of a chain of float additions.
 TEST_CASE("HIP: planes of floats are convolved at a float's accuracy") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Planes<240, 1>>();

@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels that share a halo are exac
     std::string const type = std::is_same_v<TestType, fk::half> ? " half" : " bfloat16";
     for (char const* sizes : {"n1c8h3w3k8r3s3pt0l0b0r0u1v1d1e1g1",      // one pixel
                               "n3c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1",  // tiles of 4 rows, the last of 3
-                              "n19c24h4w5k40r3s3pt1l1b1r1u1v1d1e1g1",  // whole images, more than the GPU has processors
+                              "n19c24h4w5k40r3s3pt1l1b1r1u1v1d1e1g1",  // whole images, more than the GPU has SMs
                               "n2c40h6w28k16r2s4pt1l2b0r1u1v1d1e1g1",  // an even filter, uneven padding
                               "n2c56h3w228k48r1s5pt0l2b0r2u1v1d1e1g1",  // rows as long as a tile
                               "n1c16h70w2k64r9s1pt4l0b4r0u1v1d1e1g1"}) {
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("HIP: so are those of 8 bits", "", fk::int8, fk::e4m3, fk::e5
     else check.template operator()<fk::Residual, fk::Bias>(uneven, " CRB #2");
 }
 
-// Filters that channels of x or y do not fill, taps in reverse, and more padding than taps reach.
+// Channels of x or y that do not fill the filters' tile, taps in reverse, and padding wider than the taps reach.
 TEST_CASE("HIP: transposed convolutions of stride 1 that share a halo are exact") {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();

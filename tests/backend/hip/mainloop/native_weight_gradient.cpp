@@ -15,9 +15,9 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     using Atom = typename fk::hip::WeightGradientAtom<TestType>::Type;
     CHECK(std::is_same_v<decltype(Atom::Stage::x), fk::hip::RowTile<TestType, Atom::tile_m, 64>> == has_unit<TestType>);
     check_weight_gradients<TestType>(device);
-    // Packets of both operands: with windows in padding, of pixels that end within a step or with a table; groups,
-    // whose last columns are those of ones; slices; windows of more taps than a word has bits; rows of dy that are
-    // apart; and rows that run backwards.
+    // Packets of both operands: windows in padding; pixels that end within a k-tile or with a table; groups, with the
+    // column of ones in their last columns; slices; windows of more taps than a word has bits; rows of dy with gaps;
+    // negative strides.
     check_weight_gradient<TestType, fk::filter(1, 2)>(device, {{3, 144, 7, 9}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 24, 11, 13}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(2).stride(2).dilation(2).groups(2)>(
@@ -27,8 +27,8 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(5, 8)>(device, {{1, 8, 7, 12}, 8, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 8, 6, 9}, 16, "nhwc+8", "nhwc+8", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 24, 9, 6}, 48, "nhwc-hw", "nhwc-hw", "nhwc"});
-    // The same in wide tiles, of which the last may be half empty, or have the column of ones alone; of a few pixels;
-    // and three narrow ones.
+    // Same in wide tiles, of which the last is half empty, or has the column of ones alone; few pixels; three narrow
+    // tiles.
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 128, 3, 5}, 136, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(6, 6).pad(3, 0, 1, 4)>(device,
                                                                       {{1, 8, 9, 12}, 256, "nhwc", "nhwc", "nchw"});
@@ -38,12 +38,12 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
                                                                 {{1, 16, 4, 5, 3}, 96, "ndhwc", "ndhwc", "ndhwc"});
     check_weight_gradient<TestType, fk::filter(2, 2)>(device, {{2, 40, 6, 7}, 144, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 72, 1, 1}, 72, "nhwc", "nhwc", "nhwc"});
-    // Packets of four channels, single ones, and pixels, of steps that a table's pixels do not fill.
+    // Packets of four channels, single channels, and pixels; a tail of pixels in the table.
     check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
-    // Pixels one by one, of both operands: of strides and slices, of groups, of windows that reach far into padding, of
-    // images that quads of pixels do not fill, of rows that run backwards or are apart, with the column of ones alone
-    // in a tile, and of more rows and columns of a window than a table has.
+    // Single pixels of both operands: strides and slices, groups, windows far in padding, images that are no multiple
+    // of quads, negative strides, rows with gaps, the column of ones alone in a tile, and more window rows and columns
+    // than a table holds.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2)>(device,
                                                                        {{2, 17, 15, 18}, 70, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(7, 7).pad(3).stride(2)>(device,
@@ -60,9 +60,9 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(3, 2).stride(2)>(device, {{4, 3, 7, 10}, 4, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(12, 13).pad(6).stride(3)>(device,
                                                                          {{2, 2, 9, 10}, 3, "nchw", "nchw", "nchw"});
-    // Quads of rows: of windows one and two columns apart, of rows that quads do not fill, of images that end within a
-    // quad, of padding on all sides, dilations, groups, and with the column of ones in a tile of its own. Edges are in
-    // the first and the last rows, in rows shorter than 16 bytes, and in all rows where there is one.
+    // Quads of rows: column strides 1 and 2, rows and images that are no multiple of quads, padding on all sides,
+    // dilations, groups, and the column of ones alone in a tile. Edges are in the first and last rows, in rows shorter
+    // than 16 bytes, and, in an image of one row, in all rows.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2)>(device,
                                                                        {{2, 24, 15, 18}, 68, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{3, 128, 7, 13}, 64, "nchw", "nchw", "nhwc"});
@@ -74,10 +74,10 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(3, 3).pad(6).stride(3, 2).dilation(1, 2)>(
         device, {{2, 16, 8, 10}, 132, "nchw+1", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(3).pad(1).stride(2)>(device, {{5, 8, 1, 27}, 12, "ncw", "ncw", "ncw"});
-    // The same of images that are one row, and of rows that are apart.
+    // Same for 1x1 filters, whose images are one row, and for rows with gaps.
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{3, 24, 7, 7}, 12, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{2, 16, 5, 9}, 8, "nchw+1", "nchw", "nchw"});
-    // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.
+    // Planes: images that end within a k-tile or with one, windows in padding on all sides or on some.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 44, 13, 21}, 66, "nchw", "nchw", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{3, 4, 1, 29}, 3, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{3, 8, 16, 14}, 6, "nchw", "nchw", "nchw"});
@@ -91,7 +91,7 @@ TEST_CASE("HIP: long sums of a gradient by the weights are exact on each target,
     char const* const order = GENERATE("nhwc", "nchw");
     std::int64_t const more = GENERATE(0, 4, 52);  // for packets, and for three tiles of channels
     oracle::Shape const in{3, 12 + more, 33, 34},
-        out{3, 66 + more * 3 / 2, 33, 34};  // over three times the pixels that totals are of
+        out{3, 66 + more * 3 / 2, 33, 34};  // more than three times the pixels between promotions
     Filled<fk::half, fk::hip::Device, 4> x(device, order, in, integers(in.size(), -2, 3, 1)),
         dy(device, order, out, integers(out.size(), -3, 2, 2));
     Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);

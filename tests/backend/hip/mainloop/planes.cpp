@@ -87,7 +87,7 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     using Tiles = fusekit::hip::PlaneTiles<240, fk::half>;
     Tiles const whole(14, 14, 14, 14, fk::filter(3, 3).pad(1));
     CHECK(whole.pitch == 15);  // one column of padding is after a row and before the next
-    CHECK(whole.rows == 14);  // 13 of 15 places, and 14
+    CHECK(whole.rows == 14);  // 13 of 15 pixels with the gap, and 14
     CHECK(whole.whole());
     CHECK(whole.plane_pitch() == 196);
     CHECK(whole.places() == 2 * 15 + 2 + 240);
@@ -107,7 +107,7 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     CHECK(single.of_image == 4);
     CHECK(single.plane_stages(1, Planes<240>::x_bytes(2), 4) == 3);
     Tiles const framed(6, 8, 4, 6, fk::filter(1, 1).pad(1));
-    CHECK(framed.pitch == 8);  // no row of y is shorter
+    CHECK(framed.pitch == 8);  // the pitch is at least the width of y
     Tiles const unequal(9, 8, 9, 8, fk::filter(3, 3).pad(1, 2, 1, 0));
     CHECK(unequal.pitch == 10);
     using Floats = fusekit::hip::PlaneTiles<240, float>;
@@ -119,7 +119,7 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     Floats const images(7, 7, 7, 7, fk::filter(3, 3).pad(1), 64, true);
     CHECK(images.images == 64);
     CHECK(images.part_bytes() == 9 * 1024);  // 9 rows of 8 pixels
-    CHECK(Floats(28, 28, 28, 28, fk::filter(3, 3).pad(1)).columns_of_half() == 104);  // 6 rows of 29 places, and 28
+    CHECK(Floats(28, 28, 28, 28, fk::filter(3, 3).pad(1)).columns_of_half() == 104);  // 6 rows of 29, and 28
     CHECK(Floats(14, 14, 14, 14, fk::filter(3, 3).pad(1)).columns_of_half() == 112);  // 209
     CHECK(Floats(55, 56, 55, 56, fk::filter(3, 3).pad(1)).columns_of_half() == 120);  // 227
     CHECK(fusekit::hip::PlaneTiles<56, float>(7, 7, 7, 7, fk::filter(3, 3).pad(1)).whole());

@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// Adds `count` ones to a total, after a large number: 2^24 + 1 is 2^24, and 2^24 + 256 is more.
+/// Adds `count` ones to a total that starts with a large number: 2^24 + 1 rounds to 2^24, 2^24 + 256 does not.
 template <class Pool>
 struct AddUp : BlockOf<64> {
     struct Params {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/backend/host/reduction.cpp tests on the host, of fewer values: kernels run on the CPU here.
+// Tests of tests/backend/host/reduction.cpp with fewer values: kernels run on the CPU here.
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -14,7 +14,7 @@ using namespace test;
 
 namespace {
 
-/// A thread adds 1024 values one after another, and at most 64 totals of blocks.
+/// Error bound: a thread adds 1024 values in sequence, and at most 64 totals of CTAs.
 double share(double count) { return rounded_share(count, 1024 + 64); }
 
 std::vector<float> fetched(auto const& tensor) {
@@ -23,7 +23,7 @@ std::vector<float> fetched(auto const& tensor) {
     return values;
 }
 
-/// The statistics and gradients of long channels.
+/// Checks statistics and gradients of long channels.
 template <class Schedule>
 void check_batch_norm(fk::hip::Device& device, fk::Layout<4> const& layout, std::int64_t first) {
     auto scheduled = device.with<Schedule>();
@@ -57,11 +57,11 @@ void check_batch_norm(fk::hip::Device& device, fk::Layout<4> const& layout, std:
 
 TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not drift") {
     fk::hip::Device device = gpu();
-    // Blocks so small and few that a thread adds 8192 values to a total or more.
+    // CTAs so small and few that a thread adds at least 8192 values to a total.
     using Planes = fk::hip::Reduction<64, 16, 2, 1>;
     using Columns = fk::hip::Reduction<64, 8, 2, 1>;
     std::int64_t const times = fk::detail::divide_up(device.processors(), 4);
-    for (std::int64_t const first : {0, 1024}) {  // moments are summed of distances from a first value
+    for (std::int64_t const first : {0, 1024}) {  // moments are summed relative to a first value
         check_batch_norm<Planes>(device, fk::nchw(1, 1, times * 1024, 4097), first);
         check_batch_norm<Planes>(device, {{{1, 1, times * 600000, 7}}, {{0, 0, 9, 1}}}, first);
         check_batch_norm<Columns>(device, fk::nhwc(1, times * 2048, 1024, 2), first);

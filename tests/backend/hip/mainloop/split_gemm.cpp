@@ -22,13 +22,13 @@ namespace {
 
 using fk::hip::GroupWorkspace;
 
-/// What of a plain Gemm, and of half and bfloat16 on sm_90a's matrix units, is shared in so many parts.
+/// Split-K schedules of a SIMT Gemm, and of half and bfloat16 on sm_90a's tensor cores.
 template <int Parts>
 using Parted = fk::hip::Split<fk::hip::Gemm<64, 64, 16, 4>, Parts>;
 template <int Parts>
 using MatrixParted = fk::hip::Split<fk::hip::MatrixGemm<64, 64, 4>, Parts>;
 
-/// Calls f(device, parts) with a device for each number of parts.
+/// Calls f(device, parts) with a scheduled device for each number of parts.
 template <template <int> class Schedule>
 void with_parts(fk::hip::Device& device, auto const& f) {
     auto const with = [&]<int parts>(std::integral_constant<int, parts>) {
@@ -55,7 +55,7 @@ std::vector<float> integers(std::int64_t count, int step) {
     return values;
 }
 
-/// A product of 49 pixels and 24 channels, one tile whose GemmK is 576.
+/// A product of 49 pixels and 24 channels: one tile, GemmK = 576.
 struct OneTile {
     using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Activation<fk::Abs>>;
     fk::hip::Device& device;
@@ -79,7 +79,7 @@ struct OneTile {
     std::vector<float> unsplit() const { return numbers(layer()(device.with<fk::hip::Gemm<64, 64, 16, 6>>(), x)); }
 };
 
-/// Sizes that fill no tile and no step, layouts of all kinds, groups, and what stands beside a Conv.
+/// Tails of tiles and k-tiles, all kinds of layouts, groups, and operators before and after a Conv.
 template <class T, class Scheduled>
 void check_sizes(Scheduled& parted, std::string const& type) {
     for (auto const& [text, seed] : {std::pair{"n2c58h9w8k16r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc ", "#3"},

@@ -34,7 +34,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units a
                               "n2c3h19w24k64r7s7pt3l3b3r3u2v2d1e1g1",  // a zero before each row of a window
                               "n3c3h7w32k72r3s3pt1l1b1r1u1v1d1e1g1",  // windows at odd elements, two tiles of channels
                               "n19c4h33w10k16r3s3pt1l0b0r2u2v2d1e1g1",  // more tiles than two stages of all warpgroups
-                              "n2c2h9w20k40r2s5pt0l4b1r1u3v1d2e1g1",  // an even filter, rows of x apart
+                              "n2c2h9w20k40r2s5pt0l4b1r1u3v1d2e1g1",  // an even filter, dilated rows of x
                               "n1c3h17w40k24r4s4pt0l1b3r0u4v4d1e1g1",  // windows that do not overlap
                               "n1c8h21w5k24r9s4pt4l1b4r2u1v1d1e1g1",  // long windows in rows of 32 elements
                               "n2c5h1w48k16r1s6pt0l4b0r4u1v3d1e1g1"}) {  // one row, windows at odd elements
@@ -97,7 +97,7 @@ TEST_CASE("HIP: the library chooses the schedule of few channels, whatever weigh
     };
     CHECK(is_stem(24, "nhwc+8"));
     CHECK(!is_stem(20, "nhwc"));  // rows of 40 bytes
-    CHECK(!is_stem(20, "nhwc+4"));  // bulk copies would write to the gap after them
+    CHECK(!is_stem(20, "nhwc+4"));  // a TMA store would write to the gap after them
     for (char const* sizes_and_layouts :
          {"n2c3h14w16k24r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+8", "n2c3h14w16k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+4"})
         check_case(Case::parse(sizes_and_layouts + std::string(" kcrs half C #3")),

@@ -26,8 +26,8 @@ static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Res
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Store>, fk::half, fk::half>);
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias>, fk::half, fk::half>);
 
-/// Tiles that y does not fill, several, and more of them than the emulated GPU has processors; windows that reach over
-/// rows and images; channels that end within a step.
+/// Partial tiles, several tiles, and more tiles than the emulated GPU has SMs; windows that span rows and images; a
+/// tail of channels in a k-tile.
 template <class T, class Schedule>
 void check_schedule(std::string const& type) {
     fk::hip::Device device = sm90a_device();
@@ -220,8 +220,8 @@ TEST_CASE("HIP: a run on matrix units borrows as much where addresses stand in f
     CHECK(asked.workspace_bytes() == known.workspace_bytes());
 }
 
-// Filters that channels of y do not fill, in one block of 64 and in several; taps in reverse, and more padding than
-// taps reach.
+// Channels of y that do not fill the filters' tile, in one block of 64 and in several; taps in reverse, and padding
+// wider than the taps reach.
 TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix units are exact", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {

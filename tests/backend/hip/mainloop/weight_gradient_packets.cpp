@@ -36,13 +36,13 @@ struct Gradient {
 
 TEMPLATE_TEST_CASE("HIP: weight gradients of few channels in packets are exact", "", fk::half, fk::bfloat16) {
     fk::hip::Device device = native();
-    // One pixel; tiles that 64 channels fill, and a packet; the column of ones in a tile's last packet, in its first,
-    // and alone; steps of 16 pixels and tables of 64 that pixels end with, or within.
+    // One pixel; tiles of 64 channels, and one packet; the column of ones in a tile's last packet, in its first, and
+    // alone; pixels that end with, or within, a k-tile of 16 and a table of 64.
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 8, 1, 1}, 8, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 120, 4, 12}, 64, "nhwc", "nhwc", "nchw"});
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{2, 128, 8, 16}, 40, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 64, 5, 13}, 64, "nhwc", "nhwc", "nhwc"});
-    // Several taps in a tile, and as many as packets; groups, strides, pixels that are apart or run backwards; slices.
+    // Several taps in a tile, up to one per packet; groups, strides, pixels with gaps or negative strides; slices.
     check_weight_gradient<TestType, fk::filter(2, 3).pad(1, 0, 2, 3).dilation(2, 1).groups(2)>(
         device, {{3, 48, 9, 11}, 96, "nhwc+8", "nhwc-hw", "nhwc"});
     check_weight_gradient<TestType, fk::filter(5, 7).pad(2).stride(1, 2)>(
