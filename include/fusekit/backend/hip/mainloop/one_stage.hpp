@@ -42,7 +42,7 @@ private:
             left -= end - i, i = end;
             do {
                 load(place, [&] {
-                    atom.multiply(stage, sums);
+                    atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
                     sync_reads();
                 });
                 atom.wait(sums);

@@ -244,7 +244,7 @@ private:
             auto const& stage = shared.stages[step % stage_count];
             // Elements loaded one by one take the registers that would keep addresses.
             if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, sums);
-            else atom.multiply(stage, sums);
+            else atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             if (stage_count == 1) {
                 sync_shared_memory<threads>();
                 if ((step + 2) % table_steps == 0) fill((step + 2) / table_steps);

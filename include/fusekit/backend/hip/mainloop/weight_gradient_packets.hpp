@@ -125,7 +125,7 @@ public:
             load();
             find(next);
             keep_apart();  // a later load would need a wait of its own
-            atom.multiply(stage, sums);
+            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             between();
             store();

@@ -130,7 +130,7 @@ public:
         unsigned next = tile_k;  // position in the table, in pixels
         for (int pixel = begin; pixel < end; pixel += tile_k) {
             load(next);
-            atom.multiply(stage, sums);
+            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             store(next);
             sync_shared_memory<threads>();

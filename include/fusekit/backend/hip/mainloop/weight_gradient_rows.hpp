@@ -67,7 +67,7 @@ public:
             loader.load();
             loader.find(next);
             keep_apart();  // a later load would need a wait of its own
-            atom.multiply(stage, sums);
+            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             store();
             sync_shared_memory<threads>();
@@ -106,7 +106,7 @@ public:
             loader.load_edge();
             store();
             sync_shared_memory<threads>();
-            atom.multiply(stage, sums);
+            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             atom.wait(sums);
         }
