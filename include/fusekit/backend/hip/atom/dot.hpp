@@ -59,7 +59,7 @@ public:
                 for (int word = 0; word < 4; ++word)
 #pragma unroll
                     for (unsigned j = 0; j < 8; ++j)
-                        fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);
+                        fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);  // (8, 8) += over a word
             }
         }
     }

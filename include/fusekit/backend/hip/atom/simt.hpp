@@ -80,7 +80,7 @@ public:
 #pragma unroll
             for (int i = 0; i < 8; ++i)
 #pragma unroll
-                for (int j = 0; j < 8; ++j) fragment.sums[i][j] += x[i] * w[j];
+                for (int j = 0; j < 8; ++j) fragment.sums[i][j] += x[i] * w[j];  // (8, 8) += over TILE_K
         }
     }
 
