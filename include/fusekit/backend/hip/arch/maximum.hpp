@@ -28,7 +28,8 @@ __device__ inline float larger_magnitude(float magnitude, float value) {
     return config::bit_cast<float>(one < other ? other : one);
 }
 
-/// Raises a float in memory to the maximum over all threads, with one atomic per wave. All lanes of a wave call this.
+/// Raises a float in memory to the maximum over all threads, with at most one atomic per wave. All lanes of a wave call
+/// this.
 template <int number>
 __device__ void merge_maximum(float* to) {
     auto const wave = static_cast<unsigned>(warpSize);
