@@ -5,6 +5,13 @@
 // compilers. The linker keeps one of several inline functions with the same mangled name, so the name of each function
 // encodes the flags that its machine code depends on. Names of types do not: units exchange tensors, plans, prepared
 // runs and errors.
+//
+// A prepared run, a Layer and a runtime::Handle point to code of the unit that made them. So a table of function
+// pointers is a static of a function, special members of types with Text are declared, and config::bit_cast,
+// config::exchange, config::swap and detail::Maybe replace the C++ library's, whose names carry no flags.
+//
+// clang defines no macro for -funsafe-math-optimizations alone: functions of such a unit share the names of one
+// without.
 
 /// FUSEKIT_LETTER(flag, letter) expands to the letter if the compiler defines the flag as 1, else to nothing.
 #define FUSEKIT_DEFINED_1 ~,

@@ -129,6 +129,10 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 /// Operators composed into one kernel.
 ///
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
+/// So a broken rule is an error, not a substitution failure: test Fusable.
+//
+// An alias with assertions, not constraints: compilers print how they reached a constraint before its sentence, at
+// least 18 lines in g++ and 13 in clang. The assertion takes 9 and 12, with the sentence first.
 template <class... Ops>
 using Plan = detail::Checked<detail::FusedPlan<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
                              detail::rules::BrokenBy<Ops...>::type::template require<Ops...>()>;

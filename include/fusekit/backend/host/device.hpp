@@ -43,6 +43,9 @@ FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (flo
 ///
 /// Runs from several threads on one Device are serialized; use one Device per thread to overlap them. fork() waits for
 /// runs; in the child, which inherits no threads, a Device computes on the calling thread.
+//
+// POSIX threads: <pthread.h> takes 0.02 s to include, <thread> 0.25 s. OpenMP needs -fopenmp from every user and
+// silently runs on one core without it; oneTBB is a package.
 class Device : public Memory {
     class Lock {
     public:

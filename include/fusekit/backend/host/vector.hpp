@@ -13,6 +13,10 @@ FUSEKIT_BEGIN_ORDERED_MATH
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// CPU register of floats: a vector extension of g++ and clang, with lane-wise +, *, < and ?:.
+//
+// It vectorizes at every optimisation level, needs no package and takes no time to include. With g++ 12 on Debian 12,
+// <experimental/simd> takes 1.7 s to include, and plain loops depend on the user's flags: a loop with a clamp or an exp
+// is not vectorized while floating-point traps are on, the default. Highway is a package to install and link.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 
 /// CPU register of 32-bit integers, with as many lanes as Vector.
