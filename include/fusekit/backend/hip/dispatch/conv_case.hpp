@@ -83,7 +83,8 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
-    auto const& [bound, x, y, geometry, weights, output] = operands;
+    auto const& [bound, x, y, its_geometry, weights, output] = operands;
+    auto const& geometry = its_geometry;  // clang 14 refuses a structured binding in a requires-expression
     Index<4> const &w = weights.shape, &of_y = output;
     detail::GroupedProduct const product = operands.product();
     std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // of a phase, the mean

@@ -146,7 +146,7 @@ namespace detail {
 
 /// What no schedule is for, or no CTA, whatever the schedule.
 template <class Schedule, class X, class BoundPlan>
-struct Misfit {
+struct Conditions {
     using Plan = typename BoundPlan::Plan;
     using T = ElementOf<X>;
     using Entry = EntryOf<Schedule>;
@@ -174,8 +174,15 @@ struct Misfit {
         return true;
     }
     static constexpr bool totals = splits && Plan::totals_tiles;
-    static constexpr bool value =
-        !on_gpu || !right || chosen || !has_threads() || !has_blocks() || !has_split() || !has_parts() || totals;
+};
+
+/// clang 14 evaluates no consteval function of a class that it is still instantiating: so `value` has a class of its
+/// own.
+template <class Schedule, class X, class BoundPlan>
+struct Misfit : Conditions<Schedule, X, BoundPlan> {
+    using Met = Conditions<Schedule, X, BoundPlan>;
+    static constexpr bool value = !Met::on_gpu || !Met::right || Met::chosen || !Met::has_threads() ||
+                                  !Met::has_blocks() || !Met::has_split() || !Met::has_parts() || Met::totals;
 };
 
 }  // namespace detail
