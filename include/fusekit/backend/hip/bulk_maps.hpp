@@ -12,15 +12,16 @@
 
 namespace fusekit::hip {
 
-/// Whether filters are copied in pairs, so that a thread's two channels of results of 8 bits neighbour.
+/// True if TMA loads filters in even/odd pairs, so that a thread's two accumulator columns of 8-bit results are
+/// adjacent.
 template <class U>
 inline constexpr bool pairs_filters = sizeof(U) == 1;
 
-/// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
+/// Tensor maps of a convolution's operands and result. All have contiguous channels (channels-last).
 struct BulkMaps {
-    TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
-    /// (C, S, R, K), or, of a transposed convolution, (K, S, R, C) with the taps in reverse; or, where results have 8
-    /// bits, (C, S R, 8, 2, K / 16): of 16 filters the even ones, then the odd ones.
+    TensorMap x;  ///< (C, W, H, N) as im2col windows or rows; (C, N H W) for 1x1 windows on evenly spaced pixels
+    /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps reversed; for 8-bit results (C, S R, 8, 2,
+    /// K / 16): the even ones of 16 filters, then the odd ones.
     TensorMap w;
     TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
@@ -31,20 +32,20 @@ struct BulkMaps {
     }
 };
 
-/// How bulk copies find a tensor of y's shape that an operator reads place by place, as boxes of y.
+/// Tensor map of an operator's tensor of y's shape, in the boxes of y.
 struct ReadMap {
     TensorMap map;
 };
 
 namespace detail {
 
-/// The names of a tensor's address and strides in refusals; strides of images or filters, rows and columns.
+/// Names of a tensor's address and strides in refusals. `strides` are those of images or filters, rows and columns.
 struct NamesForTma {
     char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
 };
 
-/// The first condition that TMA needs of a tensor's layout and that it does not meet: channel stride 1, an address at a
-/// multiple of 16 bytes, and all other strides positive multiples of 16 bytes below 2^40.
+/// Returns the first TMA condition that a tensor's layout fails: channel stride 1, an address aligned to 16 bytes, and
+/// all other strides positive multiples of 16 bytes below 2^40.
 FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
                                     NamesForTma const& names = {}) {
     constexpr int modes[] = {0, 2, 3};
@@ -60,13 +61,13 @@ FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, s
     return unmet;
 }
 
-/// Extents and strides of a view as a tensor map lists them: channels, columns, rows, images or filters.
+/// Extents and strides of a view in a tensor map's order: channels, columns, rows, images or filters.
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
     bool legal;
 
-    /// Legal if channels have stride 1 and all else lies at positive multiples of 16 bytes.
+    /// Legal if the channel stride is 1 and all other strides are positive multiples of 16 bytes.
     FUSEKIT_H explicit MapModes(TensorView<T> const& view) : legal(!unmet_by_tma(view.layout, view.data, sizeof(T))) {
         constexpr int order[] = {1, 3, 2, 0};
         for (int i = 0; i < 4; ++i) {
@@ -79,13 +80,13 @@ struct MapModes {
     }
 };
 
-/// Elements from one pixel to the next of a row, or where it has one, of a column, or to the next image.
+/// Elements between adjacent pixels: along a row if it has several pixels, else along a column, else between images.
 FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     return shape[3] > 1 ? stride[3] : shape[2] > 1 ? stride[2] : shape[0] > 1 ? stride[0] : shape[1];
 }
 
-/// The same where all pixels follow one another alike; 0 where they do not.
+/// Elements between consecutive pixels if one stride serves the whole batch; else 0.
 FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     Extent const columns = shape[3], rows = shape[2], images = shape[0], step = step_of_pixels(layout);
@@ -94,18 +95,18 @@ FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     return follow ? step : 0;
 }
 
-/// Whether the channels of a pixel are whole packets of 16 bytes. A bulk copy to memory writes whole ones: on an H100
-/// it wrote to the gap after channels that end within one.
+/// True if the channels of a pixel fill whole 16-byte packets. TMA stores write whole packets: on an H100 a store
+/// overwrote the gap after channels that ended within one.
 template <class U>
 FUSEKIT_H bool ends_with_packets(TensorView<U> const& y) {
     return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
 }
 
-/// Of a row of a box where tiles have 64 channels.
+/// Channels in a row of a box, for tiles of 64 channels.
 template <class T>
 inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) / sizeof(T);
 
-/// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of so many channels.
+/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`.
 template <class T>
 FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
                              std::uint32_t rows) {
@@ -119,7 +120,8 @@ FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uin
     return encode_tiled(map, sizeof(T), 2, view.data, extents, strides, box);
 }
 
-/// A map of the windows of a convolution, in boxes of `pixels` of them, of one tap and so many channels.
+/// Encodes an im2col tensor map of a convolution's windows, in boxes of `pixels` windows, one tap and `channels_of_box`
+/// channels.
 template <class T>
 FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
                               std::uint32_t channels_of_box, std::uint32_t pixels) {
@@ -140,8 +142,9 @@ FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> 
                                   pixels, steps);
 }
 
-/// A map of filters, in boxes of `count` of them, of one tap and so many channels. Where they are `in_pairs`, of each
-/// 16 the even ones come first, then the odd ones; then there are whole 16, and taps follow one another.
+/// Encodes a tensor map of filters, in boxes of `count` filters, one tap and `channels_of_box` channels. With
+/// `in_pairs` a box has the even filters of each 16, then the odd ones; it needs K a multiple of 16 and one stride for
+/// all taps.
 template <class W>
 FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
                               std::uint32_t count, bool in_pairs) {
@@ -162,9 +165,9 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
 
 }  // namespace detail
 
-/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 channels, in rows of
-/// bulk_row_bytes(). Where w has fewer filters a box has those alone: on an H200 a row beyond the last one takes 14
-/// cycles, and another 2. False where an operand does not lie as bulk copies need it.
+/// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels; boxes of y have 64 channels, in rows of
+/// bulk_row_bytes(). A box of w has at most K filters: on an H200 a row past the last filter takes 14 cycles, and each
+/// further one 2. Returns false if an operand's layout is not legal for TMA.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -186,8 +189,8 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     return maps.in_use;
 }
 
-/// Encodes a map of the view that an operator names: encode_view(map, view) encodes one. False where there are several,
-/// or it is not of y's shape and type, or does not lie as bulk copies need it.
+/// Encodes the tensor map of the view that an operator names, by encode_view(map, view). Returns false if there are
+/// several views, or if the view's shape or type differs from y's, or if its layout is not legal for TMA.
 template <class Epilogue, class U, class EncodeView>
 FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
                            EncodeView const& encode_view) {
@@ -203,7 +206,7 @@ FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, T
     return legal && views == 1;
 }
 
-/// A map of y's rows, or of a tensor like it.
+/// Encodes a tensor map of y's rows, or of a tensor of y's shape.
 template <class U, class HaloShape>
 FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
     detail::MapModes<U> const modes(y);
@@ -213,7 +216,7 @@ FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShap
            encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
-/// A map of the rows of x that these see.
+/// Encodes a tensor map of the rows of x that the windows of a tile of rows read.
 template <class T, class HaloShape>
 FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);
@@ -222,7 +225,7 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return modes.legal && encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
-/// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.
+/// Encodes the maps for tiles of rows: x with its halo, y, and `filters` filters of w.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters) {

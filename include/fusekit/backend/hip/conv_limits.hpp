@@ -11,10 +11,10 @@
 
 namespace fusekit::hip::detail {
 
-/// The range of offsets that steps from an element lead to, in elements.
+/// Range of offsets, in elements, that steps along strides reach from an element.
 class OffsetRange {
 public:
-    /// Adds up to `steps` steps of a stride.
+    /// Extends the range by up to `steps` steps of `stride`.
     FUSEKIT_H void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t reach = 0;
         known = known && !__builtin_mul_overflow(steps, stride, &reach);
@@ -22,7 +22,7 @@ public:
         known = known && !__builtin_add_overflow(end, reach, &end);
     }
     FUSEKIT_H bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
-    /// Whether elements of so many bytes lie where a Buffer reads.
+    /// True if a Buffer's 32-bit byte offsets reach all elements of `bytes` bytes.
     FUSEKIT_H bool is_near(int bytes) const {
         constexpr std::int64_t before = Buffer::before, after = std::int64_t{Buffer::nowhere} - before - 16;
         return known && low >= -before / bytes && high <= after / bytes;
@@ -30,18 +30,18 @@ public:
 
 private:
     std::int64_t low = 0, high = 0;
-    bool known = true;  ///< without overflow
+    bool known = true;  ///< no overflow so far
 };
 
-/// Whether neighbouring windows are one place apart, their taps too, and there is one group.
+/// True if strides and dilations are 1 and there is one group.
 FUSEKIT_H inline bool has_unit_steps(Filter<2> const& filter) {
     bool unit = filter.group_count == 1;
     for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
     return unit;
 }
 
-/// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it. A view
-/// without elements has such strides alone.
+/// Sets the stride to 0 in modes of extent 1: no element needs it, but windows in padding would step along it. An empty
+/// view gets zero strides in all modes.
 template <class T>
 FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
     bool const empty = has_no_elements(view.layout.shape);
@@ -53,10 +53,10 @@ FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
 template <class Geometry>
 inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
 
-/// The operand in which an implicit GEMM would need steps of more than 32 bits.
+/// Operand whose implicit GEMM offsets exceed 32 bits.
 enum class FarOperand { none, x, weights, y };
 
-/// How far the last tap of a window that lies in an image of this extent may be from the window's first.
+/// Steps from a window's first tap to its last tap inside an image of extent `image`.
 template <int Space>
 FUSEKIT_H std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
     std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
@@ -68,8 +68,8 @@ FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const&
     return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
 }
 
-/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
-/// channels of y lie.
+/// Checks the distances from the start of a window or filter to its taps inside the image, and between channels of y.
+/// Starts themselves have 64-bit addresses.
 template <class Geometry>
 FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
                                  detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
@@ -89,8 +89,8 @@ FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout
     return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
 }
 
-/// Whether the windows of `tile` pixels, one after another, lie where a Buffer reads from the first one on; and the
-/// filters of so many channels. Images may be in any order in memory, and their rows and columns.
+/// True if a Buffer at the first window reaches the windows of `tile` consecutive pixels, and a Buffer at the first
+/// filter reaches the tile's filters. Images, rows and columns may have any order in memory.
 template <int Space, Element T>
 FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
                                 problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
@@ -114,7 +114,7 @@ FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const>
     }
     return range.is_near(sizeof(T));
 }
-/// The same of a transposed convolution's: the whole of x does, and so far on all sides as its windows reach.
+/// True if a Buffer reaches all of x, extended by the windows' reach on every side (transposed convolution).
 template <int Space, bool Spreads, Element T>
 FUSEKIT_H bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed,
                                            TensorView<T const> const& x) {
@@ -141,8 +141,8 @@ FUSEKIT_H bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.is_near(sizeof(T));
 }
 
-/// Whether four pixels after one another, from a multiple of four on, have windows one column apart in memory, and
-/// quads at the left and right ends of a row are the only ones that reach into padding (QuadOffsets).
+/// True if the windows of four consecutive pixels, aligned to four, are one column apart in memory, and only the first
+/// and last quads of a row reach into padding (QuadOffsets).
 template <int Space, Element T>
 FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -151,12 +151,12 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
     constexpr int columns = Space - 1;
     std::int64_t const left = filter.pad_before[columns],
                        window = (std::int64_t{filter.size[columns]} - 1) * filter.dilations[columns],
-                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // where the last quad but the right one begins
+                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // start of the last quad before the right end
     return filter.strides[columns] == 1 && y[3] % 4 == 0 && y[3] >= 8 && shape[3] >= 4 && left <= 4 &&
            last_inside + 3 + window - left < shape[3];
 }
 
-/// The far operand as an error. `gemm` names a head of matrices.
+/// Reports the far operand as an error. `gemm` names a head of matrices.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
                                       detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
@@ -184,8 +184,8 @@ FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry c
     return {};
 }
 
-/// Kernels count an image's pixels, channels, products and the places of padded images in 32 bits: those of x, or of y
-/// where windows move over it. Batches of more pixels are cut into slabs.
+/// Checks the 32-bit counts of kernels: an image's pixels, channels, products and padded pixels, of x, or of y for a
+/// transposed convolution. Slabs split batches of more pixels.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                                      CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {

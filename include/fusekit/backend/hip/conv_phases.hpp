@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// The phases of a transposed convolution with strides. Places of y whose coordinates leave the same remainders by the
-/// strides are a phase: the same taps are over elements of x for all of them, every step-th from a first one on in each
-/// mode; other taps are over the zeros between. So the places of a phase are a product of their own, and all phases
-/// together have one product for stride^2 of the whole.
+/// Phases of a strided transposed convolution. A phase has the pixels of y with equal remainders modulo the strides.
+/// Its taps over elements of x are the same for all of its pixels: every step-th tap from a first one, in each mode.
+/// The other taps read the zeros between x's elements. Each phase is an implicit GEMM of its own; all phases together
+/// have 1 / stride^2 of the whole's products.
 template <class Head>
 struct ConvPhases {
     static constexpr int space = Head::collapsed_space;
@@ -19,10 +19,10 @@ struct ConvPhases {
     static constexpr int count = [] {
         std::int64_t all = 1;
         for (int mode = 0; mode < space && all <= 16; ++mode) all *= filter.strides[mode];
-        return all <= 16 ? static_cast<int>(all) : 0;  // 0 where they are more than 16: a kernel has code for each
+        return all <= 16 ? static_cast<int>(all) : 0;  // 0 if there are more than 16: a kernel has code for each
     }();
 
-    /// In each mode its places begin at `remainder` and are `stride` apart, and its taps are `step` apart.
+    /// In each mode the pixels start at `remainder`, `stride` apart, and the taps are `step` apart.
     struct Phase {
         PerMode<space> remainder, stride, first_tap, step, taps;
 
@@ -35,10 +35,10 @@ struct ConvPhases {
             return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
         }
     };
-    /// Those with the most taps come first, as their tiles take longest.
+    /// Phases are sorted by taps, longest first, because their tiles take longest.
     FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
-    /// The tiles of all phases of N x K x P x Q, with so many slices.
+    /// Number of tiles of all phases of an N x K x P x Q output with `slices`.
     FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {
@@ -85,8 +85,8 @@ private:
     }
 };
 
-/// How many phases a plan has tiles of; 1 where tiles take places of all phases: a pool has tiles of windows, and
-/// statistics have room for as many tiles as the whole has.
+/// Number of phases with tiles of their own; 1 if a tile spans all phases, as with pooling (tiles of windows) and
+/// statistics (workspace for the whole's tiles).
 template <class Plan>
 consteval int count_phases() {
     if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)
@@ -99,7 +99,7 @@ consteval bool has_phases() {
     return count_phases<Plan>() > 1;
 }
 
-/// A convolution's phase, as its tiles see it: GemmM has its places, and GemmK its taps.
+/// Implicit GEMM of one phase: GemmM counts its pixels, GemmK its taps.
 template <class Head, class Whole>
 class PhaseProblem : public Whole {
     using Phases = ConvPhases<Head>;
@@ -110,9 +110,9 @@ class PhaseProblem : public Whole {
     SpaceCoord places;
 
 public:
-    using Whole::first_tile;  ///< of the phase, counted over all
+    using Whole::first_tile;  ///< of the phase, numbered over all phases
 
-    /// The phase that has a tile.
+    /// Returns the problem of the phase that has `tile`.
     template <int TileM>
     __device__ static PhaseProblem of_tile(Whole const& whole, unsigned tile) {
         PhaseProblem problem(whole);
@@ -140,7 +140,7 @@ public:
         }
         return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]});
     }
-    /// As that of the whole, over the taps of the phase.
+    /// Splits a GemmK index into channel and tap, as the whole's k_coord() does, over the taps of the phase.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(Base::group_c()), all = static_cast<unsigned>(phase.all_taps());
         if (all == 0) return {static_cast<int>(channels), 0, 0};
@@ -159,7 +159,7 @@ public:
 private:
     __device__ explicit PhaseProblem(Whole const& whole) : Whole(whole) {}
 
-    /// Enters phase i; says whether it has the tile, which is numbered from first_tile on.
+    /// Enters phase i; returns true if it has `tile`, which is numbered from first_tile.
     template <int i, int TileM>
     __device__ bool enter(unsigned tile) {
         if constexpr (i > 0) first_tile += static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
@@ -170,7 +170,7 @@ private:
     }
 };
 
-/// The problem of a block's tile of TileM pixels and TileN channels: the whole, a slab, or a phase of one of these.
+/// Returns the problem of a CTA's tile of TileM pixels x TileN channels: the whole, a slab, or a phase of either.
 template <class Plan, int TileM, int TileN, class Params>
 __device__ auto problem_of_tile(Params const& params, unsigned block) {
     auto whole = params.problem();

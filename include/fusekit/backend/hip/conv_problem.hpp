@@ -10,35 +10,36 @@
 
 namespace fusekit::hip {
 
-/// A place in the output; n is -1 past the last one.
+/// Output pixel (n, p, q); n is -1 past the last pixel.
 using Pixel = problem::PixelOf<std::int32_t>;
 
-/// An index of GemmK as a coordinate: channel and tap. r counts the rows of all slices of the window.
+/// GemmK index as a coordinate: channel and tap. r counts rows over all slices of the window.
 struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// Where a row of an operand begins: an output pixel's window in x, or a channel's weights. The mask has a bit for each
-/// of the window's slices, rows and columns that lies in the image.
+/// Start of an operand's GEMM row: an output pixel's window in x, or a channel's filter. `valid` has a bit for each
+/// slice, row and column of the window inside the image.
 template <Element T>
 struct RowPointer {
     T const* first;
     std::uint32_t valid;
 };
 
-/// An index of GemmK as an offset from where a row begins, in elements, and a mask of the bits that must be valid in
-/// the row; where one is not, the operand is zero.
+/// Offset of a GemmK index from the start of a row, in elements, and the mask of bits that the row must have; the
+/// operand is zero if one is missing.
 struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
 
-    /// The most slices, rows or columns of a window; the bit of each; and a bit that no row has, past the end.
+    /// Limits and bits of the mask: the most slices, rows or columns of a window, the bit of each, and `never`, a bit
+    /// that no row has, for indices past the end.
     FUSEKIT_H static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
     static constexpr std::uint32_t never = 1u << 31;
 };
 
-/// Whether the operand has an element there; else it is zero.
+/// True if the operand has an element there; else it is zero.
 template <Element T>
 __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
     return (offset.mask & ~row.valid) == 0;
@@ -52,14 +53,14 @@ __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset
     else return load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
 }
 
-/// The same, straight to shared memory.
+/// Copies the elements asynchronously to SMEM; masked elements are filled with zeros.
 template <int Count>
 __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution as a kernel sees it: of all images, or of those of a slab. Extents, GemmM and GemmK are below 2^30;
-/// offsets, where a GEMM takes them, fit 32 bits (conv_limits.hpp).
+/// A convolution in a kernel: all images, or those of a slab. Extents, GemmM and GemmK are below 2^30; a GEMM's offsets
+/// fit 32 bits (conv_limits.hpp).
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
@@ -70,9 +71,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     Index<4> y_stride;
     problem::Slices<Space> slices;
     int first_image = 0;  ///< of the slab
-    unsigned first_tile = 0;  ///< of those that are counted here
+    unsigned first_tile = 0;  ///< of the slab or phase
 
-    /// Becomes the problem of the slab that has a block.
+    /// Restricts the problem to the slab that has `block`.
     __device__ void enter(Slabs const& slabs, unsigned block) {
         Slabs::Start const start = slabs.of(block);
         first_image = start.image, first_tile = start.tile;
@@ -83,7 +84,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (m >= Base::gemm_m()) return {-1, 0, 0};
         return of_batch(Base::pixel(m, group));
     }
-    /// Pixel m, which exists.
+    /// Pixel m; m < GemmM.
     __device__ Pixel existing_pixel(int m) const { return of_batch(Base::pixel(m)); }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -93,8 +94,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
-    /// Where the window of an output pixel begins in x, and how far from there a tap is; or, where x is spread apart,
-    /// in what that makes.
+    /// First tap of an output pixel's window in x, and a tap's distance from it. For a transposed convolution both are
+    /// in x with zeros between its elements.
     __device__ SpaceCoord window(Pixel const& at) const {
         SpaceCoord place = expanded(at.p, at.q, height_of_y());
         for (int mode = 0; mode < Space; ++mode) place[mode] = detail::first_tap(filter, mode, place[mode]);
@@ -110,9 +111,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// The offset of a place from the start of a channel's plane in x, in elements; or of a distance. Those of a
-    /// window's begin and of a tap's distance add up to that of the tap. Where x is spread apart, begins are rounded
-    /// down, as they are not negative, and distances up, as they are not positive, which is exact where x has an
+    /// Offset of a coordinate, or of a distance, in elements within a channel's plane of x. The offsets of a window's
+    /// start and of a tap's distance add up to the tap's offset. A transposed convolution divides by the strides:
+    /// starts, not negative, round down, and distances, not positive, round up; the sum is exact where x has an
     /// element.
     __device__ std::int64_t input_offset(SpaceCoord place) const {
         if constexpr (detail::spreads<Geometry>) {
@@ -122,7 +123,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
-    /// With few branches, or, where AMD's scalar registers do not hold all of their conditions, with loops.
+    /// Uses few branches; uses loops if AMD's scalar registers do not hold all conditions.
     template <bool padded>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
@@ -151,7 +152,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
-    /// From one filter to the next, and where the last of a group ends, where filters follow one another upwards.
+    /// Elements between consecutive filters, and the end of a group's last filter; needs filters with ascending
+    /// addresses.
     __device__ std::int64_t filter_stride() const { return w.layout.shape[0] > 1 ? stride(w, 0) : 0; }
     __device__ W const* end_of_filters(int group) const {
         W const* end = weight_row(group_k() - 1, group).first + 1;
@@ -160,7 +162,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return end;
     }
 
-    /// An index of GemmK in x and in the weights.
+    /// Offsets of a GemmK index in x and in the weights.
     struct KOffsets {
         KOffset x, w;
     };
@@ -177,8 +179,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// How many columns further right than column s of its first window the four elements lie that a quad of pixels at
-    /// the left or the right end of a row of y loads (load_quads.hpp); single pixels are not moved.
+    /// Columns by which the 4-element load of a quad of pixels at the left or right end of a row of y moves right for
+    /// filter column s, so that it stays inside x (load_quads.hpp). Single pixels are not moved.
     __device__ int shift_of_quad(bool left, int s) const {
         int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
         int const column =
@@ -187,7 +189,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return (column < 0 ? 0 : column > most ? most : column) - column;
     }
 
-    /// The coordinate of an index of GemmK, in which channels run fastest, or taps. Past the end, c or r is too large.
+    /// Coordinate of a GemmK index, with channels or taps fastest. c or r is out of range past the end.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
@@ -196,7 +198,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
     }
 
-    /// The extent of y in one mode of space; and a place's row, counted over all slices.
+    /// Extent of y in one spatial mode, and a coordinate's row counted over all slices.
     __device__ int extent_of_y(int mode) const {
         if constexpr (Space == 3)
             if (mode == 0) return static_cast<int>(slices.y);
@@ -207,7 +209,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     }
 
 protected:
-    /// A pixel of the slab, counted over all images.
+    /// Pixel of the slab with its image numbered in the whole batch.
     __device__ Pixel of_batch(Pixel const& at) const { return {at.n + first_image, at.p, at.q}; }
 
 private:
@@ -230,7 +232,7 @@ private:
     }
     __device__ SpaceCoord tap(int r, int s) const { return expanded(r, s, filter.size[Space - 2]); }
 
-    /// Whether x has the place in one mode of space.
+    /// True if x has an element at `at` in one spatial mode.
     __device__ bool has(int mode, int at) const {
         int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)

@@ -6,14 +6,14 @@
 
 namespace fusekit::hip {
 
-/// Whether a view of an image's places, K x P x Q, lies in memory as the images of a tensor do.
+/// True if a view of one image, K x P x Q, has y's strides.
 FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
     Index<3> const& own = view.layout.stride;
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// A coordinate of y with its offset from its image's first element, in elements: views that lie in memory as y does
-/// are read at that offset.
+/// Coordinate of y with its offset from the image's first element, in elements. Views with y's strides are read at that
+/// offset.
 struct OffsetCoord : ThreadCoord {
     std::int64_t distance;
     Index<4> const& stride;
@@ -36,11 +36,11 @@ struct OffsetCoord : ThreadCoord {
     }
 };
 
-/// `width` places that are neighbours in y, whose elements are read one by one and written together.
+/// `width` consecutive elements of y: each is read by itself, and all are written by one packet.
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance;  ///< of the first, as in OffsetCoord
+    std::int64_t distance;  ///< offset of the first element, as in OffsetCoord
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }
@@ -60,8 +60,8 @@ struct OffsetCoords {
     }
 };
 
-/// One of `width` neighbouring places whose parameters lie together. Each is read alone, and the compiler makes one
-/// access of all, because it knows the alignment. For views that PacketProbe found fit.
+/// One of `width` consecutive elements with contiguous parameters. Each parameter is read by itself; the known
+/// alignment lets the compiler merge the reads. Valid for views that PacketProbe accepted.
 template <int width>
 struct PacketCoord : OutputCoord {
     std::int64_t distance;
@@ -76,7 +76,7 @@ struct PacketCoord : OutputCoord {
     }
 };
 
-/// Reads nothing: finds out whether every view lies as y does, aligned for packets of `width` floats.
+/// Reads nothing: clears `fit` unless every view has y's strides and is aligned to packets of `width` floats.
 template <int width>
 struct PacketProbe : OutputCoord {
     Index<4> const& stride;

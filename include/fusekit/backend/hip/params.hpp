@@ -15,7 +15,7 @@
 
 namespace fusekit::hip {
 
-/// A value in shared memory, where nothing is constructed.
+/// Storage for a value in shared memory, which runs no constructor.
 template <class T>
 struct Uninitialized {
     alignas(T) unsigned char bytes[sizeof(T)];
@@ -23,38 +23,39 @@ struct Uninitialized {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// Where a mainloop's own outputs would lie: more than y has where a plan pools them.
+/// Layout of the mainloop's outputs: before pooling, twice y's rows and columns.
 template <class Plan>
 FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
     return y;
 }
 
-/// The tiles of a grid whose totals are merged: groups of `group_size` neighbouring tiles first, then the groups.
+/// Tile groups of a grid that merges totals: first groups of `group_size` consecutive tiles merge, then the groups.
 struct TileGroups {
-    GroupWorkspace workspace;  ///< a state for each group of each column of tiles, and for each column; or GridShares'
+    GroupWorkspace workspace;  ///< a state for each group of each column of tiles and one for each column; or
+                               ///< GridShares' workspace
     unsigned tiles = 0, group_size = 0;
 };
 
-/// The blocks that share GemmK of a tile.
+/// Split-K: the CTAs that reduce one output tile.
 struct TileParts {
-    GroupWorkspace workspace;  ///< a state for each tile and sums of each block, where blocks are not clusters
+    GroupWorkspace workspace;  ///< a state for each tile and each CTA's accumulators, if CTAs do not form a cluster
     unsigned count = 1;
 };
 
-/// Whether an operator reads a tensor of y's shape, which TMA loads. Statistics take the shared memory.
+/// True if TMA loads an operator's tensor of y's shape. Statistics need the SMEM for themselves.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
-/// What the kernel of a plan with a Conv or Gemm is given.
+/// Kernel argument of a plan with a Conv or Gemm.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    bool channels_fastest = true;  ///< GemmK runs over channels first, then over taps; else the other way
-    bool inputs_vectorized = true;  ///< packets of x along GemmK lie together and are aligned
+    bool channels_fastest = true;  ///< GemmK order: channels fastest, then taps; else taps fastest
+    bool inputs_vectorized = true;  ///< packets of x along GemmK are contiguous and aligned
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     Slabs slabs = {};
@@ -63,7 +64,7 @@ struct ConvParams {
     std::conditional_t<by_tma, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
-    /// Whether ChannelOperands, QuadOperands or TapOperands load what a kernel for AMD's matrix units multiplies.
+    /// True if ChannelOperands, QuadOperands or TapOperands load the operands (AMD's matrix units).
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
     std::conditional_t<can_split<Plan, T>, TileParts, detail::Nothing> parts = {};
 
@@ -72,7 +73,7 @@ struct ConvParams {
     using Groups = problem::GroupsOf<typename Plan::Head>;
     using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    /// Of all images.
+    /// Problem of all images.
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},
@@ -81,17 +82,17 @@ struct ConvParams {
     }
 };
 
-/// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
-/// packets of neighbours; the parameters are the same in each. Numbers that all threads read come first, beside each
-/// other: a kernel's first access to each 64 bytes of its argument waits for a cache, 2 % of a small tensor's time.
+/// Kernel argument of a plan without a Conv or Gemm. A thread reads the same packet of elements in each of
+/// `iterations`, with the same parameters. Fields that all threads read come first and contiguous: the first access to
+/// each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
-    ImageOrder order;  ///< in which places are counted
-    FastDivmod tiles = {}, packets = {};  ///< of places; packets of one tile, which all of a block are of
-    unsigned all_packets = 0;  ///< which the last tile may exceed
-    std::int64_t iterations = 0, splits = 1;  ///< and the threads that share those of one place
-    std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next,
-    std::int64_t x_stride = 0, y_stride = 0;  ///< and to the next of a thread
+    ImageOrder order;  ///< order of elements
+    FastDivmod tiles = {}, packets = {};  ///< tiles of elements; packets per tile, all with one CTA
+    unsigned all_packets = 0;  ///< upper bound for the last tile
+    std::int64_t iterations = 0, splits = 1;  ///< `splits` threads share the iterations of one packet
+    std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next
+    std::int64_t x_stride = 0, y_stride = 0;  ///< elements from one iteration of a thread to its next
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;

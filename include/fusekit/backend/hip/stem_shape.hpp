@@ -9,35 +9,34 @@
 
 namespace fusekit::hip {
 
-/// How a convolution of few channels, which neighbour as pixels of a row do, is cut into tiles of 64 pixels of y and
-/// into words of two neighbours. A row of a window is S C neighbours of x, taken in chunks of 8: the last chunk has
-/// zeros at its end, and, where windows begin at odd elements of x, the first one has a zero before them. Where some
-/// pixels' windows begin at odd elements and others' at even ones, there are no whole words, and elements are read one
-/// by one.
+/// Tiling of a convolution of few channels whose pixels are contiguous in a row: tiles of 64 pixels of y, and words of
+/// two adjacent elements. A row of a window is S C contiguous elements of x, read in chunks of 8. The last chunk is
+/// padded with zeros; if windows start at odd elements of x, a zero precedes the first chunk. If some windows start at
+/// odd and others at even elements, words would straddle, and elements are read one by one.
 struct StemShape {
-    static constexpr int pixels = 64, chunk = 8, most_chunks = 4, most_elements = 256;  ///< of a row of a bulk copy
+    static constexpr int pixels = 64, chunk = 8, most_chunks = 4, most_elements = 256;  ///< of a row of a TMA box
 
     int shift = 0;  ///< a tile has 2^shift columns of y
-    int rows_of_x = 0, pitch = 0;  ///< that a tile reads, and elements from one to the next in shared memory
-    int step = 0, before = 0;  ///< elements from one window to the next, and from the first one's begin to x's
-    int lead = 0, row_elements = 0;  ///< zeros before a row of a window, and the elements that it has
-    int chunks = 0, panels = 0;  ///< of a row of a window; of two rows of it
+    int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads, and elements per row in SMEM
+    int step = 0, before = 0;  ///< elements from one window to the next, and from the first window's start to x's start
+    int lead = 0, row_elements = 0;  ///< zeros before a row of a window, and its elements
+    int chunks = 0, panels = 0;  ///< per row of a window; per two rows
     bool whole_words = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
     FUSEKIT_HD constexpr int rows() const { return pixels >> shift; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x * pitch * 2; }
-    /// Of shared memory: the last chunk ends after what is copied.
+    /// Bytes of SMEM; the last chunk ends past the copied rows.
     FUSEKIT_HD constexpr int stage_bytes() const { return (bytes_of_x() + 2 * chunk + 127) / 128 * 128; }
     FUSEKIT_H constexpr std::int64_t tiles(Index<4> const& y) const {
         return y[0] * detail::divide_up(y[2], rows()) * detail::divide_up(y[3], columns());
     }
 
-    /// The widest shape with the fewest tiles of y for which `bytes` hold a stage; with no panels, where there is none.
+    /// Returns the widest shape with the fewest tiles of y whose stage fits `bytes`; `panels` is 0 if none fits.
     FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
                                             int bytes) {
         StemShape best;
-        bool few = channels <= most_elements;  // so that products of these numbers fit int
+        bool few = channels <= most_elements;  // bounds the products below to int
         for (int mode = 0; mode < 2; ++mode)
             few = few && filter.size[mode] <= most_elements && filter.strides[mode] <= most_elements &&
                   filter.dilations[mode] <= most_elements && filter.pad_before[mode] <= most_elements;

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// A coordinate of y to a thread, which keeps maxima of its own values until its kernel ends.
+/// Coordinate of y in a thread that keeps maxima of its own values until the kernel ends.
 struct ThreadCoord : OutputCoord {
     FUSEKIT_HD explicit ThreadCoord(OutputCoord const& at) : OutputCoord(at) {}
 
@@ -20,7 +20,8 @@ struct ThreadCoord : OutputCoord {
     }
 };
 
-/// Maxima of a thread while it stores a tile, in registers: each as several, so that values do not wait for each other.
+/// Maxima of a thread while it stores a tile, in registers: independent chains for each, so that their latencies
+/// overlap.
 template <int count>
 struct TileMaxima {
     static constexpr int chains = 4;
@@ -45,7 +46,7 @@ struct TileMaxima<0> {
     __device__ void keep() const {}
 };
 
-/// A coordinate of y to a thread that stores a tile, or of a place that y does not have.
+/// Coordinate of y in a thread that stores a tile; `exists` is false out of bounds.
 template <int count>
 struct MaximaCoord : ThreadCoord {
     TileMaxima<count>& maxima;

@@ -8,18 +8,18 @@
 
 namespace fusekit::hip {
 
-/// How a quantity must relate to its limit.
+/// Relation that a quantity must have to its limit.
 enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_of };
 
-/// The first condition that a schedule needs and a plan, a problem or a tensor does not meet. A literal value, so that
-/// the same function answers at compile time and at run time, and costs nothing where nobody reads the sentence.
-/// Converts to false if all conditions are met.
+/// First condition of a schedule that a plan, a problem or a tensor does not meet. A literal value: one function serves
+/// compile time and run time, and the sentence costs nothing until it is read. Converts to false if all conditions are
+/// met.
 struct Unmet {
-    char const* quantity = nullptr;  ///< "C"; with Relation::none the whole sentence
+    char const* quantity = nullptr;  ///< "C"; the whole sentence with Relation::none
     std::int64_t value = 0;
     Relation relation = Relation::none;
     std::int64_t limit = 0;
-    char const* fix = nullptr;  ///< what to pass or to use instead
+    char const* fix = nullptr;  ///< argument to pass, or schedule to use instead
 
     FUSEKIT_H constexpr explicit operator bool() const { return quantity != nullptr; }
 
@@ -66,7 +66,7 @@ FUSEKIT_H constexpr Unmet holds(bool condition, char const* otherwise, char cons
     return condition ? Unmet{} : Unmet{otherwise, 0, Relation::none, 0, fix};
 }
 
-/// The first of several that is not met.
+/// Returns the first unmet condition.
 FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
     Unmet first;
     static_cast<void>(((first = each, static_cast<bool>(first)) || ...));
@@ -75,7 +75,7 @@ FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
 
 }  // namespace detail
 
-/// The refusal of a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
+/// Refuses a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
 [[gnu::cold]] FUSEKIT_H inline Error refuse_schedule(Text plan, Text schedule, Unmet const& unmet) {
     return Error::of_sentence(std::move(plan), std::move(schedule), unmet.expected(), unmet.given(), unmet.sentence());
 }
