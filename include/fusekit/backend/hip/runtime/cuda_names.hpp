@@ -5,8 +5,8 @@
 
 #include "fusekit/abi.hpp"
 
-/// HIP's names for CUDA's runtime, as far as fusekit, its tests and its benchmarks use them. They are in fusekit's own
-/// namespace, so that they meet neither HIP's headers nor anybody else's mapping.
+/// HIP's names for the part of CUDA's runtime that fusekit, its tests and its benchmarks use. The namespace keeps them
+/// apart from HIP's headers and from other mappings.
 namespace fusekit::hip {
 
 using hipError_t = cudaError_t;

@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Keeps the properties where streams find them when the device moves.
+/// Owns the properties at an address that stays valid for streams when the device moves.
 struct GpuOwner {
     Gpu const* owned;
 
@@ -22,21 +22,21 @@ struct GpuOwner {
 
 }  // namespace detail
 
-/// A GPU, and a stream on it with workspace of its own. Many threads may read its properties, which are all that
-/// prepare() asks for; it runs for one thread at a time: give each thread a Stream. Several devices, on one GPU or
-/// many, may be used at once. Move-only.
+/// A GPU and a stream on it with its own workspace. Many threads may read its properties; prepare() needs only these.
+/// One thread at a time may run on it: give each thread a Stream. Several devices, on one GPU or many, may be used
+/// concurrently. Move-only.
 class Device : private detail::GpuOwner, public Stream {
 public:
     static constexpr bool is_handle = false;
 
-    /// The GPU with this index, with a stream of its own that is in order with the default stream. Throws Error where
-    /// there is no such GPU, or no driver for it.
+    /// GPU `index`, with a new stream that is ordered with the default stream. Throws Error if there is no such GPU or
+    /// no driver for it.
     FUSEKIT_H explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
 
-    /// The same with a stream that runs beside the default stream.
+    /// GPU `index`, with a new stream that is not ordered with the default stream.
     FUSEKIT_H static Device non_blocking(int index = 0) { return {index, Kind::non_blocking, nullptr}; }
 
-    /// The same with somebody else's stream, which outlives the device.
+    /// GPU `index`, with the caller's stream, which outlives the device.
     FUSEKIT_H Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
 
 private:

@@ -10,19 +10,19 @@ namespace fusekit {
 
 namespace hip::detail {
 
-/// An operator whose apply can be overloaded in a derived class: it is not final, and its apply is not an object.
+/// Operator whose apply can be overloaded in a derived class: it is not final, and apply is not an object.
 template <class Op>
 concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
                        !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
 
-/// A second `apply` makes clang choose by target: it ignores the target of a function without overloads.
+/// Adds a second `apply`, which makes clang choose by target: clang ignores the target of a function without overloads.
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
     FUSEKIT_H static void apply();
 };
 
-/// What an operator prepares; nothing that its apply takes, where it does not.
+/// Type that an operator prepares; empty if it prepares nothing.
 template <class Op>
 struct PreparedOf {
     struct Type {};
@@ -33,8 +33,8 @@ struct PreparedOf<Op> {
     using Type = typename Op::template Prepared<float>;
 };
 
-/// Whether device code can call an operator's apply: clang does not choose a host function there. nvcc takes every
-/// function for callable, and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
+/// Checks if device code can call an operator's apply: clang rejects a host function there. nvcc takes every function
+/// for callable and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
 template <class Op>
 struct DeviceCode {
     using Args = typename Op::Args;

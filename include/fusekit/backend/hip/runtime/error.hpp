@@ -6,16 +6,15 @@
 
 namespace fusekit::hip {
 
-/// A status as HIP prints it: "hipErrorOutOfMemory, out of memory".
+/// Formats a status as HIP prints it: "hipErrorOutOfMemory, out of memory".
 FUSEKIT_H inline Text error_string(hipError_t status) {
     return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status);
 }
 
-/// Takes the error that HIP keeps for the next hipGetLastError, so that it is reported once and no later call is
-/// blamed.
+/// Clears HIP's last error, so that it is reported once and no later call reports it.
 FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
-/// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
+/// Returns Error("hip::Device", "device 0", "hipMalloc", expected, HIP's text) unless `status` is success.
 [[nodiscard]] FUSEKIT_H inline Refusal refusal_of(hipError_t status, int device, char const* call,
                                                   char const* expected = "success") {
     if (status == hipSuccess) return {};
@@ -23,15 +22,15 @@ FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError());
     return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
                  static_cast<int>(status));
 }
-/// Throws what refusal_of() returns.
+/// Throws the error of refusal_of(), if any.
 FUSEKIT_H inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
     if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
 
-/// Makes a device the calling thread's current one, and restores the one before.
+/// Makes `device` the calling thread's current device and restores the previous one at the end of scope.
 class DeviceGuard {
 public:
-    /// Where that fails, throws Error, or puts it into `refusal` if that is given.
+    /// On failure throws Error, or stores it in `refusal` if that is given.
     FUSEKIT_H explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
         Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
         if (!failed && before != device) {

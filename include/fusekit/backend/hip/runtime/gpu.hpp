@@ -12,7 +12,7 @@
 
 namespace fusekit::hip {
 
-/// How many GPUs this process can use; 0 where there is none, or no driver for them.
+/// Number of GPUs that this process can use; 0 if there is none or no driver.
 FUSEKIT_H inline int device_count() {
     int count = 0;
     if (hipGetDeviceCount(&count) == hipSuccess) return count;
@@ -20,10 +20,10 @@ FUSEKIT_H inline int device_count() {
     return 0;
 }
 
-/// A GPU's properties, asked for once, and pointers that it was seen to reach. Threads may share it.
+/// A GPU's properties, read once, and a cache of pointers that it can access. Threads may share it.
 class Gpu {
 public:
-    /// Throws Error where there is no such GPU, or no driver for it.
+    /// Throws Error if there is no such GPU or no driver for it.
     FUSEKIT_H explicit Gpu(int the_index) : device(the_index) {
         require_device();
         hipDeviceProp_t all;
@@ -34,7 +34,7 @@ public:
         reads_host_memory = all.pageableMemoryAccess != 0;
         pools_memory = attribute(hipDeviceAttributeMemoryPoolsSupported) != 0;
         clock_rate = 1e3 * attribute(hipDeviceAttributeClockRate);
-        double const bytes_a_cycle = 2 * attribute(hipDeviceAttributeMemoryBusWidth) / 8.0;  // at both edges of a clock
+        double const bytes_a_cycle = 2 * attribute(hipDeviceAttributeMemoryBusWidth) / 8.0;  // double data rate
         memory_bytes = 1e3 * attribute(hipDeviceAttributeMemoryClockRate) * bytes_a_cycle;
     }
 
@@ -47,36 +47,35 @@ public:
         return Text(all.name) + ", " + architecture_in_full(all);
     }
 
-    /// Its instruction set: "gfx942" or "sm_90".
+    /// Instruction set: "gfx942" or "sm_90".
     FUSEKIT_H Architecture architecture() const { return own_architecture; }
 
-    /// Compute units, or streaming multiprocessors.
+    /// Number of compute units or streaming multiprocessors.
     FUSEKIT_H int processors() const { return processor_count; }
 
-    /// Cycles a second at most, and bytes of memory a second; 0 where the driver does not tell them.
+    /// Peak clock in Hz and memory bandwidth in bytes/s; 0 if the driver does not report them.
     FUSEKIT_H double clock() const { return clock_rate; }
     FUSEKIT_H double memory_rate() const { return memory_bytes; }
 
-    /// Bytes of the cache that all processors share.
+    /// Bytes of L2.
     FUSEKIT_H std::int64_t cache_bytes() const { return cache; }
 
-    /// Whether memory can be allocated in the order of a stream.
+    /// True if the GPU supports stream-ordered allocation.
     FUSEKIT_H bool has_memory_pools() const { return pools_memory; }
 
-    /// Whether this GPU was lately seen to reach this pointer's memory.
+    /// True if the cache has this pointer as accessible.
     FUSEKIT_H bool has_reached(void const* data) const {
         return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data;
     }
 
-    /// Calls in.fail() for a pointer into memory that this GPU cannot read. It asks HIP once about each of the last
-    /// pointers, because asking costs a fiftieth of a launch: it may miss memory that was freed and has another owner.
-    /// What stands in for a pointer is not asked about.
+    /// Calls in.fail() if this GPU cannot read a pointer's memory. The last pointers are cached, because a query costs
+    /// 1/50 of a launch: memory that was freed and has a new owner may be missed. Stand-in pointers are not checked.
     FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data) || detail::is_stand_in(data)) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);
         bool const known = status == hipSuccess;
-        if (status == hipErrorInvalidValue) clear_last_error();  // what HIP before version 6 says of host memory
+        if (status == hipErrorInvalidValue) clear_last_error();  // HIP before version 6 reports host memory so
         else if (Refusal refusal = refusal_of(status, device, "hipPointerGetAttributes", "a device that works"))
             return in.refuse(*refusal);
         auto const type = type_of(attributes);
@@ -95,7 +94,7 @@ private:
     std::int64_t cache = 0;
     double clock_rate = 0, memory_bytes = 0;
     bool reads_host_memory = false, pools_memory = false;
-    mutable void const* reached[slot_count] = {};  // each is atomic
+    mutable void const* reached[slot_count] = {};  // accessed atomically
 
     FUSEKIT_H void const*& slot(void const* data) const {
         return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slot_count];

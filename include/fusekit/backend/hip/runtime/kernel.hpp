@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// The tag of GPUs that a mainloop needs: its Architecture, where it has one.
+/// Tag of the GPUs that a mainloop needs: its Architecture, if it declares one.
 template <class Mainloop>
 struct NeededArchitecture {
     using Type = arch::Any;
@@ -19,19 +19,19 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
-/// Whether sm_90a's GPUs run another mainloop wherever they could run this one.
+/// True if another mainloop replaces this one wherever sm_90a could run it.
 template <class Mainloop>
 inline constexpr bool yields_to_matrix_units = false;
 template <class Mainloop>
     requires requires { Mainloop::yields_to_matrix_units; }
 inline constexpr bool yields_to_matrix_units<Mainloop> = Mainloop::yields_to_matrix_units;
 
-/// Whether this pass of the compiler makes code of a mainloop.
+/// True if this compiler pass generates code for a mainloop.
 template <class Mainloop>
 inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type> &&
                                     !(arch::is_for_sm90a_alone && yields_to_matrix_units<Mainloop>);
 
-/// A mainloop whose shared memory is more than a kernel may declare: the launch asks for it.
+/// Mainloop whose shared memory exceeds the static limit: the launch requests it.
 template <class Mainloop>
 concept HasDynamicShared = requires { typename Mainloop::DynamicShared; };
 template <class Mainloop>
@@ -39,12 +39,12 @@ inline constexpr unsigned dynamic_shared_bytes = 0;
 template <HasDynamicShared Mainloop>
 inline constexpr unsigned dynamic_shared_bytes<Mainloop> = sizeof(typename Mainloop::DynamicShared);
 
-/// What dynamic shared memory is declared as, by all kernels alike: it begins at a multiple of 1024 bytes.
+/// Element type of dynamic shared memory in all kernels: 1024-byte aligned.
 struct alignas(1024) SharedLine {
     unsigned char bytes[1024];
 };
 
-/// Runs a mainloop in the block's shared memory.
+/// Runs a mainloop with the CTA's shared memory.
 template <class Mainloop>
 __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& params) {
     if constexpr (is_compiled<Mainloop> && HasDynamicShared<Mainloop>) {
@@ -56,14 +56,14 @@ __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& pa
     }
 }
 
-/// How many maxima a plan's operators keep.
+/// Number of maxima that a plan's operators keep.
 template <class Plan>
 inline constexpr int maxima_of = 0;
 template <class Plan>
     requires requires { Plan::maxima; }
 inline constexpr int maxima_of<Plan> = Plan::maxima;
 
-/// A thread's are 0 before, and merged after.
+/// Zeroes the thread's maxima before the mainloop and merges them after it.
 template <class Plan, class Mainloop, int... number>
 __device__ __forceinline__ void run_with_maxima(typename Mainloop::Params const& params,
                                                 std::integer_sequence<int, number...>) {
@@ -79,8 +79,8 @@ __device__ __forceinline__ void run_plan(typename Mainloop::Params const& params
     else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
 }
 
-/// A mainloop that takes the address of its argument, for bulk copies. It does not have a copy of it, but reads parts
-/// of it again that other kernels keep.
+/// Mainloop that takes the address of its argument, for TMA. It has no local copy of the argument, so it reads again
+/// some fields that other kernels keep in registers.
 template <class Mainloop>
 concept ReadsArgumentInPlace = requires { requires Mainloop::reads_argument_in_place; };
 
@@ -89,9 +89,9 @@ inline constexpr int bound_threads = is_compiled<Mainloop> ? Mainloop::threads :
 template <class Mainloop>
 inline constexpr int bound_residency = arch::Target::processor.residency(Mainloop::blocks);
 
-/// The kernel of the library, in two forms: it runs a plan on the mainloop of a schedule. Its name is the layer, so a
-/// profiler's trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, the mainloop is not
-/// compiled, and no launch of more than one thread succeeds.
+/// The library's kernel, in two forms: runs a plan on a schedule's mainloop. Its name is the layer, so that a
+/// profiler's trace reads as the plan. For GPUs that lack the mainloop's architecture it is empty, the mainloop is not
+/// compiled, and launches of more than one thread fail.
 template <class Plan, class Mainloop>
     requires(!ReadsArgumentInPlace<Mainloop>)
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)

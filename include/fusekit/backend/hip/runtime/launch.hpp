@@ -9,8 +9,7 @@
 
 namespace fusekit::hip {
 
-/// The Error of a launch that was refused. An earlier kernel's failure comes to light at any later call: then the Error
-/// says so.
+/// Error of a refused launch. Any later call may report an earlier kernel's failure; the Error then says so.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Refusal refuse_launch(Stream const& stream, Text (*plan)(),
                                                                     hipError_t status) {
     clear_last_error();
@@ -31,12 +30,12 @@ namespace fusekit::hip {
             "one of device " + Text::number(given));
 }
 
-/// How the blocks of a launch run: each on its own; all at the same time, so that they can wait for each other; while
-/// the kernel before them ends (arch/overlap.hpp); in clusters (arch/cluster.hpp); or both.
+/// Launch of the CTAs: independent; cooperative (co-resident, may synchronize); overlapping the end of the previous
+/// kernel (arch/overlap.hpp); in clusters (arch/cluster.hpp); or both.
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
-/// A kernel's launch, complete but for the pointers that a run brings: the kernel, its argument and its grid. The
-/// kernels of all of a plan's schedules take the same argument.
+/// A kernel's launch: kernel, argument and grid, without the pointers that a run supplies. The kernels of all of a
+/// plan's schedules have one argument type.
 template <class TheParams>
 struct Launch {
     using Params = TheParams;
@@ -49,15 +48,15 @@ struct Launch {
     unsigned blocks, threads;
     LaunchMode mode;
     std::size_t workspace_bytes;
-    unsigned shared_bytes = 0;  ///< beside what the kernel declares
-    unsigned cluster = 1;  ///< blocks of one
+    unsigned shared_bytes = 0;  ///< dynamic, in addition to the kernel's static
+    unsigned cluster = 1;  ///< CTAs per cluster
 
     FUSEKIT_H bool suits(Stream& stream) const { return stream.index() == device; }
     FUSEKIT_H void suits(Check const& in, Stream& stream) const {
         if (!suits(stream)) refuse_stream(in, device, stream.index());
     }
 
-    /// Puts the kernel on the stream; allocates nothing. Pointers have been checked.
+    /// Launches the kernel on the stream; allocates nothing. Pointers have been checked.
     template <class X, class Y>
     FUSEKIT_H Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
         Params own = params;
@@ -67,7 +66,7 @@ struct Launch {
             if (own.maps.in_use) own.maps.replace_memory(x, y);
         return start_with(own, stream, workspace);
     }
-    /// The same on the tensors that it was prepared with.
+    /// Launches the kernel on the tensors of prepare().
     FUSEKIT_H Refusal start(Stream& stream) const {
         Params own = params;
         return start_with(own, stream, {});
@@ -75,7 +74,7 @@ struct Launch {
 
 private:
     FUSEKIT_H Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
-        if (blocks == 0) return {};  // an empty grid is an error of HIP's
+        if (blocks == 0) return {};  // HIP refuses an empty grid
         if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
         Refusal refusal;
         DeviceGuard const guard(device, &refusal);
@@ -115,13 +114,13 @@ private:
     }
 };
 
-/// What is known of a kernel, a bit for each of the first 64 devices.
+/// Cached state of a kernel: a bit for each of the first 64 devices.
 struct KnownKernel {
     std::uint64_t asked = 0, launchable = 0;
 };
 
-/// Whether a device has code for a kernel in this program and lets its launches ask for their shared memory. HIP is
-/// asked once for each of the first 64 devices. It is no template, because plans have many kernels to ask of.
+/// True if this program has a kernel's code for the device and the kernel's shared memory fits. Queries HIP once for
+/// each of the first 64 devices. Not a template, because plans have many kernels to query.
 [[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
                                                       unsigned shared_bytes, int device) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
@@ -140,14 +139,14 @@ struct KnownKernel {
     return takes;
 }
 
-/// A plan's kernel on a mainloop as a value: what prepares launches is compiled once for all kernels of a plan.
+/// A plan's kernel on a mainloop as a value: launch code is compiled once for all kernels of a plan.
 template <class Params>
 struct Kernel {
     void (*function)(Params);
     KnownKernel* known;
     Text (*plan)();
     int threads;
-    unsigned shared_bytes;  ///< beside what it declares
+    unsigned shared_bytes;  ///< dynamic, in addition to the kernel's static
     bool waits_for_previous;
 
     FUSEKIT_H bool is_launchable(int device) const {
@@ -166,7 +165,7 @@ FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
     return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
 }
 
-/// The launch of a kernel, which borrows `workspace_bytes` where its blocks exchange values.
+/// Prepares a kernel's launch; it borrows `workspace_bytes` if its CTAs exchange values.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                 std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
@@ -199,7 +198,7 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gp
     return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes);
 }
 
-/// The launch of a run that writes nothing, which puts no kernel on its stream.
+/// Launch of a run that writes nothing; no kernel is launched.
 template <class Params>
 FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
     return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};

@@ -5,16 +5,16 @@
 
 namespace fusekit::hip {
 
-/// One GPU's memory, copied to and from in the order of one stream.
+/// Memory of one GPU, copied to and from in the order of one stream.
 class Memory {
 public:
     FUSEKIT_H Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
 
-    /// The GPU's number, as HIP counts GPUs.
+    /// HIP's device index.
     FUSEKIT_H int index() const { return number; }
     FUSEKIT_H hipStream_t stream() const { return queue; }
 
-    /// Throws Error when there is not enough.
+    /// Throws Error if the GPU has too little free memory.
     FUSEKIT_H void* allocate(std::size_t bytes) const {
         DeviceGuard const guard(number);
         void* memory = nullptr;
@@ -28,15 +28,15 @@ public:
                             Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                             static_cast<int>(status)));
     }
-    /// Frees a stream's memory with the stream's device current.
+    /// Frees memory with the stream's device current.
     FUSEKIT_H void release(void* memory) const {
         Refusal of_a_lost_device;
         DeviceGuard const guard(number, &of_a_lost_device);
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
     }
 
-    /// The same memory, but allocated and freed in the order of the stream, so that nobody waits: it is used on that
-    /// stream, or on others that wait for it by events.
+    /// Returns this memory with stream-ordered allocation and release, which do not synchronize. Other streams may use
+    /// the allocations after an event orders them.
     FUSEKIT_H Memory in_stream_order() const {
         Memory ordered = *this;
         ordered.in_order = true;
@@ -51,7 +51,7 @@ public:
         copy(to, from, bytes, hipMemcpyDeviceToHost);
     }
 
-    /// Fills memory with zeros in the same way.
+    /// Fills memory with zeros after the stream's earlier work; returns when done.
     FUSEKIT_H void fill_zero(void* memory, std::size_t bytes) const {
         DeviceGuard const guard(number);
         check(hipMemsetAsync(memory, 0, bytes, queue), number, "hipMemsetAsync");

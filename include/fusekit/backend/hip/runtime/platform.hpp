@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The one place that picks the platform: HIP's own headers wherever they compile. Under nvcc, where there are none or
-// they are older than the CUDA toolkit, the names that this library uses are mapped to CUDA's.
-// Another compiler would print thousands of lines; hip_on_cpu is HIP on the CPU, for any.
+// The only choice of platform: HIP's headers wherever they compile. Under nvcc, if they are missing or older than the
+// CUDA toolkit, CUDA's names replace HIP's. Other compilers would print thousands of lines; hip_on_cpu is HIP on the
+// CPU, for any compiler.
 #if !defined(__CUDACC__) && !defined(__HIP__) && !__has_include(<hip_on_cpu/kernel.hpp>)
 #error "hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file"
 #include <hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file>  // a fatal error
@@ -24,7 +24,7 @@
 #include <hip/hip_runtime.h>
 #endif
 
-// A kernel's argument that it reads where it lies and takes the address of, without a copy for each thread.
+// Kernel argument that is read in place, in constant memory: taking its address makes no copy per thread.
 #if defined(__CUDACC__) || defined(HIP_ON_CPU)
 #define FUSEKIT_GRID_CONSTANT __grid_constant__ const
 #else

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// A run borrows no more than this.
+/// Limit of a run's workspace, in bytes.
 inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
@@ -18,26 +18,26 @@ class Tuned;
 class ChannelsLast;
 struct TunedTable;
 
-/// Where runs are put on a GPU, in order: a stream of its own, or one of the application's. Runs are asynchronous and
-/// may be captured into a graph; copies between tensors and the host wait for them. The device outlives its streams;
+/// Ordered queue of runs on a GPU: its own stream or one of the application's. Runs are asynchronous and may be
+/// captured into a graph; copies between tensors and the host synchronize with them. The device outlives its streams;
 /// one thread at a time may use a stream. Move-only.
 ///
-/// Plans that reduce borrow workspace: the stream's own, or what the run is lent. Runs that share one take turns, as
-/// they do on one stream; graphs that were captured from one stream share its workspace.
+/// Plans that reduce borrow workspace: the stream's own, or one that the run is lent. Runs that share a workspace must
+/// be ordered, as runs on one stream are; graphs captured from one stream share its workspace.
 class Stream : public Memory, public TakesAll {
 public:
-    using TensorDevice = Device;               ///< the device of tensors that runs make here
-    static constexpr bool is_handle = true;  ///< runs may be put on a const one
+    using TensorDevice = Device;               ///< device of the tensors that runs create
+    static constexpr bool is_handle = true;  ///< runs may be launched on a const one
 
-    /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there.
-    /// It has workspace of its own. While it is captured, no thread may use the default stream.
+    /// Creates a stream with its own workspace, ordered with the default stream, and so with an application's kernels
+    /// and hipMemcpy there. While it is captured, no thread may use the default stream.
     FUSEKIT_H explicit Stream(Device const& device);
 
-    /// The same, but beside the default stream: order what they share by events, or synchronize().
+    /// Creates a stream that is not ordered with the default stream: order shared memory by events or synchronize().
     FUSEKIT_H static Stream non_blocking(Device const& device);
 
-    /// The application's stream, which outlives this. It asks for nothing and allocates nothing: make one a call if you
-    /// like. A program with a default stream per thread passes hipStreamPerThread.
+    /// Wraps the application's stream, which outlives this object. Queries and allocates nothing: one per call is
+    /// cheap. A program with a default stream per thread passes hipStreamPerThread.
     FUSEKIT_H Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
 
     FUSEKIT_H Stream(Stream&& other) noexcept
@@ -65,35 +65,36 @@ public:
     FUSEKIT_H int processors() const { return properties->processors(); }
     FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
-    /// The workspace that runs borrow where they are lent none.
+    /// Workspace of runs that are lent none.
     FUSEKIT_H void* own_workspace() const { return lent.data; }
     FUSEKIT_H std::size_t own_workspace_bytes() const { return lent.bytes; }
 
-    /// Memory for new tensors that runs here write.
+    /// Memory of new tensors that runs on this stream write.
     FUSEKIT_H Memory output_memory() const {
         return properties->has_memory_pools() ? in_stream_order() : Memory(*this);
     }
 
-    /// The same for calls that run with a schedule of yours in place of the library's choice
+    /// Returns a stream whose calls run with the given schedule in place of the library's choice
     /// (backend/hip/schedule/): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
     template <class Schedule>
     FUSEKIT_H Scheduled<Schedule> with() const {
         return Scheduled<Schedule>(*this);
     }
 
-    /// The same for calls whose schedules are those that tools/tune found on such a GPU, where it measured them.
+    /// Returns a stream whose calls use the schedules that tools/tune measured as fastest on such a GPU, where the
+    /// table has them.
     FUSEKIT_H Tuned tuned(TunedTable const& table) const;
 
-    /// The same for calls on x and y whose channels are neighbours, which compile no kernels for others: they refuse
-    /// other layouts.
+    /// Returns a stream whose calls compile kernels for contiguous channels only. Calls refuse other layouts of x and
+    /// y.
     FUSEKIT_H ChannelsLast channels_last() const;
 
-    /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
+    /// Prepares a layer's launch. x and y are aligned as in its runs; the arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
                            detail::ImageView<U> const& y) const;
 
-    /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
+    /// Launches one kernel on the stream. The arguments have been validated. Throws Error if HIP refuses the launch.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
                        detail::ImageView<U> const& y) const;
@@ -106,7 +107,7 @@ public:
 protected:
     enum class Kind { in_order, non_blocking, borrowed };
 
-    /// A stream with workspace of its own; `stream` is the borrowed one.
+    /// Creates a stream with its own workspace, or borrows `stream`.
     FUSEKIT_H Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
         : Memory(the_properties->index(), stream), properties(the_properties) {
         DeviceGuard const guard(index());

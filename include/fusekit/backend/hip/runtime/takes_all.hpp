@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// What a device takes that runs with the library's choice of a schedule: every plan, of every type but double.
+/// Accepts, on a device with the library's choice of schedule, every plan of every type but double.
 struct TakesAll {
     template <class X, class BoundPlan>
     FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
