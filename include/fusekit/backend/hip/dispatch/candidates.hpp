@@ -13,7 +13,8 @@ namespace detail {
 template <bool has, class Schedules>
 using TableIf = std::conditional_t<has, Schedules, Table<>>;
 
-/// The schedules of sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; planes of float take any order.
+/// Schedules on sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; Planes of float take NCHW and
+/// channels-last.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
@@ -45,8 +46,8 @@ struct MatrixCandidates {
 
 }  // namespace detail
 
-/// The schedules that the library chooses from for a plan with a Conv or Gemm: those that copy in bulk, and those that
-/// take any layout. The last of these run on any GPU.
+/// Candidate schedules for a plan with a Conv or Gemm: those with TMA loads, and those for any layout. The last of the
+/// latter run on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
@@ -58,7 +59,7 @@ using OtherCandidates =
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using Candidates = detail::JoinedTable<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
-/// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
+/// Key of a convolution in a tuned table. No table has filters whose taps differ from the window's, as for volumes.
 FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
     bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
@@ -90,8 +91,8 @@ inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
 
 }  // namespace detail
 
-/// The times of a list of schedules, to be taken from the least on: by the model, or, where a table of measurements is
-/// given, by that. The schedule that it has for the problem comes first.
+/// Estimated times of a list of schedules: by the model, corrected by a tuned table if given. The table's schedule for
+/// the problem ranks first.
 class Ranking {
 public:
     static constexpr int most = 32;  ///< schedules
@@ -103,7 +104,7 @@ public:
         static_assert(sizeof...(Schedules) <= most);
     }
 
-    /// The number of the best that is left; -1 where none is.
+    /// Index of the fastest remaining schedule; -1 if none remains.
     FUSEKIT_H int best() const {
         int best = -1;
         for (int i = 0; i < count; ++i)
@@ -123,7 +124,7 @@ private:
                       GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (detail::has_no_elements(of.y))  // then nothing is launched
+        if (detail::has_no_elements(of.y))  // nothing is launched then
             for (int i = 0; i < count; ++i) times[i].seconds = 0;
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }

@@ -19,7 +19,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The mainloop of a Gemm schedule.
+/// Mainloop of a Gemm schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmMainloop {
     using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
@@ -35,7 +35,7 @@ FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// Whether quads of pixels and taps of filters lie as TapOperands load them.
+/// True if x and KCRS filters meet TapOperands' alignment: quads of pixels and dense taps.
 template <class Plan, class Geometry, Element T>
 FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
                                  Layout<4> const& weights, Index<4> const& y) {
@@ -46,12 +46,12 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                has_quads(window_filter(filter), x, y);
 }
 
-/// A product's kernel, with the facts of its schedule and layout that its launch needs.
+/// A GEMM's kernel, with the facts of its schedule and layout that its launch needs.
 template <class Params>
 struct GemmKernel {
     ScheduleFacts schedule;
     Axis fast;
-    int input_packet, weight_packet;  ///< elements that a thread loads at once
+    int input_packet, weight_packet;  ///< elements per load
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
@@ -61,7 +61,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
     return {facts_of<Schedule>(), fast, Loader::input_packet, Loader::weight_packet, kernel_of<Plan, Mainloop>()};
 }
 
-/// The one for y.
+/// Selects the kernel for y's layout.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
@@ -69,7 +69,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
-/// What the kernel of a convolution of x to y is given, whatever its schedule.
+/// Kernel argument of a convolution of x to y, independent of the schedule.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
     ImageView<T const> const& x = operands.x;
@@ -81,7 +81,7 @@ FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& ope
     return params;
 }
 
-/// Prepares a product with one schedule's kernel. If the schedule splits, `parts` blocks share a tile.
+/// Prepares a GEMM with one schedule's kernel. If the schedule splits, `parts` CTAs share a tile.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                                                  GemmKernel<ConvParams<Plan, T, U>> const& with,
@@ -148,7 +148,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
-/// Whether the GPU has matrix units that the program has code for: where it has one schedule's, it has every one's.
+/// True if the GPU has sm_90a's matrix units and the program has code for them; code for one schedule implies code for
+/// all.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
@@ -157,7 +158,7 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
            });
 }
 
-/// The launch of Gemm, NativeGemm and MatrixGemm.
+/// Launcher of Gemm, NativeGemm and MatrixGemm.
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
@@ -212,8 +213,8 @@ private:
 
 }  // namespace detail
 
-/// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`. Refuses the first condition that
-/// the schedule needs and the call does not meet.
+/// Prepares a plan with a Conv or Gemm with one schedule; split-K uses `parts` CTAs per tile. Refuses with the first
+/// unmet condition of the schedule.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
@@ -241,8 +242,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
     }
 }
 
-/// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
-/// it, by the model or by a table of measurements, with at most `workspace_bytes`.
+/// Prepares a plan with a Conv or Gemm with the fastest candidate, by the model or a tuned table, in at most
+/// `workspace_bytes`.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,

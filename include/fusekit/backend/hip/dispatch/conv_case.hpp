@@ -11,14 +11,14 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
+/// Collapsed layout of the weights; N x K x 1 x 1 for a Gemm.
 template <class Plan>
 FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
 
-/// The operands of a plan with a Conv or Gemm, with what is worked out of them once a call.
+/// Operands of a plan with a Conv or Gemm, with values derived from them once per call.
 template <class Plan, Element T, OutputElement U>
 struct ConvOperands {
     using Geometry = decltype(Plan::Head::geometry(std::declval<BoundPlan<Plan> const&>().head));
@@ -30,19 +30,19 @@ struct ConvOperands {
     CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};  ///< of the mainloop
 
-    /// Refuses extents that kernels do not count. What follows needs it where it runs.
+    /// Refuses extents beyond the kernels' 32-bit counts. The functions below need the extents within them at run time.
     FUSEKIT_H Refusal refuse_limits() const {
         return refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output);
     }
     FUSEKIT_H GroupedProduct product() const { return product_of<Plan>(filter, output); }
-    /// True if x or the weights have no elements: the sums have no products, or those with padding alone.
+    /// True if x or the weights have no elements: accumulators have no products, or products with padding only.
     FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
     FUSEKIT_H bool exceed_offsets() const {
         return far_operand(filter, x.collapsed_layout(), weights, y.layout) != FarOperand::none;
     }
 };
 
-/// Whether a row has bits for the slices, rows and columns of a padded window.
+/// True if KOffset has mask bits for all slices, rows and columns of a padded window.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     for (int mode = 0; mode < filter.rank; ++mode)
@@ -50,8 +50,8 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// True if Direct runs in place of tiles: sums of no products, groups of few channels, windows of many taps, or
-/// operands beyond 32-bit offsets.
+/// True if Direct runs instead of tiles: no products, groups of few channels, windows of too many taps, or operands
+/// beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     if (operands.sum_nothing()) return true;
@@ -65,7 +65,7 @@ FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     return exceeds_offsets;
 }
 
-/// The bytes of x, of which no more is read than there are products, of the weights and of y.
+/// Bytes of x, w and y; x counts at most once per window that reads it.
 template <Element T, OutputElement U>
 FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
     auto const size = [](Index<4> const& shape) {
@@ -79,7 +79,7 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 }  // namespace detail
 
-/// A plan's convolution or product of x to y as schedules see it.
+/// Describes a plan's convolution or GEMM to the schedules.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
@@ -87,7 +87,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     auto const& geometry = its_geometry;  // clang 14 refuses a structured binding in a requires-expression
     Index<4> const &w = weights.shape, &of_y = output;
     detail::GroupedProduct const product = operands.product();
-    std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // of a phase, the mean
+    std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // mean over the phases
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},
                     .type = data_type<T>,

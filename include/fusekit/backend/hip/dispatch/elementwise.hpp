@@ -10,21 +10,21 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Whether x and y are aligned for packets of so many elements.
+/// True if x and y are aligned to packets of `lanes` elements.
 template <int lanes, Element T, detail::OutputElement U>
 FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Prepares Streaming with packets of `lanes` places; parameters repeat after `period` places.
+/// Prepares Streaming with packets of `lanes` elements; parameters repeat after `period` elements.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                                      std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
-    auto const step = [&](Layout<4> const& layout) {  // the stride of a single image leads nowhere
+    auto const step = [&](Layout<4> const& layout) {  // the stride of a single image is unused
         return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
     params.x_step = step(params.x.layout);
@@ -64,7 +64,8 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) {  // places after which parameters repeat, in packets of so many
+    auto const period = [&](std::int64_t packet) {  // elements after which parameters repeat, for packets of `packet`
+                                                    // elements
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;
@@ -76,14 +77,14 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     // Longer images: no operator reads p or q.
     params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
-                              plane >= lanes;  // a packet has two at most
+                              plane >= lanes;  // a packet spans at most two channels
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
     return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
 }
 
-/// Prepares a plan without a Conv with the schedule that the table has for it.
+/// Prepares a plan without a Conv with the table's schedule.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                        detail::ImageView<T const> const& x,

@@ -11,30 +11,30 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Whether the GPU is one of those that sm_90a's code runs on.
+/// True if sm_90a code runs on the GPU.
 FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// The launch of a schedule, the other half of its entry in schedule/list.hpp: a specialisation for each. With
+/// Launch of a schedule, the other half of its entry in schedule/list.hpp: one specialization each. Members:
 ///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
-/// or, of entries by_tma,
-///   launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; nothing where an operand's
-///   layout,
-///                                                               the program or the GPU does not suit
-///   unmet_by_layout<Schedule>(gpu, operands, parts)             the condition for which it is nothing
+/// or, for entries by_tma,
+///   launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; empty if an operand's layout,
+///                                                               the program or the GPU does not support it
+///   unmet_by_layout<Schedule>(gpu, operands, parts)             the condition that made it empty
 template <class Entry>
 struct Launcher;
 
-/// Whether this program's code for a kernel runs on the GPU.
+/// Checks that this program has code for a kernel that runs on the GPU.
 template <class Params>
 FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
     return holds(kernel.is_launchable(gpu.index()), "the program has no code for sm_90a that runs on the GPU",
                  "compile for it, or use NativeGemm");
 }
 
-/// Whether TMA loads the tensor that an operator reads by pixel, as Residual's: one, of y's extents and type.
+/// Checks that TMA can load the tensor that an operator reads by pixel, such as Residual's: one tensor of y's extents
+/// and type.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
     Unmet unmet;
@@ -56,7 +56,7 @@ FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
     return unmet;
 }
 
-/// Prepares a schedule by_tma that the caller named. Its refusal says the first condition that failed.
+/// Prepares a schedule by_tma that the caller named. Refuses with the first unmet condition.
 template <class Schedule, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
                                                                 ConvOperands<Plan, T, U> const& operands, int parts,

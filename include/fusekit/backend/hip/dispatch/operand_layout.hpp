@@ -10,7 +10,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Whether rows of a plane follow one another, planes too, and images begin at multiples of 16 bytes.
+/// True if rows and planes are dense and images start at multiples of 16 bytes (NCHW).
 template <class T>
 FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
     Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
@@ -19,14 +19,14 @@ FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
-/// Whether channels neighbour and pixels of a row follow one another, rows too, and, of single pixels, images.
+/// True if channels are contiguous and pixels of a row evenly spaced; rows too, and for 1x1 windows images.
 FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
     Extent const step = step_of_pixels(layout);
     return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&
            (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
 }
 
-/// The layout of x and y that a Planes schedule reads and writes; none where there is no such.
+/// Layout of x and y for a Planes schedule; PlanesOrder::none if neither order fits.
 template <class T>
 FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
     if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
@@ -37,8 +37,7 @@ FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> c
     return PlanesOrder::none;
 }
 
-/// Whether pixels of a row of x follow one another, their channels too, and rows and images lie at multiples of 16
-/// bytes.
+/// True if the pixels of a row of x and their channels are dense, and rows and images start at multiples of 16 bytes.
 template <class T>
 FUSEKIT_H bool has_rows_of_pixels(TensorView<T> const& x) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -62,7 +61,7 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                {"bytes from one image of y to the next", "bytes from one row of y to the next",
                 "bytes from one pixel of y to the next"}};
 
-/// The first condition of TMA that x, weights or y, channels last, do not meet.
+/// Returns the first TMA condition that channels-last x, weights or y fail.
 template <class T, class W, class U>
 FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
     Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;

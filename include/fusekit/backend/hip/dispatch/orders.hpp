@@ -7,13 +7,12 @@
 
 namespace fusekit::hip {
 
-/// The layouts that calls compile kernels for: of x and y in any order, or of those whose channels are neighbours,
-/// as of matrices whose columns are.
+/// Layouts that calls compile kernels for: any, or channels-last (row-major for matrices).
 enum class Orders { any, channels_last };
 
 namespace detail {
 
-/// Refuses a tensor with several channels that are not neighbours.
+/// Refuses a tensor with several channels and a channel stride other than 1.
 FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] <= 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;

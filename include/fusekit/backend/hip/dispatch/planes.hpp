@@ -10,7 +10,7 @@
 
 namespace fusekit::hip::detail {
 
-/// A map of the pixels of x that parts of y see.
+/// Encodes a tensor map of the pixels of x that parts of y read.
 template <class T, class Tiles>
 FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
@@ -20,8 +20,8 @@ FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const&
     return encode_rows_of_x(map, column, tiles);
 }
 
-/// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 16 bytes of channels of
-/// 64 filters, as they lie. False where they do not lie so, in multiples of 16 bytes.
+/// Encodes a tensor map of 3 x 3 filters in KCRS order, in boxes of all taps of 16 bytes of channels of 64 filters.
+/// Returns false if taps and channels are not dense or filters do not start at multiples of 16 bytes.
 template <class W>
 FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     constexpr int taps = 9;
@@ -36,7 +36,7 @@ FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
-/// The kernel's body for an element type.
+/// Mainloop for an element type.
 template <class Plan, class Schedule, class T>
 struct PlanesOf {
     using Type = PlanesGemm<Plan, Schedule, T>;
@@ -46,17 +46,17 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What of a schedule's launch depends on the schedule.
+/// Launch parameters that depend on the schedule's type.
 template <class Params>
 struct PlanesLaunch {
     Kernel<Params> kernel;
     std::int64_t tiles;
     bool channels_last;
-    bool (*encode_x)(Params&);  ///< of channels last: a map of x
+    bool (*encode_x)(Params&);  ///< channels-last: encodes a map of x
 };
 
-/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where
-/// weights do not lie as it needs them, or the program or the GPU has no such kernel.
+/// Launch of a Planes kernel; `parts` CTAs share a tile, at most one for each 64 channels of x. Empty if the weights'
+/// layout is not legal, or if the program or the GPU lacks the kernel.
 template <class Plan, Element T>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                      PlanesLaunch<ConvParams<Plan, T, T>> const& with,

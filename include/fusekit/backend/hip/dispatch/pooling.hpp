@@ -13,8 +13,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The launch of a pool's kernel whose blocks make `of_block` outputs each; as many outputs as params say are a slab
-/// of `images`.
+/// Launch of a pool's kernel whose CTAs compute `of_block` outputs each. A slab of `images` has `outputs` outputs.
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
                                                                  std::int64_t images, std::int64_t outputs,
@@ -24,12 +23,12 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
-/// Outputs of an image, K P Q, images of a slab and outputs of a slab. All are 0 where y has no elements.
+/// Outputs of an image, K P Q, images of a slab and outputs of a slab. All are 0 if y has no elements.
 struct PoolSlabs {
     std::int64_t image = 0, images = 0, outputs = 0;
 };
 
-/// Cuts the outputs of a pool into slabs; refuses an image of 2^31 outputs or more.
+/// Splits a pool's outputs into slabs; refuses an image of 2^31 outputs or more.
 template <class Plan>
 FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits const& limits) {
     if (has_no_elements(y)) return PoolSlabs{};
@@ -66,8 +65,8 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
     return detail::prepare_pool<Plan, Alone>(gpu, params, images, outputs, Alone::threads);
 }
 
-/// Prepares a plan without a Conv that pools windows of a filter: in packets of channels of up to 16 bytes, where they
-/// lie together. Operators that store write one element at a time, which threads of packets would not do as neighbours.
+/// Prepares a plan without a Conv that pools windows of a filter. Contiguous channels are read in packets of up to 16
+/// bytes. Operators that store write one element at a time, because packets would make their writes strided.
 template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
 FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,

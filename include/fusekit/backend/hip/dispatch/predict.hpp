@@ -8,12 +8,12 @@
 
 namespace fusekit::hip {
 
-/// What the model expects of a run: the time, what limits it, and the schedule that the library chooses.
+/// Predicted run: time, limiting resource, and the library's choice of schedule.
 struct Prediction {
     double seconds;
     Bound bound;
     ScheduleFacts schedule;
-    int parts = 1;  ///< blocks that share a tile
+    int parts = 1;  ///< CTAs that share a tile
 
     /// "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
     FUSEKIT_H Text to_string() const {
@@ -29,10 +29,10 @@ FUSEKIT_H inline GpuRates rates_at(GpuRates const& rates) { return rates; }
 FUSEKIT_H inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
 FUSEKIT_H inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
 
-/// What validate() asks of a device where there is none.
+/// Stands in for a device in validate().
 struct NoDevice {};
 
-/// The schedules of a plan with a Conv or Gemm on a GPU, and their times.
+/// Calls f with the schedules of a plan with a Conv or Gemm on a GPU, ranked by estimated time.
 template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
@@ -53,7 +53,7 @@ FUSEKIT_H inline Prediction best_of(Ranking const& ranking) {
 
 }  // namespace detail
 
-/// The predictions of all schedules that compute a convolution, the library's choice first.
+/// Predictions of all schedules that can compute a convolution, the library's choice first.
 struct Predictions {
     Prediction each[Ranking::most] = {};
     int count = 0;
@@ -73,7 +73,7 @@ FUSEKIT_H inline Predictions all_of(Ranking ranking) {
     return all;
 }
 
-/// Calls f with the validated views of a plan's run, at multiples of 16 bytes.
+/// Calls f with the validated views of a plan's run, at 16-byte aligned addresses.
 template <class Plan, Element T, OutputElement U, int Rank, class F>
 FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y,
                           F const& f) {
@@ -86,8 +86,8 @@ FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank
 
 }  // namespace detail
 
-/// The predictions of a plan with a Conv or Gemm for a device, an architecture or its rates. Operands are taken to lie
-/// at multiples of 16 bytes. Throws Error where the layouts do not fit.
+/// Predicts all schedules of a plan with a Conv or Gemm for a device, an architecture or its rates. Operands are
+/// assumed 16-byte aligned. Throws Error if the layouts do not fit.
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -98,7 +98,7 @@ FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bou
     });
 }
 
-/// The first of them: BoundPlan::predict().
+/// Predicts the library's choice: BoundPlan::predict().
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -113,7 +113,7 @@ FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& boun
     else return {};
 }
 
-/// What a TunedTable knows a plan's convolution of x to y by.
+/// Key of a plan's convolution of x to y in a TunedTable.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     return detail::with_views(bound, x, y, [&](detail::ImageView<T const> const& from, detail::ImageView<U> const& to) {

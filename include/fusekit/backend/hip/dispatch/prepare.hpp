@@ -16,8 +16,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// How plans of one kind of head are prepared: with the library's choice of a schedule for a stream, and with one of
-/// the caller's.
+/// Prepares plans of one kind of head: with the library's choice of schedule for a stream, or with the caller's
+/// schedule.
 template <detail::HeadKind kind>
 struct PrepareHead;
 
@@ -36,7 +36,7 @@ struct PrepareHead<detail::HeadKind::conv> {
     }
 };
 
-/// A Gemm is a convolution of single pixels.
+/// A Gemm is a 1x1 convolution.
 template <>
 struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv> {};
 
@@ -73,7 +73,7 @@ struct PrepareHead<detail::HeadKind::elementwise> {
     }
 };
 
-/// Puts a call's launch, prepared with its tensors, on the stream. Throws Error.
+/// Launches a prepared call on the stream. Throws Error.
 template <class Params>
 FUSEKIT_H void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();
@@ -98,12 +98,12 @@ FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> co
     detail::run(prepare(bound, x, y), *this);
 }
 
-/// A stream for calls whose launches Own::prepare() makes. It borrows the stream, or the device, that made it.
+/// Stream whose calls launch as Own::prepare() says. Borrows the stream or device that made it.
 template <class Own, class Schedule = void>
 class Directed : public Memory, public Suits<Schedule> {
 public:
     using TensorDevice = Device;
-    static constexpr bool is_handle = true;  ///< runs may be put on a const one
+    static constexpr bool is_handle = true;  ///< runs may be launched on a const one
 
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
@@ -135,7 +135,7 @@ public:
     }
 };
 
-/// Runs convolutions as a borrowed table of measurements says, where the table has them.
+/// Runs convolutions with the schedules of a borrowed tuned table, where the table has them.
 class Tuned : public Directed<Tuned> {
 public:
     FUSEKIT_H Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
@@ -153,8 +153,8 @@ private:
     TunedTable const* table;
 };
 
-/// Compiles kernels for tensors whose channels are neighbours alone, but for gradients by the weights: their y is
-/// filters, which may have any layout.
+/// Compiles kernels for channels-last tensors only. Exception: y of a weight gradient, which is filters, may have any
+/// layout.
 class ChannelsLast : public Directed<ChannelsLast> {
 public:
     FUSEKIT_H explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}

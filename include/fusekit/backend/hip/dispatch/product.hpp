@@ -9,12 +9,12 @@
 
 namespace fusekit::hip::detail {
 
-/// A Conv or Gemm as tiles see it: `groups` products of m x n.
+/// Implicit GEMM of a Conv or Gemm: `groups` products of m x n.
 struct GroupedProduct {
     std::int64_t m, n, groups;
 };
 
-/// Of a plan with such a geometry whose mainloop's own outputs have these extents.
+/// Returns the product of a plan whose mainloop's output has shape y.
 template <class Plan, class Geometry>
 FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -25,7 +25,7 @@ FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Ind
     }
 }
 
-/// Counts the tiles of `m` pixels. Where a plan has phases, each phase has tiles of its own.
+/// Counts the tiles of `m` pixels. In a plan with phases each phase has its own tiles.
 template <class Plan>
 FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
                                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
@@ -33,8 +33,8 @@ FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
     else return divide_up(m, tile_m);
 }
 
-/// The tiles along pixels of a plan, whose mainloop's own outputs have the extents `y`, and the slabs that they are cut
-/// into; `columns` tiles are beside each.
+/// Tiles along the pixels of a mainloop's output y, and the slabs that contain them; each has `columns` tiles along
+/// channels.
 struct SlabTiles {
     std::int64_t tiles;
     Slabs slabs;
@@ -54,7 +54,7 @@ FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_
             {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};
 }
 
-/// Whether the weights of each matrix of a batch begin as those of the first do: at a multiple of `count` elements.
+/// True if the weights of each matrix of a batch start at a multiple of `count` elements from the first.
 template <class Plan>
 FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -65,14 +65,14 @@ FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     }
 }
 
-/// x as the tiles of a group see it: where groups are matrices, one row of pixels.
+/// Returns x as the tiles of a group read it: one row of pixels if groups are matrices.
 template <class Plan, Element T>
 FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
     if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;
     return x;
 }
 
-/// Whether packets of `count` pixels of a group lie together and aligned in x.
+/// True if packets of `count` pixels of a group are contiguous and aligned in x.
 template <class Plan, Element T>
 FUSEKIT_H bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
     return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&

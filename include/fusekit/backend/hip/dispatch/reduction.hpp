@@ -11,21 +11,21 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// How many grid groups run at a time, and how many blocks each has.
+/// Number of concurrent grid groups, and CTAs per group.
 struct GridGroups {
     unsigned count, size;
 };
 
-/// Gives a group at least `fewest` blocks, and so many that what all groups read at once stays in the cache; more where
-/// that makes the last round fuller. A round takes 1 / group_size of one block's time, and there are as many rounds as
-/// segments a group.
+/// Gives a group at least `fewest` CTAs, and enough CTAs that the segments read concurrently fit the cache; more if
+/// that fills the last round better. A round takes 1 / group_size of one CTA's time, and a group has as many rounds as
+/// segments.
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                                std::int64_t fewest, std::int64_t most_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
-    if (fewest > blocks) fewest = blocks;  // where the cache does not hold one segment
+    if (fewest > blocks) fewest = blocks;  // the cache holds less than one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -61,7 +61,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
-    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks with all their threads
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // CTAs with all their threads
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     auto const cut = [&](std::int64_t steps_of_image) {
         while (detail::divide_up(shape[0], params.slabs) * steps_of_image >= limits.steps && params.slabs < shape[0])
@@ -102,8 +102,8 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
-    // Channels are totalled a few at a time, so that the cache keeps them. Several blocks share one only where a
-    // processor would be idle, because a barrier takes microseconds. Columns are totalled all at once.
+    // A few channels are reduced at a time, so that the cache keeps them. Several CTAs share a channel only if a
+    // processor would otherwise be idle, because a barrier takes microseconds. Columns are reduced all at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
@@ -137,7 +137,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
-/// Prepares sums over no values: each sum is a column, which one block saves.
+/// Prepares sums over no values: each sum is a column that one CTA stores.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
                                                                          ReductionParams<Plan, T, U> params,
@@ -158,7 +158,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu con
 
 }  // namespace detail
 
-/// Prepares a plan that begins with a reduction with one schedule.
+/// Prepares a plan that starts with a reduction with one schedule.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
@@ -184,7 +184,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
-    // Pattern::any alone has slabs: in the kernel of planes their loop spills 48 bytes on sm_90a.
+    // Only Pattern::any has slabs: the loop over slabs spills 48 bytes in the kernel of planes on sm_90a.
     std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
                        steps = Steps::per_place    ? 1
                                : params.by_columns ? plane
@@ -197,7 +197,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }
 
-/// Prepares such a plan with the schedule that the table has for it.
+/// Prepares a plan that starts with a reduction with the table's schedule.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                         detail::ImageView<T const> const& x,

@@ -6,9 +6,9 @@
 
 namespace fusekit::hip {
 
-/// Cuts the totals of `tiles` times `columns` tiles and gives the bytes of workspace that they take: 0 where a plan
-/// totals no tiles. Tiles are grouped: about as many groups as each has tiles, so that the last blocks read little, and
-/// no more than the workspace has states for.
+/// Groups the totals of `tiles` x `columns` tiles and returns their workspace bytes; 0 if a plan has no tile totals.
+/// The number of groups is about the number of tiles per group, so that the last CTAs read little; the workspace's
+/// states bound it.
 template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
@@ -18,7 +18,7 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
-        if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))  // slabs that end within a tile
+        if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))  // slabs that end inside a tile
             return Error(type_name<Plan>(), "y", "shape",
                          "images of a multiple of 64 pixels, where these are 2^30 or more and totalled", to_string(y));
         std::int64_t group_size = 1;
@@ -31,7 +31,7 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
     return workspace_bytes;
 }
 
-/// Prepares a plan with a Conv on `tiles` times `columns` tiles, a block each.
+/// Prepares a plan with a Conv on `tiles` x `columns` tiles, one CTA each.
 template <class Plan, class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_tiles(Gpu const& gpu, Kernel<Params> const& kernel, Params& params,
                                                std::int64_t tiles, std::int64_t columns) {

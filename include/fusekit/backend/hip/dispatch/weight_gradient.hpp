@@ -14,7 +14,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// How channels or pixels of a tensor are loaded: in packets of channels of each group, where they lie so.
+/// Chooses the loads of a tensor: packets of a group's channels if they are contiguous and aligned, else others.
 template <Element T>
 FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
@@ -25,7 +25,7 @@ FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t
     return problem::channels_are_neighbours(view.layout) ? Neighbours::channels : Neighbours::pixels;
 }
 
-/// Whether all elements of a tensor lie where a Buffer reads from the first.
+/// True if a Buffer at the first element reaches all elements of a tensor.
 template <class T>
 FUSEKIT_H bool is_near(TensorView<T> const& view) {
     OffsetRange range;
@@ -33,8 +33,8 @@ FUSEKIT_H bool is_near(TensorView<T> const& view) {
     return range.is_near(sizeof(T));
 }
 
-/// Whether quads of dy's pixels are loaded together, and x is near enough for sums of its offsets: an image's pixels of
-/// dy follow one another, and offsets in x are neither negative nor far.
+/// True if quads of dy's pixels are contiguous and 32-bit sums of x's offsets suffice: an image's planes of dy are
+/// dense, and offsets in x are non-negative and within a Buffer's reach.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
@@ -48,7 +48,7 @@ FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const>
     return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
 }
 
-/// The rows and columns of a window fit the table of WindowOffsets.
+/// True if the rows and columns of a window fit the table of WindowOffsets.
 template <Element T, int Space>
 FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     int rows = 1;
@@ -56,9 +56,9 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     return rows + filter.size[Space - 1] <= WindowOffsets<T>::most_lines;
 }
 
-/// WeightGradientRows computes the problem: the quads of a row of y are 4 or 8 consecutive elements of x under each tap
-/// (RowOffsets) and fill over half of the padded rows, and channels fill the fragments of threads. Rows of x do not
-/// overlap, so that only the first and last rows have quads that reach out of bounds of x (EdgeSteps).
+/// True if WeightGradientRows can compute the problem: under each tap the quads of a row of y are 4 or 8 consecutive
+/// elements of x (RowOffsets) and fill over half of the padded rows, and channels fill the threads' fragments. Rows of
+/// x do not overlap, so that only quads of the first and last rows reach out of bounds of x (EdgeSteps).
 template <Element T>
 FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
                             std::int64_t group_c, std::int64_t group_k) {
@@ -69,7 +69,7 @@ FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& 
            2 * dy[3] > PaddedRows::of_row(dy[3]) && dy[0] * PaddedRows::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
 }
 
-/// Under single taps, images of x and dy whose rows follow one another are one row each: it fills its slots.
+/// With 1x1 windows merges the dense rows of each image of x and dy into one row, which fills its slots.
 template <class X, class Dy>
 FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     Index<4> const &shape = x.shape, &stride = x.stride;
@@ -78,14 +78,15 @@ FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     x.stride[2] = dy.stride[2] = 0;
 }
 
-/// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
+/// True if GPUs of an architecture have a tile. A run checks this, because the host pass of AMD's compiler has no
+/// target.
 template <class Tile, Element T>
 FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
-/// Whether a group's channels of y fill wide tiles. In the main loop these take 6 to 9 % less time for as many
-/// products, so a sixteenth of them may be idle.
+/// True if a group's channels of y fill wide tiles. These take 6 to 9 % less mainloop time per product, so that up to a
+/// sixteenth of them may be idle.
 FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Narrow = WeightGradientTile;
     using Wide = WideWeightGradientTile;
@@ -94,8 +95,8 @@ FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));
 
-/// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
-/// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
+/// Chooses the split-K of a tile's pixels so that all of `tiles` occupy `blocks` CTAs: clusters if available, times the
+/// groups of CTAs whose accumulators of `part_bytes` each fit the workspace. A tile's accumulators are merged in
 /// `passes`.
 FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
                                                std::int64_t most_parts, std::int64_t part_bytes,
@@ -112,9 +113,8 @@ FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// Prepares a launch of Mainloop, a WeightGradient. There is none where the GPU does not have the tile, channels do not
-/// fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
-/// images that take `plane`.
+/// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks the tile, channels do not fill it, or CTAs
+/// would have too many pixels. CTAs have multiples of `step` pixels of images of `plane` pixels.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
@@ -145,8 +145,8 @@ FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepar
                          : 0,
         parts.cluster);
 }
-/// The launch of the first of some mainloops that has one. The last has where workspace lets blocks have fewer than
-/// `most_pixels` each.
+/// Launch of the first mainloop that can compute the problem. The last one can if workspace allows CTAs of fewer than
+/// `most_pixels` pixels.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
@@ -163,7 +163,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_
 
 }  // namespace detail
 
-/// Prepares a plan of a ConvWeightGradient, with at most `workspace_bytes`.
+/// Prepares a plan of a ConvWeightGradient, in at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
@@ -178,7 +178,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
     params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
-        // A bias gradient for x of no channels: filters of one channel and no weights, so that nothing divides by 0.
+        // A bias gradient for x of no channels: filters of one channel and no weights avoid a division by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);
