@@ -7,32 +7,32 @@
 
 namespace fusekit::hip {
 
-/// Chosen from machine code, not measured: no spills, enough shared memory and enough waves.
+/// Tiles for AMD's GPUs, chosen from machine code, not measured: no spills, enough LDS and enough waves.
 struct AmdTuning {
     using Architecture = arch::Amd;
 
-    /// Products take the cycles that they are published to take; what else there is, no GPU has told.
+    /// Products take their published cycles; everything else is uncalibrated.
     static constexpr CostTable costs = [] {
         CostTable result;
         result.direct.arithmetic = 8;
         return result;
     }();
 
-    /// 64 KB of shared memory do not hold long buffers of many blocks.
+    /// 64 KB of LDS bound the k-tiles of several CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
     static constexpr bool chooses_split = false;
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
 
-    /// Waves of 64 have 64 x 64 sums, waves of 32 have 32 pixels of 64 channels: registers hold no more beside the
-    /// loads.
+    /// A wave of 64 lanes has 64 x 64 accumulators, a wave of 32 lanes 32 pixels x 64 channels: the loads leave
+    /// registers for no more.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
-    /// Where pixels of 8 bits are neighbours, products of 128 channels hide what it takes to transpose them.
+    /// With 128 channels the products of 8-bit elements with contiguous pixels hide the cost of transposing the pixels.
     static constexpr NativeTile native_bytes[] = {native[0], {.m = 64, .n = 128, .blocks = 3}, native[1]};
     static constexpr bool native_floats = true;
 
-    /// A thread takes four elements at a time, two loads ahead.
+    /// Four elements per access, two loads in flight.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
         int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);

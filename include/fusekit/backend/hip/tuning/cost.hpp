@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// What limits a launch.
+/// Resource that limits a launch.
 enum class Bound : unsigned char { arithmetic, cache, memory, latency };
 
 FUSEKIT_H constexpr char const* name_of(Bound bound) {
@@ -15,77 +15,77 @@ FUSEKIT_H constexpr char const* name_of(Bound bound) {
     return names[static_cast<int>(bound)];
 }
 
-/// What a kernel does, as the model of its time sees it: the processor with the most tiles computes `rounds` of them,
-/// one after another, or so many at once, in `steps` along GemmK.
+/// A kernel's work in the model: the busiest processor computes `rounds` of tiles, each round one tile or several at
+/// once, in `steps` along GemmK.
 struct Walk {
     double rounds, steps;
-    double arithmetic;  ///< cycles of a step's products
-    double cache_bytes = 0;  ///< that a step reads
-    double copies = 0;  ///< cycles in which its copies begin, at the least
+    double arithmetic;  ///< of a step's products, in cycles
+    double cache_bytes = 0;  ///< read by a step
+    double copies = 0;  ///< least cycles of issuing a step's copies
     double outputs = 0;  ///< of a round
-    double exchanges = 0;  ///< cycles in which blocks that share tiles exchange sums
+    double exchanges = 0;  ///< cycles of exchanging accumulators between CTAs that share tiles
 };
 
-/// What the products of a kind of schedule do not take, in cycles: measured corrections.
+/// Measured overheads of a kind of schedule beyond its products, in cycles.
 struct Costs {
-    double launch = 0;  ///< from a launch to the first step, and after the last round
-    double round = 0, output = 0;  ///< beside the steps of a round, and for each of its outputs
-    double step = 0, least_step = 0;  ///< beside the products of a step, and a whole one at the least
-    double arithmetic = 1;  ///< how many times their cycles products take
+    double launch = 0;  ///< before the first step and after the last round
+    double round = 0, output = 0;  ///< per round beyond its steps, and per output of a round
+    double step = 0, least_step = 0;  ///< per step beyond its products, and the least cycles of a whole step
+    double arithmetic = 1;  ///< factor on the products' published cycles
 };
 
-/// When tiles are shared along GemmK: at most so many a processor. Each doubling of the blocks a tile takes so many
-/// cycles of each, in clusters and in workspace.
+/// Split-K: at most `most_tiles` tiles per processor are split. Each doubling of the CTAs per tile costs
+/// `cluster_cycles` in clusters, or `workspace_cycles` through workspace, for each of the processor's CTAs.
 struct SplitCosts {
     int most_tiles = 0;
     double cluster_cycles = 0, workspace_cycles = 0;
 };
 
-/// How WarpSpecialized's TMA loads and products share a processor, in cycles where no other unit is named.
+/// Costs of WarpSpecialized's TMA loads beside its products, in cycles unless another unit is named.
 struct TmaCosts {
-    double ping_pong_last_round = 1;  ///< of a round that few processors have, at the least
-    double shared_memory = 1;  ///< of the time that shared memory takes to give a step's rows to products
-    double narrow_row = 0, short_row = 0;  ///< a copied row that x does not fill; a row of less than 128 bytes
-    double row_beyond = 0;  ///< a row of filters past the last one,
-    double processors_beyond = 1;  ///< and one more for so many processors that copy some
-    int split_processors = 1;  ///< CTAs that share tiles are at most this fraction of the processors
+    double ping_pong_last_round = 1;  ///< least share of a full round that a partly filled last round costs
+    double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
+    double narrow_row = 0, short_row = 0;  ///< a copied row that x's channels do not fill; a row of less than 128 bytes
+    double row_beyond = 0;  ///< a row of filters past the last filter,
+    double processors_beyond = 1;  ///< plus one cycle per this many processors that copy such rows
+    int split_processors = 1;  ///< split tiles use at most this fraction of the processors
 };
 
-/// Processors that run no cluster of 8 or 4 CTAs: one of so many.
+/// One of this many processors runs no cluster of 8 or 4 CTAs.
 struct IdleInClusters {
     int of_8 = 1, of_4 = 1;
 };
 
-/// Groups with fewer output channels leave most of a matrix unit's product empty.
+/// Groups with fewer output channels leave most of an MMA instruction's columns empty.
 inline constexpr std::int64_t least_matrix_channels = 16;
 
-/// Costs of all kinds, and the share of memory's rate that kernels reach.
+/// Costs of all schedules, and the fraction of memory bandwidth that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_in_turns, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
-    /// What statistics add to the two ways of bulk copies; to a round where each tile puts totals of its own.
+    /// Costs that statistics add to the two kinds of TMA schedules: per round in which each tile stores its own totals.
     Costs totals, totals_in_turns;
-    Costs maxima;  ///< what a largest magnitude adds to a halo, whose tiles have gaps
+    Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps
     SplitCosts split, matrix_split, bulk_split;
     TmaCosts tma;
     IdleInClusters idle;
     double memory_share = 0.85;
-    double clock_share = 1;  ///< of the highest clock, under load
+    double clock_share = 1;  ///< fraction of the peak clock under load
 };
 
-/// The seconds of a launch, and their largest part.
+/// Seconds of a launch, and the resource with the largest share.
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int parts = 1;  ///< blocks that share a tile
+    int parts = 1;  ///< CTAs that share a tile
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
 };
 
-/// The time of a walk whose tensors have `bytes`. Memory's time and the processors' overlap, but not at their ends:
-/// their sum is of fourth powers, a fifth more than the longer where they are equal.
+/// Time of a walk whose tensors have `bytes`. Memory time and processor time overlap except at their ends: the model
+/// takes (a^4 + b^4)^(1/4), which is 1.19 of the longer if both are equal.
 FUSEKIT_H constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
                                       GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * walk.arithmetic,

@@ -7,16 +7,18 @@
 
 namespace fusekit::hip {
 
-/// Measured on an H200 and an H100, sm_90.
+/// Tiles and costs measured on an H200 and an H100, sm_90.
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square; of bulk copies
-    /// from 13 layers of batch 1 to 256 on an H200, and five schedules: within 8 %. Those of planes
-    /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
-    /// within 6 %, windows within 18 %, and shared ones within 11 %. `stem` is from an H200, within 10 % of three
-    /// layers. `totals` are from 13 layers of batch 8 to 256 on an H100, `halo` from an H200 and an H100, of bytes from
-    /// three layers of 8 to 256 on an H100. Those of `direct` are not measured.
+    /// Fitted costs, with the error of the times (root mean square for the GEMMs):
+    /// GEMMs: 130 convolutions of batch 1 to 128, H100: 11 %.
+    /// TMA loads: 13 layers of batch 1 to 256 with five schedules, H200: 8 %.
+    /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for single pixels, 18 % for
+    /// windows, 11 % for shared tiles.
+    /// Stem: three layers, H200: 10 %.
+    /// Totals: 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to 256, H100.
+    /// `direct` is uncalibrated.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -46,7 +48,7 @@ struct NvidiaTuning {
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
-        // On an H100 more CTAs that share tiles than a quarter of the processors gained nothing.
+        // H100: splitting over more CTAs than a quarter of the processors gained nothing.
         .tma = {.ping_pong_last_round = 0.675,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
@@ -54,31 +56,31 @@ struct NvidiaTuning {
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .split_processors = 4},
-        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 processors 120 and 124 run clusters
+        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 processors 120 run clusters of 8, 124 clusters of 4
         .memory_share = 0.83};
 
-    /// Long steps along GemmK pay, because shared memory holds the buffers of many blocks.
+    /// Deep k-tiles pay, because SMEM holds the stages of many CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    /// A processor has few blocks of it, and they have registers to spare.
+    /// Few CTAs per processor: they have registers to spare.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
-    /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
+    /// Tiles and k-tiles of `gemm`: before sm_80 the arithmetic is plain.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 4, .k = 16}};
     static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
-    /// Of floats: a block of 128 x 128 has all registers and shared memory of a processor.
+    /// Float: a CTA of 128 x 128 takes all registers and SMEM of a processor.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
     static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// The best five of thirteen, on 13 layers of batch 1, 8, 64 and 256: within 0.3 % of all.
+    /// Best five of thirteen tiles on 13 layers of batch 1, 8, 64 and 256: within 0.3 % of all thirteen.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -88,7 +90,7 @@ struct NvidiaTuning {
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
-    /// The same of int8. Rows of 64 bytes are for 64 channels.
+    /// Tiles of int8. Rows of 64 bytes serve TileN = 64.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -96,15 +98,15 @@ struct NvidiaTuning {
         {.m = 256, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// The same of 8-bit floats: sums of a step beside those of a tile take registers, and warpgroups that share a tile
-    /// add while others multiply. The best four of eleven.
+    /// Tiles of 8-bit floats: the accumulators of a k-block need registers beside the tile's, and with cooperative
+    /// roles one warpgroup promotes while others multiply. Best four of eleven.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 96, .n = 128, .stages = 7},
         {.m = 64, .n = 128, .stages = 8},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
+    /// Tiles of weight gradients. Tiles for any number of pixels promote their accumulators.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
@@ -112,13 +114,13 @@ struct NvidiaTuning {
     static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
-    /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7, or of floats four.
+    /// Whole images of 14 x 14 and rows of larger ones; two images of 7 x 7, four of float.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
                                 planes_float[] = {{.pixels = 240, .parts = 1}, {.pixels = 56, .parts = 4}};
 
-    /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
-    /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores
-    /// beside y. A thread loads 16 bytes at once, or the eight elements that it has registers for.
+    /// Few registers, many threads and one load per thread come closest to the bandwidth of a copy: more loads in
+    /// flight slow memory down. Per-pixel parameters and stores of operators need registers and benefit from more
+    /// steps. A thread loads 16 bytes at once, or 8 elements of 8 bits, which is what its registers hold.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;
         if (plan.stores)

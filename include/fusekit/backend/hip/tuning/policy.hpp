@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// How kernels are cut, as an architecture's table says it. Schedules have the same numbers (schedule/).
+/// Tile sizes in an architecture's table. Schedules have the same numbers (schedule/).
 struct GemmTile {
     int m, n, k, blocks;
 };
@@ -33,29 +33,28 @@ struct ReductionCut {
     int threads, bytes, unroll, blocks;
 };
 
-/// What decides how plans without a Conv or Gemm are cut.
+/// Properties of a plan without a Conv or Gemm that its tile sizes depend on.
 struct ElementwiseCase {
     int element_bytes;
-    bool placewise;  ///< parameters of every place
-    bool stores;  ///< whether operators write tensors beside y
+    bool placewise;  ///< per-pixel parameters
+    bool stores;  ///< operators write tensors besides y
 };
 
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   costs          a CostTable: what the model of time adds to the figures of a GPU's maker
-//   split          a GemmTile for products of float with few tiles a processor
-//   matrix_split   where it has sm_90a: the same for its matrix units
+//   costs          a CostTable: the model's measured additions to the published rates
+//   split          a GemmTile for products of float with few tiles per processor
+//   matrix_split   with sm_90a: a GemmTile of few tiles for its matrix units
 //   chooses_split, chooses_planes
-//                  whether the library chooses these: not before a GPU has run them and they have been measured
+//                  true if the library chooses these: only after measurement on a GPU
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
-//                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
+//                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
-//                  beside them, arrays of PlanesTile
-//   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
-//   native         where kernels of 16 and 8 bits and tf32 are cut otherwise: an array of NativeTile, in place of gemm;
-//                  native_floats says whether kernels of float are, too; native_bytes, those of 8 bits where they
-//                  differ
+//                  with sm_90a: arrays of PlanesTile
+//   weights        with sm_90a: an array of WeightCut; most_gradient_cluster, the most CTAs of a cluster on one tile
+//   native         optional: an array of NativeTile, in place of gemm, for kernels of 16 and 8 bits and tf32;
+//                  native_floats is true if it serves float too; native_bytes replaces it for 8 bits
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -67,7 +66,7 @@ struct Table {
 
 namespace detail {
 
-/// As std::size, whose header brings in streams and strings: a fifth of the time that this library's headers take.
+/// Replaces std::size, whose header includes streams and strings: a fifth of this library's compile time.
 template <class T, int count>
 consteval int count_of(T const (&)[count]) {
     return count;
@@ -77,7 +76,7 @@ template <class Tuning, int... i>
 FUSEKIT_H auto gemm_table(std::integer_sequence<int, i...>)
     -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
-/// The tiles of registers' operands for an element type on matrix units.
+/// Tiles of register operands for an element type on matrix units.
 template <class Tuning, class T>
 struct RegisterTiles {
     static constexpr auto const& tiles = Tuning::matrix;
@@ -95,7 +94,7 @@ template <class Of, int... i>
 FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
-/// A NativeGemm that the library chooses from. Code for sm_90a is without it where a MatrixGemm is faster.
+/// NativeGemm in the library's choice. Code for sm_90a omits it where a MatrixGemm is faster.
 template <int... cut>
 struct NativeCandidate : NativeGemm<cut...> {
     static constexpr bool yields_to_matrix_units = true;
@@ -105,7 +104,7 @@ concept HasMatrixTiles = requires { Tuning::matrix; };
 template <class Tuning, int... cut>
 using NativeCandidateOf = std::conditional_t<HasMatrixTiles<Tuning>, NativeCandidate<cut...>, NativeGemm<cut...>>;
 
-/// The tiles of elements T on what each processor has.
+/// Tiles of elements T for NativeGemm.
 template <class Tuning, class T>
 struct NativeTiles {
     static constexpr auto const& tiles = Tuning::native;
@@ -119,7 +118,7 @@ template <class Tuning, class Of, int... i>
 FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
     -> Table<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
-/// The schedules of plain arithmetic, or of what each processor has.
+/// Schedules of Gemm, or of NativeGemm.
 template <class Tuning, class T, bool is_native>
 struct GemmTableOf {
     using Type = decltype(gemm_table<Tuning>(std::make_integer_sequence<int, count_of(Tuning::gemm)>{}));
@@ -131,7 +130,7 @@ struct GemmTableOf<Tuning, T, true> {
     using Type = decltype(native_table<Tuning, Of>(std::make_integer_sequence<int, count_of(Of::tiles)>{}));
 };
 
-/// The tiles for an element type on matrix units.
+/// Tiles of TMA operands for an element type on matrix units.
 template <class Tuning, class T>
 struct MatrixTiles {
     static constexpr auto const& tiles = Tuning::warp_specialized;
@@ -150,7 +149,7 @@ template <class Of, int... i>
 FUSEKIT_H auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
-/// The parts of planes of an element type.
+/// Planes tiles of an element type.
 template <class Tuning, class T>
 struct PlanesParts {
     static constexpr auto const& parts = Tuning::planes;
@@ -195,7 +194,7 @@ template <class Tuning>
 using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
                                                Tuning::warp_specialized_split.stages>>;
 
-/// The schedules that a table has; of a product of T by W, of one type, as factors F, those that it has for them.
+/// Schedules in a table; for a product of T by W of one type with factors F, the native ones if the table has them.
 template <class Tuning, class T = float, class W = T, class F = T>
 using GemmTable =
     typename detail::GemmTableOf<Tuning, T,
@@ -220,8 +219,8 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 
-/// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
-/// by one access each. The narrower type's access has fewer bytes.
+/// Wider of x's and y's types. The schedule's bytes hold one packet of this type, so that x and y take one access each;
+/// the narrower type's access has fewer bytes.
 template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 

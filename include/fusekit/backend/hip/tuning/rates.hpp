@@ -6,22 +6,23 @@
 
 namespace fusekit::hip {
 
-/// The rates of a GPU, as its maker publishes them: of one chip of its architecture, where no GPU is asked. Products
-/// are a multiply and an add each. Two figures are not published: what the cache gives, and how long a launch takes.
+/// Published rates of a GPU; of one chip of the architecture if no GPU is present. A product is one multiply-add. L2
+/// bandwidth and launch latency are not published.
 struct GpuRates {
     Architecture architecture = {};
-    int processors;  ///< compute units, or streaming multiprocessors
-    double clock;  ///< cycles a second, at most
-    double products;  ///< of float without matrix units, a processor and cycle
-    double half_products, int8_products;  ///< of matrix units or dot instructions, likewise; 0 where there are none
-    double cache_bytes;  ///< from the cache that all processors share, a processor and cycle
-    double memory_bytes;  ///< a second
-    double launch;  ///< seconds from one kernel of a graph to the next that does nothing
+    int processors;  ///< compute units or streaming multiprocessors
+    double clock;  ///< peak, in Hz
+    double products;  ///< float products without matrix units, per processor and cycle
+    double half_products, int8_products;  ///< on matrix units or dot instructions, per processor and cycle; 0 if there
+                                          ///< are none
+    double cache_bytes;  ///< from L2, per processor and cycle
+    double memory_bytes;  ///< bytes/s of memory
+    double launch;  ///< seconds between two empty kernels of a graph
 };
 
 namespace arch {
 
-/// A small GPU of long ago: of what nothing is known.
+/// Fallback: a small GPU.
 FUSEKIT_H constexpr GpuRates rates_of(Any) {
     return {.processors = 16,
             .clock = 1e9,
@@ -33,8 +34,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Any) {
             .launch = 3e-6};
 }
 
-/// AMD Instinct MI100: AMD's CDNA white paper, table 1, and its data sheet. What the cache gives is in the white paper,
-/// 128 bytes a cycle of each of 32 channels of L2, halved. No AMD GPU has been measured.
+/// AMD Instinct MI100: AMD's CDNA white paper, table 1, and its data sheet. L2: half of the white paper's 128 bytes a
+/// cycle for each of 32 channels. No AMD GPU has been measured.
 FUSEKIT_H constexpr GpuRates rates_of(Amd) {
     return {.processors = 120,
             .clock = 1.502e9,
@@ -156,7 +157,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
             .memory_bytes = 864e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA H200, its data sheet and the Hopper architecture's white paper. Measured: the cache, and a launch.
+/// NVIDIA H200, its data sheet and the Hopper architecture's white paper. L2 bandwidth and launch latency are measured.
 FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
     return {.processors = 132,
             .clock = 1.98e9,
@@ -170,14 +171,14 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
 
 }  // namespace arch
 
-/// The rates of an architecture's GPUs.
+/// Rates of an architecture's GPUs.
 FUSEKIT_H constexpr GpuRates rates_of(Architecture architecture) {
     GpuRates rates = with_tag(architecture, []<class Tag>(Tag tag) { return arch::rates_of(tag); });
     rates.architecture = architecture;
     return rates;
 }
 
-/// Those of a GPU, as far as it tells them.
+/// Rates of a GPU, with the driver's figures in place of published ones where it reports them.
 FUSEKIT_H inline GpuRates rates_of(Gpu const& gpu) {
     GpuRates rates = rates_of(gpu.architecture());
     rates.processors = gpu.processors();

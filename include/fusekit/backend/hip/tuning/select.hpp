@@ -20,7 +20,7 @@ FUSEKIT_H auto call_with(F const& f) {
 
 }  // namespace detail
 
-/// Calls f(Type{}) with the type that has this number in a table, or with the first where it is negative.
+/// Calls f(Type{}) with entry `number` of a table; with the first entry if `number` is negative.
 template <class First, class... Rest, class F>
 FUSEKIT_H auto with_entry(Table<First, Rest...>, int number, F const& f) {
     if constexpr (sizeof...(Rest) > 0) {
@@ -34,13 +34,13 @@ FUSEKIT_H auto with_entry(Table<First, Rest...>, int number, F const& f) {
 
 namespace detail {
 
-/// How many tags this one extends, itself included.
+/// Number of tags that this one extends, itself included.
 template <class Tag, class... Tags>
 consteval int depth_among(arch::List<Tags...>) {
     return (0 + ... + std::is_base_of_v<Tags, Tag>);
 }
 
-/// The number of the table that describes a tag most closely; -1 where none does.
+/// Index of the table that describes a tag most closely; -1 if none does.
 template <class Tag, class... Tunings>
 FUSEKIT_H constexpr int nearest_tuning(Table<Tunings...>) {
     int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
@@ -65,7 +65,7 @@ struct Joined<Table<Left...>, Table<Right...>, Rest...> : Joined<Table<Left..., 
 template <class... Tables>
 using JoinedTable = typename Joined<Tables...>::Type;
 
-/// The types of a table for which Keeps<number> is true.
+/// Types of a table for which Keeps<index> is true.
 template <template <int> class Keeps, int number, class... Types>
 struct Kept {
     using Type = Table<>;
@@ -74,7 +74,7 @@ template <template <int> class Keeps, int number, class First, class... Rest>
 struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, Table<First>, Table<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
-/// The tables of the program's targets: kernels of other tables are not made. IsTargeted<Tag> says what is a target.
+/// Tables of the program's targets, for which IsTargeted<Tag> is true. Other tables get no kernels.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>
@@ -92,11 +92,11 @@ struct IsTargeted : std::bool_constant<arch::is_targeted<Tag>> {};
 
 }  // namespace detail
 
-/// The tables that this program has kernels of.
+/// Tables that this program has kernels of.
 using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTuning, NvidiaTuning>::Type;
 
-/// Calls f(Tuning{}) with the compiled table that describes a GPU's architecture most closely; with the first, where
-/// none does.
+/// Calls f(Tuning{}) with the compiled table that describes an architecture most closely; with the first table if none
+/// does.
 template <class... Tunings, class F>
 FUSEKIT_H auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
     int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
@@ -107,10 +107,10 @@ FUSEKIT_H auto with_tuning(Architecture architecture, F f) {
     return with_tuning(CompiledTunings{}, architecture, f);
 }
 
-/// Groups with at most so many output channels leave most of a tile empty: they run without one.
+/// Groups with at most this many output channels leave most of a tile empty; Direct computes them.
 inline constexpr std::int64_t direct_max_group_channels = 4;
 
-/// Threads that keep a processor's share of memory busy: small tensors are cut into as many.
+/// Threads per processor that saturate memory bandwidth: small tensors are cut into at least this many.
 inline constexpr std::int64_t min_threads_per_processor = 1024;
 
 }  // namespace fusekit::hip

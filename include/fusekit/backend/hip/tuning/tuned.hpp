@@ -9,8 +9,7 @@
 
 namespace fusekit::hip {
 
-/// What tells one convolution from another where its schedule was measured: the extents, the filter, x's type, and
-/// whether channels are neighbours in x and y.
+/// Key of a measured convolution: extents, filter, x's type, and channels-last flags of x and y.
 struct TunedKey {
     DataType type;
     bool x_channels_last, y_channels_last;
@@ -22,15 +21,15 @@ struct TunedKey {
     FUSEKIT_H friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
-/// A convolution and its fastest schedule, whose tiles so many blocks share.
+/// A convolution's fastest measured schedule; `parts` CTAs share a tile.
 struct TunedProblem {
     TunedKey key;
     ScheduleFacts schedule;
     int parts = 1;
 };
 
-/// What tools/tune found on one GPU: problems in the order of their keys, which outlive this, and how many times the
-/// model's time each kind of schedule took. It is a value without hidden state: device.tuned(table) runs with it.
+/// Result of tools/tune on one GPU: problems sorted by key, borrowed, and the measured time of each kind of schedule
+/// relative to the model's. A value without hidden state: device.tuned(table) runs with it.
 struct TunedTable {
     static constexpr int kinds = static_cast<int>(ScheduleKind::direct) + 1;
 
@@ -39,7 +38,7 @@ struct TunedTable {
     int count = 0;
     double factors[kinds] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-    /// The problem with this key; null where it was not measured.
+    /// Returns the problem with this key; null if it was not measured.
     FUSEKIT_H constexpr TunedProblem const* find(TunedKey const& key) const {
         int begin = 0, end = count;
         while (begin < end) {

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// A gradient by the weights as a product: channels of y; blocks of 64 columns, with one of the bias' gradient; pixels;
-/// and the bytes of x and dy. Windows are copied in boxes of their own kind.
+/// A weight gradient as a GEMM: channels of y; blocks of 64 columns, one for the bias gradient; pixels; bytes of x and
+/// dy. Windows use im2col boxes.
 struct WeightProduct {
     std::int64_t channels, blocks, pixels;
     bool has_windows;
@@ -21,24 +21,24 @@ struct WeightProduct {
     }
 };
 
-/// What blocks may share a tile with: processors, clusters of so many blocks, and workspace.
+/// Limits of split-K: processors, CTAs per cluster, and workspace.
 struct SharingLimits {
     int processors;
     unsigned most_cluster;
     std::size_t workspace_bytes;
 };
 
-/// Among how many blocks a tile's pixels are shared, and the cycles that the product takes then.
+/// Split-K of a tile's pixels over CTAs, and the cycles of the product.
 struct WeightShares {
-    static constexpr double never = 1e300;  ///< where a block would have too many pixels
+    static constexpr double never = 1e300;  ///< if a CTA would have too many pixels
 
     BlockParts parts;
     double cycles;
 };
 
-/// The cycles of a step: as many as its products take, its bytes from L2, or its bulk copies. L2 gives 70 bytes a
-/// cycle, or 42 where neighbours of the grid are a cluster and so have different pixels. A copy of windows takes 325
-/// cycles, and another copy 0.8 a pixel.
+/// Cycles of a k-tile: the maximum of its products, its L2 bytes and its TMA copies. L2 delivers 70 bytes a cycle; 42
+/// if consecutive CTAs form a cluster and so read different pixels. A copy of windows takes 325 cycles, each further
+/// copy 0.8 per pixel.
 template <class Schedule>
 FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
@@ -51,18 +51,18 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
     return longer > copies ? longer : copies;
 }
 
-/// How many clusters run at once with a block a processor. A cluster is in one part of a GPU, which has 16 processors
-/// or more; of 132, 31 clusters of 4 and 15 of 8 do.
+/// Number of co-resident clusters with one CTA per processor. A cluster runs within one GPC of 16 processors or more;
+/// 132 processors run 31 clusters of 4 and 15 of 8.
 FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
     int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
 }
 
-/// The shares of a tile's pixels with which a product takes the fewest cycles: of the blocks of a cluster, and of
-/// several clusters or blocks, through workspace. Memory gives 1960 bytes a cycle. Beside its steps a block takes 2000
-/// cycles and 320 for each thousand of its tile's sums; in a cluster, 1500 and 55 more; where groups merge, 8700, and
-/// 70 for each thousand sums of each group that it reads. On an H100 the choice takes 2 % longer than the best of what
-/// was measured (13 layers, batch 64, geometric mean).
+/// Chooses the split of a tile's pixels with the fewest cycles: over the CTAs of a cluster, and over clusters or CTAs
+/// through workspace. Memory delivers 1960 bytes a cycle. Besides its k-tiles a CTA takes 2000 cycles and 320 per
+/// thousand accumulators of its tile; in a cluster 1500 and 55 more; a merge of groups takes 8700, and 70 per thousand
+/// accumulators of each group read. On an H100 the choice is within 2 % of the best measured one (13 layers, batch 64,
+/// geometric mean).
 template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
