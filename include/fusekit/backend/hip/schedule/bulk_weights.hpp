@@ -3,14 +3,15 @@
 
 namespace fusekit::hip {
 
-/// A gradient by the weights on sm_90a's matrix units: a CTA computes Rows channels of y of Columns taps and channels
-/// of x, and takes Pixels at a time through so many stages. A warpgroup has Products times 64 rows. The library chooses
+/// Weight gradient on sm_90a's matrix units: a CTA computes a tile of Rows channels of y by Columns (tap, channel of x)
+/// columns, in k-tiles of Pixels pixels through Stages stages. A warpgroup has 64 * Products rows. The library chooses
 /// it.
 template <int Rows, int Columns, int Pixels, int Stages, int Products = 1>
 struct BulkWeights {
     static constexpr int rows = Rows, columns = Columns, pixels = Pixels, stages = Stages, products = Products;
     static constexpr int warpgroups = Rows / (64 * Products);
-    /// Whether registers have room to add up sums of few pixels; else a CTA takes unpromoted_pixels at most.
+    /// True if registers hold promoted accumulators of a few pixels; else a CTA reduces at most unpromoted_pixels
+    /// pixels.
     static constexpr bool promotes = Columns * Products <= 128 && warpgroups <= 2;
     static constexpr int unpromoted_pixels = 4096;
 };

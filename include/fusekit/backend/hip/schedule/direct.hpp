@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// A convolution by its definition, for thin groups and operands beyond 32-bit offsets: a thread computes one output at
-/// a time.
+/// Direct convolution for groups of few channels and operands beyond 32-bit offsets: a thread computes one output at a
+/// time.
 template <int Threads = 256>
 struct Direct {
     static constexpr int threads = Threads, blocks = 2, outputs = 1;
@@ -17,13 +17,13 @@ struct Direct {
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
-/// The walk of an output a thread, one product after another.
+/// Walk of one output per thread, one product after another.
 FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
 
-/// The registry's entry of Direct.
+/// Registry entry of Direct.
 struct DirectEntry {
     static constexpr char const* name = "Direct";
     static constexpr bool on_matrix_units = false, by_tma = false;

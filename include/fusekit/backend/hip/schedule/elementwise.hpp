@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// A plan without a Conv: a thread has Bytes (4, 8 or 16) of neighbouring pixels or channels, whose parameters it
-/// prepares once, and takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks is as in
-/// Gemm. Where channels are last and the CTA prepares their parameters, a thread takes TileIterations steps over
-/// pixels.
+/// Schedule of a plan without a Conv. A thread has Bytes (4, 8 or 16) of contiguous pixels or channels, prepares their
+/// parameters once, and takes Iterations steps over the batch, with Unroll loads in flight before the arithmetic.
+/// Blocks is as in Gemm. With channels last and parameters prepared by the CTA, a thread takes TileIterations steps
+/// over pixels.
 template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
           int TileIterations = Iterations>
 struct Elementwise {
@@ -22,7 +22,7 @@ concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
     Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
 };
 
-/// The registry's entry of Elementwise.
+/// Registry entry of Elementwise.
 struct ElementwiseEntry {
     static constexpr char const* name = "Elementwise";
 

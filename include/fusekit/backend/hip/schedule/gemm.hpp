@@ -7,18 +7,17 @@
 
 namespace fusekit::hip {
 
-/// An implicit GEMM in plain arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by
-/// TileN channels in k-tiles of TileK; a thread computes 8 pixels of 8 channels. Blocks is how many CTAs a processor is
-/// meant to hold at once. Errors: a tile of no whole waves, or whose two buffers exceed 38 KB, does not compile.
+/// Implicit GEMM in plain arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by TileN
+/// channels in k-tiles of TileK; a thread computes 8 pixels x 8 channels. Blocks is the intended number of CTAs per
+/// processor. Errors: a tile without whole waves, or with two stages of more than 38 KB, does not compile.
 template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// The same with the best that the processor has (atom/native.hpp): 16 and 8 bits are multiplied on matrix units or by
-/// dot instructions, where there are some, in k-tiles of their own; TileK is for plain arithmetic. TileN is a multiple
-/// of 64.
+/// Implicit GEMM on the best unit of the processor (atom/native.hpp): matrix units or dot instructions for 16 and 8
+/// bits, if available, in k-tiles of their own; TileK is for plain arithmetic. TileN is a multiple of 64.
 template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
 struct NativeGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
@@ -26,7 +25,7 @@ struct NativeGemm {
     static constexpr bool is_native = true;
 };
 
-/// Schedules with tiles whose operands pass through registers: Gemm, NativeGemm and MatrixGemm.
+/// Schedules whose operands pass through registers: Gemm, NativeGemm and MatrixGemm.
 template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !requires { Schedule::stages; } &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
@@ -35,9 +34,9 @@ concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
 
-/// The walk of plain arithmetic. Threads have the same work each. They are dealt in waves to four schedulers, and the
-/// one with the most waves ends last. A scheduler with few waves to change between waits: w / (w + 1) fits what an H200
-/// did with 2 and 3.
+/// Walk of plain arithmetic. All threads have equal work. Waves are distributed over four schedulers; the scheduler
+/// with the most waves ends last. With w waves it reaches w / (w + 1) of the issue rate, which fits an H200 for w
+/// of 2 and 3.
 FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors,
                                 double products_a_cycle) {
     int const threads = schedule.m * schedule.n / 64;
@@ -54,7 +53,7 @@ FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of
 
 namespace detail {
 
-/// The time of a Gemm or NativeGemm with so many products a processor and cycle.
+/// Time of a Gemm or NativeGemm with `products` per processor and cycle.
 FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                         GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
@@ -64,7 +63,7 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
 
-/// The numbers of a tile.
+/// Numbers of a tile.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     ScheduleFacts facts;
@@ -73,7 +72,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     return facts;
 }
 
-/// What Gemm and NativeGemm need of a tile: threads, waves and buffers come out whole.
+/// Requirements of Gemm and NativeGemm on a tile: whole numbers of threads, waves and stages.
 template <class Schedule>
 struct IsSimtTile {
     template <class X, class BoundPlan>
@@ -95,7 +94,7 @@ struct IsSimtTile {
 
 }  // namespace detail
 
-/// The registry's entry of Gemm.
+/// Registry entry of Gemm.
 struct GemmEntry {
     static constexpr char const* name = "Gemm";
     static constexpr bool on_matrix_units = false, by_tma = false;
@@ -104,7 +103,7 @@ struct GemmEntry {
     static constexpr bool describes = GemmSchedule<Schedule> && !NativeSchedule<Schedule> && !MatrixSchedule<Schedule>;
     template <class Plan>
     static constexpr bool runs = Plan::has_mainloop;
-    /// Split-K is of float by float.
+    /// Split-K needs float by float.
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = std::is_same_v<T, float> && plan.same_weights;
 

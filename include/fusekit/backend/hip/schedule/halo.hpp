@@ -6,9 +6,9 @@
 
 namespace fusekit::hip {
 
-/// A convolution of at most 64 channels of x and of y on sm_90a's matrix units, channels last, of stride and dilation
-/// 1: a tile has whole rows of y, Pixels with the gaps between rows (232, of 8 bits 240), and one TMA load brings their
-/// rows of x for all taps. Filters of at most most_taps taps stay in shared memory. Errors: the first condition that
+/// Convolution of at most 64 channels of x and of y on sm_90a's matrix units, channels-last, of stride and dilation 1:
+/// a tile has whole rows of y, Pixels including the gaps between rows (232; 240 for 8 bits), and one TMA load reads
+/// their rows of x for all taps. Filters of at most most_taps taps stay in SMEM. Errors: the first condition that
 /// failed with its value, "Halo: C = 96 exceeds 64".
 template <int Pixels = 232>
 struct Halo {
@@ -33,7 +33,7 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// The walk of `tiles` tiles with a halo: products of 64 x m x 64 for each tap, of elements of so many bytes.
+/// Walk of `tiles` tiles with a halo: a 64 x m x 64 product per tap, of elements of `element_bytes`.
 FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
                                 int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
@@ -42,7 +42,7 @@ FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tile
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
-/// The registry's entry of Halo.
+/// Registry entry of Halo.
 struct HaloEntry {
     static constexpr char const* name = "Halo";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -72,7 +72,7 @@ struct HaloEntry {
         }
     };
 
-    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
@@ -117,7 +117,7 @@ struct HaloEntry {
     }
 
 private:
-    /// 0 where the schedule does not compute the convolution, or a single tap shares no halo.
+    /// Returns 0 if the schedule cannot compute the convolution, or if the filter has one tap and so no halo to share.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;

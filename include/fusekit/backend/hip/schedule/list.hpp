@@ -16,27 +16,27 @@
 
 namespace fusekit::hip {
 
-/// The schedules of plans with a Conv or Gemm, each at the place of its kind in ScheduleKind.
+/// Schedules of plans with a Conv or Gemm, in the order of ScheduleKind.
 //
 // An entry is a type with
 //   name                            as refusals print it
-//   describes<Schedule>             whether a type has the numbers of this schedule
-//   runs<Plan>                      whether it is for such a plan at all
+//   describes<Schedule>             true if a type has the numbers of this schedule
+//   runs<Plan>                      true if it computes plans with such a head
 //   CanImplement<Schedule>::takes<X>(epilogue, bound)
-//                                   at compile time: the numbers of the schedule, the operators and the types; a
-//                                   static_assert says the condition that failed. It is what the device's type asks,
-//                                   without a function between, because compilers print all that led to an error.
-//   splits<Schedule, T, PlanTraits>       whether a Split of it is
+//                                   at compile time: checks the schedule's numbers, the operators and the types; a
+//                                   static_assert names the condition that failed. The device's type calls it directly,
+//                                   because compilers print the whole call chain of an error.
+//   splits<Schedule, T, PlanTraits> true if Split supports it
 // and, in this list,
-//   on_matrix_units, by_tma         whether it needs sm_90a's matrix units, and counts pixels in 30 bits
+//   on_matrix_units, by_tma         true if it needs sm_90a's matrix units; if it counts pixels in 30 bits
 //   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
-//                                   by_tma: the first condition that the plan's type does not meet
+//                                   by_tma: the first unmet condition of the plan's type
 //   can_implement<Schedule, T, U>(ConvCase)
-//                                   at run time: the first condition that a problem does not meet
+//                                   at run time: the first unmet condition of a problem
 //   facts<Schedule>(), written(facts)
-//                                   the numbers as a value, and as they are written
+//                                   the numbers as a value, and their text
 //   cost(facts, ConvCase, CostTable, GpuRates)
-//                                   the time, by the constants of tuning/; infinite where it is of no use
+//                                   the time, by the constants of tuning/; infinite if it is of no use
 // dispatch/launcher.hpp has the other half, the launch.
 using ConvSchedules = arch::List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry,
                                  PlanesEntry, StemEntry, DirectEntry>;
@@ -50,12 +50,12 @@ enum class ScheduleKind : unsigned char {
     stem,
     direct
 };
-/// Those of plans without one.
+/// Schedules of plans without a Conv or Gemm.
 using OtherSchedules = arch::List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
-/// The entry of a schedule that has the numbers of none.
+/// Entry of a type that is no schedule.
 struct NoEntry {
     template <class Plan>
     static constexpr bool runs = false;
@@ -73,7 +73,7 @@ struct Found {
     using Type = Entry;
 };
 
-/// The first entry of lists that describes a schedule.
+/// First entry of the lists that describes a schedule.
 template <class Schedule, class... Lists>
 struct FindEntry : Found<NoEntry> {};
 template <class Schedule, class... Lists>
@@ -92,11 +92,11 @@ FUSEKIT_H consteval ScheduleKind kind_in(arch::List<Entries...>) {
 
 }  // namespace detail
 
-/// The registry's entry of a schedule.
+/// Registry entry of a schedule.
 template <class Schedule>
 using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
 
-/// The numbers of a schedule's type.
+/// Numbers of a schedule's type.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of() {
     using Entry = EntryOf<Schedule>;
@@ -127,13 +127,13 @@ FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
     return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
 }
 
-/// The first condition that a problem does not meet of a schedule for elements T and results U: "C = 96 exceeds 64".
+/// Returns the first condition of a schedule for elements T and results U that a problem fails: "C = 96 exceeds 64".
 template <class Schedule, class T, class U>
 FUSEKIT_H Unmet can_implement(ConvCase const& of) {
     return EntryOf<Schedule>::template can_implement<Schedule, T, U>(of);
 }
 
-/// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
+/// Time of a convolution with a schedule, by a table's costs; infinite if the schedule cannot compute it.
 FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                       GpuRates const& rates) {
     return detail::with_entry_of(schedule.kind, [&]<class Entry>(Entry) {
@@ -144,7 +144,7 @@ FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase co
 
 namespace detail {
 
-/// What no schedule is for, or no CTA, whatever the schedule.
+/// Plans and types that no schedule, or no CTA of any schedule, supports.
 template <class Schedule, class X, class BoundPlan>
 struct Conditions {
     using Plan = typename BoundPlan::Plan;
@@ -187,8 +187,8 @@ struct Misfit : Conditions<Schedule, X, BoundPlan> {
 
 }  // namespace detail
 
-/// What a device takes that runs with one schedule. Refuses, in words, the first condition that the schedule, its plan
-/// or its types do not meet: here those of all schedules, else those of its own.
+/// Accepts the calls of a device with one fixed schedule. Refuses the first unmet condition of the schedule, its plan
+/// or its types: the conditions of all schedules here, those of one schedule in its entry.
 template <class Schedule>
 struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
     using EntryOf<Schedule>::template CanImplement<Schedule>::takes;
@@ -217,7 +217,7 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
     }
 };
 
-/// What a device takes that runs with the library's choice.
+/// Accepts the calls of a device with the library's choice of schedule.
 template <>
 struct Suits<void> : TakesAll {};
 

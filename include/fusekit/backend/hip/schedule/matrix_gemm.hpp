@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// An implicit GEMM on sm_90a's matrix units, of half, bfloat16 and float: a warpgroup of 128 threads computes 64
-/// pixels of TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands reach shared memory through registers,
-/// whatever their layout, their padding and the operators before a Conv. Floats are sums of three bfloat16 there
-/// (mma/bf16x6.hpp), which take three times the shared memory, or, by Products<tf32>, cut to TF32.
+/// Implicit GEMM on sm_90a's matrix units, of half, bfloat16 and float: a warpgroup of 128 threads computes 64 pixels x
+/// TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands reach SMEM through registers, for any layout,
+/// padding and prologue. Floats are split into sums of three bfloat16 (mma/bf16x6.hpp), with three times the SMEM, or,
+/// by Products<tf32>, rounded to TF32.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
@@ -17,7 +17,7 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// The walk of matrix units whose operands pass through registers; `terms` products for one of the product's.
+/// Walk of matrix units with operands through registers; `terms` matrix-unit products per product.
 FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors,
                                   double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
@@ -29,7 +29,7 @@ FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& 
             .outputs = static_cast<double>(outputs)};
 }
 
-/// The registry's entry of MatrixGemm.
+/// Registry entry of MatrixGemm.
 struct MatrixGemmEntry {
     static constexpr char const* name = "MatrixGemm";
     static constexpr bool on_matrix_units = true, by_tma = false;

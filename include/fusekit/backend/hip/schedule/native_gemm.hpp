@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Products that the best unit for an element type has, a processor and cycle.
+/// Products of the best unit for an element type, per processor and cycle.
 FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
     Architecture const on = rates.architecture;
     if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
@@ -22,7 +22,7 @@ FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
 
 }  // namespace detail
 
-/// The registry's entry of NativeGemm.
+/// Registry entry of NativeGemm.
 struct NativeGemmEntry {
     static constexpr char const* name = "NativeGemm";
     static constexpr bool on_matrix_units = false, by_tma = false;

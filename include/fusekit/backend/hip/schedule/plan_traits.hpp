@@ -9,14 +9,14 @@
 
 namespace fusekit::hip {
 
-/// The element type of a view or tensor.
+/// Element type of a view or tensor.
 template <class X>
 using ElementOf = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
 
-/// What assertions about a schedule ask of a plan of elements T.
+/// Properties of a plan of elements T that assertions about a schedule check.
 struct PlanTraits {
     bool same_weights = false;  ///< weights are of x's type
-    bool products_of_float = false;  ///< Products<float> is asked for
+    bool products_of_float = false;  ///< Products<float> is requested
     bool prologue = false, pools = false;
     bool totals = false;  ///< ChannelStatistics after a Conv or Gemm
     bool by_pixel = false;  ///< an operator reads or writes another tensor by pixel

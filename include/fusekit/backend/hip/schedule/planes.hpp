@@ -7,17 +7,17 @@
 
 namespace fusekit::hip {
 
-/// A convolution of NCHW tensors on sm_90a's matrix units, of stride and dilation 1 and 16 bits or float: a CTA
-/// computes 128 channels, of float 64, of Parts parts of y, of at most Pixels pixels each: rows of an image, or, of
-/// single pixels, any. Parts of 64 and 56 pixels are whole images of 8 x 8 and 7 x 7. Floats may be channels last.
+/// Convolution of NCHW tensors on sm_90a's matrix units, of stride and dilation 1, of 16 bits or float: a CTA computes
+/// 128 channels (64 for float) of Parts parts of y, each of at most Pixels pixels: rows of an image, or, for 1x1
+/// windows, any pixels. Parts of 64 and 56 pixels are whole images of 8 x 8 and 7 x 7. Floats may be channels-last.
 /// Errors: the first condition that failed with its value.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
-    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the pixels of a part
+    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< products (MMA tiles) per part
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
     FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
-    /// Of shared memory for x, whose elements have so many bytes.
+    /// Bytes of SMEM for x, with elements of `size` bytes.
     FUSEKIT_H static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
@@ -26,15 +26,15 @@ concept PlanesSchedule = HasBlocks<Schedule> && requires {
     Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
 };
 
-/// A convolution as parts of planes see it.
+/// Convolution in parts of planes.
 struct PlanesProduct {
     std::int64_t tiles, channel_blocks;
-    int taps, channels;  ///< of filters, and of y, that a tile has
-    int places, columns;  ///< of a tile: pixels of y with the gaps between them, and columns of the products
-    int terms;  ///< products on matrix units for one
+    int taps, channels;  ///< taps of a filter; channels of y in a tile
+    int places, columns;  ///< of a tile: pixels of y with the gaps between rows, and columns of the products
+    int terms;  ///< matrix-unit products per product
 };
 
-/// The walk of planes. Single pixels take longer to transpose than to multiply, in proportion to their number.
+/// Walk of planes. 1x1 windows take longer to transpose than to multiply, in proportion to the number of pixels.
 FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
@@ -43,7 +43,7 @@ FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
             .outputs = static_cast<double>(of.places * of.channels)};
 }
 
-/// The registry's entry of Planes.
+/// Registry entry of Planes.
 struct PlanesEntry {
     static constexpr char const* name = "Planes";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -77,7 +77,7 @@ struct PlanesEntry {
         }
     };
 
-    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         constexpr bool of_float = has_float_units<Plan, T> && !std::is_same_v<FloatFactor<Plan>, tf32>,
@@ -134,7 +134,7 @@ struct PlanesEntry {
             detail::at_most("rows of x of a tile", channels_last ? tiles.rows_of_x() : 0, 256, "use MatrixGemm"),
             detail::at_most("columns of x of a tile", channels_last ? tiles.pitch : 0, 256, "use MatrixGemm"));
     }
-    /// Tiles of y.
+    /// Number of tiles of y.
     template <class Schedule, class T>
     FUSEKIT_H static std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
                                               bool channels_last) {
@@ -190,14 +190,14 @@ struct PlanesEntry {
     }
 
 private:
-    /// Without tiles where the schedule does not compute the convolution.
+    /// Returns a product without tiles if the schedule cannot compute the convolution.
     template <class Schedule, class T>
     FUSEKIT_H static PlanesProduct product_with(ConvCase const& of) {
         if (can_implement<Schedule, T>(of)) return {};
         bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
         auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
         constexpr bool floats = std::is_same_v<T, float>;
-        // Rows of many parts are transposed slowly.
+        // Rows of many parts transpose slowly.
         if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
         int columns = Schedule::parts * Schedule::pixels;
         if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// A plan that reduces: a thread has Unroll loads of Bytes (4, 8 or 16) in flight at a time. Threads are a power of two
-/// from 64 on. Blocks is as in Gemm; small segments have smaller CTAs.
+/// Schedule of a plan that reduces: a thread has Unroll loads of Bytes (4, 8 or 16) in flight. Threads is a power of
+/// two, at least 64. Blocks is as in Gemm; small segments have smaller CTAs.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
@@ -18,7 +18,7 @@ template <class Schedule>
 concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
-/// The registry's entry of Reduction.
+/// Registry entry of Reduction.
 struct ReductionEntry {
     static constexpr char const* name = "Reduction";
 

@@ -10,14 +10,14 @@
 
 namespace fusekit::hip {
 
-/// Split-K of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or Planes of 16 bits: Parts neighbouring CTAs share
-/// GemmK of a tile: 2, 4 or 8; 0 where the library chooses the number with the schedule. Planes are shared by one CTA
-/// for each 64 channels of x at most.
+/// Split-K of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or Planes of 16 bits: Parts consecutive CTAs share
+/// GemmK of a tile: 2, 4 or 8; 0 lets the library choose the number. Planes use at most one CTA for each 64 channels of
+/// x.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
     static constexpr int parts = Parts;
-    static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts begin at its multiples
+    static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts start at its multiples
 };
 
 template <class Schedule>
@@ -39,32 +39,31 @@ struct WholeOf<Schedule> {
 
 }  // namespace detail
 
-/// The schedule whose tiles a Split shares; of others, the schedule.
+/// Schedule whose tiles a Split shares; other schedules are their own.
 template <class Schedule>
 using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
-/// How many CTAs share a tile, as a schedule's type says.
+/// CTAs per tile in a schedule's type.
 template <class Schedule>
 inline constexpr int parts_of = 1;
 template <SplitSchedule Schedule>
 inline constexpr int parts_of<Schedule> = Schedule::parts;
 
-/// Whether a plan has kernels whose CTAs share a tile's GemmK: of float by float, or on sm_90a's matrix units, without
-/// totals of tiles.
+/// True if a plan has split-K kernels: float by float, or on sm_90a's matrix units, without totals of tiles.
 template <class Plan, Element T>
 inline constexpr bool can_split = (multiplies_floats<Plan, T> || has_matrix_units<Plan, T>) && !Plan::totals_tiles;
 
-/// Whether a launch may be of clusters on such a GPU: it has them, and so has all code of the program.
+/// True if a launch may use clusters on an architecture: the GPU has them, and so do all targets of the program.
 FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
     return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
 
 namespace detail {
 
-/// The best of a Split's times with 2, 4 or 8 CTAs a tile, each of which has a piece of GemmK; infinite where tiles
-/// are not shared: where they are many, or would be shared by more than `most_blocks` CTAs. time_of(product,
-/// exchanges) is the products' time; a processor's CTAs exchange sums one after another, which takes `exchange`
-/// cycles for each doubling of the CTAs a tile. A CTA has so many threads that multiply.
+/// Returns the best time of a Split with 2, 4 or 8 CTAs per tile, each with a part of GemmK; infinite if tiles are too
+/// many, or if more than `most_blocks` CTAs would share tiles. time_of(product, exchanges) is the time of the products.
+/// A processor's CTAs exchange accumulators one after another; each doubling of the CTAs per tile costs `exchange`
+/// cycles. `threads` is the number of MMA threads per CTA.
 template <class TimeOf>
 FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of,
                                   std::int64_t most_tiles, std::int64_t most_blocks, double exchange, int processors,
@@ -86,8 +85,8 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
-/// How many CTAs may share tiles. Outside clusters they synchronize through workspace and must be resident together:
-/// one a processor.
+/// Most CTAs that may share tiles. Outside clusters they synchronize through workspace and must be co-resident: one per
+/// processor.
 FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
                                                   std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
@@ -98,7 +97,7 @@ FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule,
     return most < rates.processors ? most : rates.processors;
 }
 
-/// The time of a schedule whose operands pass through registers, with `threads` threads a CTA.
+/// Time of a schedule whose operands pass through registers, with `threads` threads per CTA.
 FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);

@@ -7,9 +7,10 @@
 
 namespace fusekit::hip {
 
-/// A convolution of few channels of x, channels last without gaps, on sm_90a's matrix units, of 16 bits: Warpgroups
-/// have tiles of 64 pixels and 64 channels of y, one after another. A CTA keeps most_panels panels of 64 indices of
-/// GemmK of its filters, and of each warpgroup two stages of x. Errors: the first condition that failed with its value.
+/// Convolution of few channels of x, channels-last and dense, on sm_90a's matrix units, of 16 bits: each warpgroup
+/// computes tiles of 64 pixels x 64 channels of y, one after another. A CTA keeps most_panels panels of 64 GemmK
+/// indices of its filters, and two stages of x per warpgroup, in SMEM. Errors: the first condition that failed with its
+/// value.
 template <int Warpgroups = 4>
 struct Stem {
     static constexpr int pixels = 64, channels = 64, most_panels = 8, consumers = Warpgroups;
@@ -24,9 +25,9 @@ concept StemSchedule = HasBlocks<Schedule> && requires {
 
 using DefaultStem = Stem<4>;
 
-/// The walk of `tiles` tiles of 64 pixels and 64 channels of a network's first layer, by warpgroups that share a
-/// processor: a step is a chunk of two rows of a window, 16 indices of GemmK. Its filters and its words of x are read
-/// from shared memory, 16 cycles each.
+/// Walk of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, by warpgroups that share a processor. A
+/// step is a chunk of two rows of a window, 16 indices of GemmK; it reads filters and words of x from SMEM in 16 cycles
+/// each.
 FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(panels * chunks),
@@ -34,7 +35,7 @@ FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int 
             .outputs = 64 * 64};
 }
 
-/// The registry's entry of Stem.
+/// Registry entry of Stem.
 struct StemEntry {
     static constexpr char const* name = "Stem";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -63,8 +64,8 @@ struct StemEntry {
         }
     };
 
-    /// The first condition that a plan of elements T and results U does not meet; extents do not count. Parameters of
-    /// every pixel take more registers than its threads have.
+    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked. Per-pixel
+    /// parameters exceed the threads' registers.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
@@ -92,7 +93,7 @@ struct StemEntry {
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
-    /// The shape of a convolution's tiles; without panels where no tile fits.
+    /// Shape of a convolution's tiles; no panels if no tile fits.
     template <class Schedule>
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};
@@ -119,7 +120,7 @@ struct StemEntry {
     }
 
 private:
-    /// Of a filter in a plan's type, and of one that is given with a call.
+    /// Conditions on a filter in a plan's type, and on a filter passed with a call.
     FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
         return detail::first_unmet(detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
                                    detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
@@ -129,7 +130,7 @@ private:
             detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
             detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
     }
-    /// The condition for which no tile has a shape.
+    /// Condition that excludes every tile shape.
     template <class Schedule>
     FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;

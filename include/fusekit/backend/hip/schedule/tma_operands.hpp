@@ -6,7 +6,7 @@
 
 namespace fusekit::hip::detail {
 
-/// What TMA cannot load of a plan's operands: no refusal depends on the extents.
+/// Returns the first condition of a plan's operands that TMA fails; independent of the extents.
 template <class Plan>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
@@ -21,7 +21,7 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
 }
 
-/// The first condition on a filter for a halo of neighbouring taps.
+/// Returns the first unmet condition on a filter for a halo: stride and dilation 1, one group.
 FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
     return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
                        equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
@@ -30,7 +30,7 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
                        equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
 }
 
-/// The same of the filter of a plan's type, where it has one, by unmet(filter); and its head has more than one tap.
+/// Applies unmet(filter) to the filter of a plan's type, if it has one; refuses heads of one tap.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");
@@ -40,7 +40,7 @@ FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     return {};
 }
 
-/// Whether x and weights are both of one of the types that sm_90a's matrix units multiply, at compile time.
+/// True if x and weights have one type, which sm_90a's matrix units multiply; at compile time.
 template <class Plan, class T>
 inline constexpr bool multiplies_alike = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
 template <class T>

@@ -7,24 +7,24 @@
 
 namespace fusekit::hip {
 
-/// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 channels each. Ping-pong: two have
-/// a tile each, and one multiplies while the other's accumulators pass the epilogue.
+/// Roles of warpgroups on sm_90a. Cooperative: they multiply one tile, 64 channels each. Ping-pong: two have a tile
+/// each, and one multiplies while the other runs its epilogue.
 enum class Roles { cooperative, ping_pong };
 
-/// A warp-specialized implicit GEMM on sm_90a's matrix units, for 16 and 8 bits, channels last: a tile has TileM output
-/// pixels (64, 96, 128, 192 or 256) of TileN channels (64 or 128). One warp issues TMA loads, 128 bytes of GemmK at a
-/// time, or, of 8 bits where TileN is 64, 64 bytes, into Stages of shared memory; warpgroups multiply them. A CTA is
-/// persistent. Blocks is as in Gemm. Errors: stages that exceed 224 KB do not compile; operands that TMA does not load
-/// are refused with the first condition that failed.
+/// Warp-specialized implicit GEMM on sm_90a's matrix units, for 16 and 8 bits, channels-last: a tile has TileM output
+/// pixels (64, 96, 128, 192 or 256) x TileN channels (64 or 128). One warp issues TMA loads of 128 bytes of GemmK (64
+/// bytes for 8 bits with TileN = 64) into Stages stages of SMEM; warpgroups multiply them. CTAs are persistent. Blocks
+/// is as in Gemm. Errors: stages that exceed 224 KB do not compile; operands that TMA cannot load are refused with the
+/// first condition that failed.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
     static constexpr Roles roles = TheRoles;
     static constexpr bool ping_pong = roles == Roles::ping_pong;
-    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that multiply
-    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< of 64 channels, which each of them has
+    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< MMA warpgroups
+    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< products of 64 channels per warpgroup
     static constexpr int threads = (consumers + 1) * 128;
-    /// Of operands of so many bytes an element, and of y with 16 bits.
+    /// Bytes of SMEM for operands of `element_bytes` and y of 16 bits.
     FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
@@ -36,18 +36,17 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes(2);
 };
 
-/// A product in k-tiles of a row's bytes. Rows are narrow where x has fewer channels than a k-tile.
+/// GEMM in k-tiles of row_bytes. Rows are narrow if x has fewer channels than a k-tile.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
     int row_bytes = 128;
 };
 
-/// The walk of matrix units that TMA feeds. A k-tile takes as long as its products, for each of 64 channels, m pixels
-/// and 32 bytes of GemmK m / 2 cycles, or a multiple of the time that shared memory takes to give their 64 + m rows,
-/// 128 bytes a cycle; or its operands, where the busy processors share the cache's bandwidth; or its copies, which take
-/// longer of narrow and short rows and of rows beyond the last filter. With ping-pong one more tile's products begin
-/// under the epilogue of the one before: its round costs less.
+/// Walk of matrix units that TMA feeds. A k-tile takes the maximum of four times. Products: m / 2 cycles for each 64
+/// channels, m pixels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at 128 bytes a cycle.
+/// Operands: L2 bandwidth shared by the busy processors. Copies: more for narrow and short rows and for rows past the
+/// last filter. With ping-pong the next tile's products overlap the epilogue, so that a last round costs less.
 FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors,
                                             TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -70,7 +69,7 @@ FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkP
 
 namespace detail {
 
-/// The first condition on channels and groups that TMA loads of channels-last tensors need.
+/// Returns the first unmet condition on channel strides and groups for TMA loads of channels-last tensors.
 FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
     return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
@@ -79,8 +78,8 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
-/// The costs of operands that TMA loads, with those of statistics. A tile stores totals of its own where columns of
-/// tiles do not divide the warpgroups that take tiles.
+/// Costs of TMA operands, with statistics. A tile stores totals of its own unless the columns of tiles divide the
+/// number of warpgroups that take tiles.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
@@ -96,7 +95,7 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
 
 }  // namespace detail
 
-/// The registry's entry of WarpSpecialized.
+/// Registry entry of WarpSpecialized.
 struct WarpSpecializedEntry {
     static constexpr char const* name = "WarpSpecialized";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -138,7 +137,7 @@ struct WarpSpecializedEntry {
         }
     };
 
-    /// The first condition that a plan of elements T and results U does not meet; extents do not count.
+    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         constexpr bool bits_16 = detail::is_16_bits<T>, bytes = detail::is_sm90a_byte<T>;
