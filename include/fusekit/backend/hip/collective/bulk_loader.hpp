@@ -8,9 +8,9 @@
 
 namespace fusekit::hip {
 
-/// A stage's operands: TileM windows of x and TileN filters, a row of GemmK each, as Wgmma reads them. Where there are
-/// fewer filters, what lies behind them is multiplied too, into sums that nobody stores. MN-major filters come 64 at a
-/// time, with zeros for those that there are not.
+/// A stage's operands in SMEM: TileM windows of x and TileN filters, a row of GemmK each, in Wgmma's layout. With fewer
+/// filters than TileN the stale rows behind them are multiplied too, into accumulators that are not stored. MN-major
+/// filters are loaded in blocks of 64; TMA fills missing ones with zeros.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
@@ -18,7 +18,7 @@ struct BulkStage {
     static constexpr int rows_of_filters =
         major == ptx::Major::mn ? static_cast<int>(detail::divide_up(TileN, 64)) * 64 : TileN;
 
-    /// How many filters of a tile are copied, of `count` from the tile's first on.
+    /// Number of filters of a tile that TMA loads, if `count` filters remain from the tile's first on.
     __device__ static constexpr int filters(int count) {
         if constexpr (major == ptx::Major::mn) count = static_cast<int>(detail::divide_up(count, 64)) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
@@ -31,7 +31,7 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
-/// Asks for the maps of a launch, by a thread that does not set up the block's barriers.
+/// Prefetches a launch's tensor maps, by a thread that does not initialize the CTA's barriers.
 template <class Maps>
 __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
@@ -40,13 +40,13 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     ptx::prefetch_tensormap(&maps.y);
 }
 
-/// Steps along GemmK: taps, and of each the channels, a stage's at a time.
+/// Number of k-tiles: for each tap, the channels in blocks of a stage's tile_k.
 template <class Stage, class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Some of a tile's steps along GemmK.
+/// Range of a tile's k-tiles.
 struct StepRange {
     unsigned begin, end;
 };
@@ -59,7 +59,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
-    // A box of K-major filters has as many rows in the last tile as in the others.
+    // A box of K-major filters has equally many rows in all tiles, the last one included.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
                    in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
     int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Totals of tiles in scratch: of each tile, those of all channels. A word itself tells whether it has been put: until
-/// then it is a NaN that put() does not write. So one block reads what another puts without a fence or a flag.
+/// Totals of tiles in scratch: for each tile, those of all channels. Each word carries its own ready flag: until put()
+/// it is a NaN that put() never writes. So a CTA reads another CTA's totals without a fence or a flag.
 template <class Total>
 struct ChannelTotalsView {
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
@@ -26,8 +26,8 @@ struct ChannelTotalsView {
             ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Loads the totals of channel `k` of tiles number_of(0), number_of(1) and so on together. If it `waits`, it loads
-    /// them until all have been put.
+    /// Loads the totals of channel `k` of tiles number_of(0), number_of(1), ... with all loads in flight. If `waits`,
+    /// reloads until all have been put.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_there = false;

@@ -10,23 +10,22 @@
 
 namespace fusekit::hip {
 
-/// The barriers of the stages, and how often warps have read each since the block began.
+/// Barriers of the stages, and the number of reads of each stage since the CTA started.
 struct FloatPlaneFiltersState {
-    static constexpr int most_stages = 4, bytes = 36 * 1024;  ///< of their shared memory
+    static constexpr int most_stages = 4, bytes = 36 * 1024;  ///< of their SMEM
     TmaStages<most_stages> full;
     unsigned reads[most_stages];
 
-    /// Called by one thread, before the block's others know of the barriers.
+    /// Called by one thread before other threads use the barriers.
     __device__ void init() {
         full.init();
         for (unsigned& each : reads) each = 0;
     }
 };
 
-/// The filters of floats, 64 for each tile, on their way to the products of `readers` warps: bulk copies through
-/// stages. A stage has a tap of 32 channels, in rows of 128 bytes with the 128-byte swizzle; or, where taps neighbour,
-/// 3 x 3 of them of 16 channels: for each four channels rows of 144 bytes. The warp that reads a stage last begins the
-/// next copy to it.
+/// Pipeline of float filters, 64 per tile, from memory to `readers` MMA warps, by TMA loads. A stage has one tap of 32
+/// channels, in rows of 128 bytes with the 128-byte swizzle; or, if taps are contiguous, 3 x 3 taps of 16 channels, in
+/// rows of 144 bytes per four channels. The last warp to read a stage issues its next load.
 template <class Grid, unsigned readers, bool taps_neighbour>
 class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
@@ -35,11 +34,11 @@ class FloatPlaneFilters {
     static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
 
 public:
-    /// Of shared memory; where taps neighbour there may be as many more.
+    /// Bytes of SMEM; contiguous taps may use the same amount once more.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
-    /// `more` is a second stage where taps neighbour, or null.
+    /// `more` is the second stage for contiguous taps, or null.
     __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
                                  Grid const& grid, unsigned first_tile)
         : memory(the_memory),
@@ -50,7 +49,7 @@ public:
                                : 1},
           step(grid, first_tile) {}
 
-    /// Begins copies to all stages, which one of the warps does. All of them call it.
+    /// Issues the loads of all stages; one warp has `copies` set. All warps call it.
     template <class Params, class Problem>
     __device__ void fill(Params const& params, Problem const& conv, bool copies) {
         bool const elected = ptx::elect_sync();
@@ -61,8 +60,8 @@ public:
         }
     }
 
-    /// Waits for the next stage, and loads what a thread has of a tap: pairs of neighbours that make four words of an
-    /// operand, of 16 channels each. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    /// Waits for the next stage and loads a thread's operand of a tap: two fragments of 16 channels, each four words of
+    /// two adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
         static_assert(!taps_neighbour);
         state.full.consumer_wait(read);
@@ -77,7 +76,7 @@ public:
                 factors[k][2 * word + 1] = pair.values[1];
             }
     }
-    /// The same of a row of the taps of 16 channels. The first row waits.
+    /// Loads a thread's operand of a row of taps of 16 channels. Row 0 waits for the stage.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(taps_neighbour);
         if (of_window == 0) state.full.consumer_wait(read);
@@ -93,7 +92,7 @@ public:
             }
         }
     }
-    /// Says that the wave, which calls it, has loaded what it needs of the stage.
+    /// Releases the stage; all lanes of a warp call it after their loads.
     template <class Params, class Problem>
     __device__ void release(Params const& params, Problem const& conv) {
         ptx::bar_warp_sync();
@@ -108,8 +107,8 @@ public:
 private:
     unsigned char *memory, *more;
     FloatPlaneFiltersState& state;
-    DynamicPipelineState read;  ///< the stage that is read next
-    /// What is copied next; row counts slices where taps neighbour.
+    DynamicPipelineState read;  ///< next stage to read
+    /// Next load; `row` counts slices if taps are contiguous.
     typename Grid::Step step;
     int row = 0, column = 0;
 
@@ -118,7 +117,7 @@ private:
         return memory + stage * stage_bytes;
     }
 
-    /// The row of one of the thread's words.
+    /// Filter of one of the thread's words.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }
@@ -132,7 +131,7 @@ private:
         step.advance();
     }
 
-    /// Begins the next copy, where there is one.
+    /// Issues the next load, if any remains.
     template <class Params>
     __device__ void copy(Params const& params, int to_stage) const {
         if (!step.exists()) return;

@@ -8,13 +8,13 @@
 
 namespace fusekit::hip {
 
-/// The barrier of a block's threads. A part of a block has a barrier of its own.
+/// Barrier of a CTA's threads. A part of a CTA has its own barrier.
 struct BlockBarrier {
     __device__ void operator()() const { __syncthreads(); }
 };
 
-/// Whether this block is the last of `group_size` blocks, or parts of blocks, to call this, with all their threads:
-/// then it can read what the others wrote before. `is_last` is in shared memory.
+/// Returns true in the last of `group_size` CTAs, or parts of CTAs, to call this with all threads; it can then read
+/// what the others wrote before. `is_last` is in SMEM.
 template <class Barrier = BlockBarrier>
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
                                      Barrier const& barrier = {}) {
@@ -28,11 +28,11 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
     return is_last;
 }
 
-/// Blocks of one grid that run at the same time and wait for each other: a barrier over some of a grid.
+/// Co-resident CTAs of one grid with a barrier: a grid barrier over a subset of the CTAs.
 class GridGroup {
 public:
-    /// A grid group's state, in the device's memory; zero before its first barrier. Each barrier leaves it ready for
-    /// the next, in this launch or another.
+    /// State of a grid group in device memory; zero before its first barrier. Each barrier resets it for the next, in
+    /// this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -40,9 +40,9 @@ public:
     __device__ GridGroup(State* the_state, unsigned the_group_size, unsigned the_thread, bool& the_is_last)
         : state(the_state), group_size(the_group_size), thread(the_thread), is_last(the_is_last) {}
 
-    /// Called by all threads of every block of the grid group. The block that arrives last calls `finalize`, and can
-    /// read what the others wrote before they arrived; the others return after `finalize`, and can read what it wrote.
-    /// `is_last` is in shared memory.
+    /// Called by all threads of every CTA of the group. The last CTA to arrive calls `finalize` and can read what the
+    /// others wrote before they arrived; the others return after `finalize` and can read what it wrote. `is_last` is in
+    /// SMEM.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
         unsigned const before = thread == 0 ? load(&state->generation) : 0;
@@ -69,8 +69,8 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// What grid groups borrow: their states, then room for floats that they exchange. All bytes are zero at first. Every
-/// kernel leaves states ready for the next, of any plan, because states always lie in the first bytes.
+/// Workspace of grid groups: their states, then floats that they exchange. All bytes are zero at first. Every kernel
+/// resets the states for the next kernel of any plan; states are always the first bytes.
 struct GroupWorkspace {
     static constexpr std::size_t most_grid_groups = 2048, state_bytes = most_grid_groups * sizeof(GridGroup::State);
     static constexpr std::size_t floats = (most_workspace_bytes - state_bytes) / sizeof(float);

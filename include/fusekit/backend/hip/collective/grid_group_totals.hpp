@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 is the whole
-/// segment, each other number is a block. The first float of all columns' totals comes first, then the second, and so
-/// on, so that neighbours are one access.
+/// Totals of a segment's columns that the CTAs of a grid group exchange in device memory: number 0 is the whole
+/// segment, each other number a CTA. Word 0 of all columns' totals is stored first, then word 1, and so on, so that
+/// adjacent columns are one vectorized access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
@@ -36,7 +36,7 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges the totals of all blocks into number 0. One block calls it; a thread takes Width columns of some blocks.
+    /// Merges the totals of all CTAs into number 0. One CTA calls it; a thread merges Width columns of some CTAs.
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

@@ -8,27 +8,27 @@
 
 namespace fusekit::hip {
 
-/// Work that the blocks of a grid share, 65535 at most, where each share needs something of every block. The GPU need
-/// not have room for all blocks at once. A block takes a share, and waits for the others, only if all have begun,
-/// because they then end without it. The last block to decide takes what is left: all have begun by then.
+/// Distributes work over a grid's CTAs, at most 65535, where each share depends on every CTA. The CTAs need not be
+/// co-resident. A CTA takes a share, and waits for the others, only after all have begun, because those then end
+/// without it. The last CTA to decide takes the remaining shares: all have begun by then.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
 
-    /// Some of the shares; there may be none. A grid has as many shares as blocks.
+    /// Range of shares; may be empty. A grid has as many shares as CTAs.
     struct Range {
         unsigned begin, end;
     };
 
-    /// The workspace has zeros; a launch leaves it so.
+    /// The workspace is zero; a launch leaves it zero.
     __device__ GridShares(GroupWorkspace const& workspace, unsigned the_blocks)
         : begun(workspace.state(0)->arrived), decided(workspace.state(1)->arrived), blocks(the_blocks) {}
 
-    /// Called by one thread of each block. Blocks that take a share can read what it wrote before; after a barrier,
-    /// what its block wrote before.
+    /// Called by one thread of each CTA. CTAs that take a share can read what this thread wrote before, and after a
+    /// barrier what its CTA wrote before.
     __device__ void begin() const { ptx::atom_add_acq_rel(&begun, 1); }
 
-    /// Called by the same thread next. Gives the block's shares.
+    /// Returns the CTA's shares. Called by the same thread after begin().
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
@@ -44,9 +44,9 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    static constexpr int most_looks = 64;  ///< some 50 microseconds
+    static constexpr int most_looks = 64;  ///< about 50 microseconds
     unsigned& begun;
-    unsigned& decided;  ///< how many blocks have decided, plus `with_share` times how many of them took a share
+    unsigned& decided;  ///< number of CTAs that decided, plus `with_share` times the number that took a share
     unsigned blocks;
 };
 

@@ -15,7 +15,7 @@
 
 namespace fusekit::hip {
 
-/// Merges totals of a channel one after another. As MergedMoments is, it is made from one of them and has none yet.
+/// Merges a channel's totals one after another. Constructed from a total like MergedMoments, it starts empty.
 template <class Total>
 class TotalMerger {
 public:
@@ -36,13 +36,13 @@ private:
     float count = 0;
 };
 
-/// Statistics of the channels of a grid's tiles. The warpgroups that multiply put totals of a tile, or of several, in
-/// scratch. Three warps of each block have no other work: they wait for the totals of all blocks, and merge those of a
-/// share of the channels. The order is the same in every run.
+/// Statistics of the channels of a grid's tiles. MMA warpgroups put the totals of one or several tiles in scratch.
+/// Three otherwise idle warps of each CTA wait for the totals of all CTAs and merge those of a share of the channels,
+/// in an order that is the same in every run.
 template <class Plan>
 struct GridTotals {
     struct Shared {};
-    /// Of one producer warpgroup, three warps of which merge totals, and two consumers.
+    /// Registers of one producer warpgroup, three warps of which merge totals, and two consumers.
     using Registers = RegisterBudget<40, 232>;
 };
 
@@ -52,7 +52,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned most_channels = 32;  ///< of a share
+    static constexpr unsigned most_channels = 32;  ///< per share
 
 public:
     using Total = typename Op::template Total<float>;
@@ -68,7 +68,8 @@ public:
         Uninitialized<Merger> parts[warps][most_channels];
     };
 
-    /// Called by one thread, before others know of the barriers. `warpgroups` of the block multiply.
+    /// Called by one thread before other threads use the barriers. `warpgroups` is the number of the CTA's MMA
+    /// warpgroups.
     __device__ static void init(Shared& shared, unsigned warpgroups) {
         ptx::mbarrier_init(ptx::shared_address(&shared.cleared), 1);
         ptx::mbarrier_init(ptx::shared_address(&shared.put), warpgroups);
@@ -80,16 +81,16 @@ public:
                 static_cast<unsigned>(params.y.layout.shape[1])};
     }
 
-    /// Called by the threads that multiply before they put their first total, and by one of each warpgroup after the
-    /// last.
+    /// before_put() is called by MMA threads before their first put(); after_put() by one thread of each warpgroup
+    /// after its last.
     __device__ static void before_put(Shared const& shared) {
         ptx::mbarrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
     __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Called by the three warps, once the kernel before has ended. All blocks together put totals of tiles 0 to
-    /// `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for each tile whose total this block puts:
-    /// `count` channels from `first` on.
+    /// Called by the three warps after the previous kernel ended. All CTAs together put totals of tiles 0 to `tiles` -
+    /// 1. `for_each_own(clear)` calls clear(tile, first, count) for each total that this CTA puts: `count` channels
+    /// from `first` on.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -110,22 +111,24 @@ public:
         unsigned together = 1;
         while (together < most_channels && together * gridDim.x < totals.channels) together *= 2;
         unsigned const shares = (totals.channels + together - 1) / together;
-        bool rehearses = true;  // the first share is merged once before, so that the code is in a cache by then
+        bool rehearses = true;  // merges the first share once in advance, to warm the instruction cache
 #pragma unroll 1
         for (unsigned begin = 0; begin < shares; begin += gridDim.x)
 #pragma unroll 1
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
                             rehearses, barrier);
-                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the others' are then not far
+                if (rehearses)
+                    ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the other totals then arrive
+                                                                              // soon
                 else ++i;
                 rehearses = false;
             }
     }
 
 private:
-    /// Merges the totals of `together` channels from `first` on. Threads that follow one another have these channels of
-    /// one tile. If it `rehearses`, it does not wait for totals and saves nothing.
+    /// Merges the totals of `together` channels from `first` on. Consecutive threads have these channels of one tile.
+    /// With `rehearses` it neither waits for totals nor saves any.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
                                        unsigned first, unsigned together, unsigned thread, bool rehearses,
@@ -134,7 +137,7 @@ private:
         unsigned const n = thread % together, k = first + n, part = thread / together, parts = threads / together;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
-        Total next[at_once + 1];  // the last is tile 0's, from which every merger is made
+        Total next[at_once + 1];  // the last is tile 0's, which starts every merger
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {

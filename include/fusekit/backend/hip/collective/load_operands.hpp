@@ -12,23 +12,21 @@
 
 namespace fusekit::hip {
 
-/// Whether the tiles of a stage take 16 bytes of a row at once.
+/// True if a stage's tiles are stored in 16-byte pieces of a row.
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
-/// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
-/// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
-/// neighbour in memory.
+/// Loads both operands of an implicit GEMM, k-tile by k-tile, from memory to an atom's stages: windows of x, through
+/// the plan's prologue, and the filters. `fast` is the contiguous mode.
 ///
-/// GemmK is an index into two tables of offsets. They are computed for several steps at once and by all threads alike,
-/// because a warp that does more than the others delays them at every barrier.
+/// GemmK indexes two tables of offsets. All threads compute the tables, for several k-tiles at once, because a warp
+/// with more work delays the others at every barrier.
 template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
     static constexpr bool rows_neighbour = decltype(Atom::Stage::x)::rows_neighbour;
-    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
-    /// processors have the shared memory.
+    /// GemmK indices per table. A prologue keeps states for each index, and few processors have the SMEM for many.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
     static constexpr int table_steps = (max)(1, (min)(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
@@ -46,9 +44,9 @@ class LoadOperands {
 
 public:
     using Stage = typename Atom::Stage;
-    /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
+    /// Elements of x, and of the weights, per load where Params say that they are contiguous and aligned.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
-    static constexpr int table_k = table;  ///< indices of GemmK whose offsets are computed at once: begin at a multiple
+    static constexpr int table_k = table;  ///< GemmK indices per table; a table starts at a multiple
 
     struct Shared : PrologueStates<Prologue, table> {
         alignas(16) KOffset x_offsets[table], w_offsets[table];
@@ -67,37 +65,37 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    /// A step whose loads are next, or in flight.
+    /// K-tile whose loads are next or in flight.
     struct Step {
-        int in_table;  ///< where its offsets are
+        int in_table;  ///< index of its offsets
         typename Prologue::Args const& prologue;
     };
 
-    /// Computes offsets for a step and some that follow, where it `exists` and has none yet. All threads call this.
+    /// Computes offsets for a k-tile and some that follow, if it `exists` and has none yet. All threads call it.
     __device__ Step prepare(int step, bool exists) {
         if (exists && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);
     }
-    /// Computes the offsets of `step` and of some steps that follow, and returns how many these are.
+    /// Computes the offsets of k-tile `step` and some that follow; returns their number.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;
     }
-    /// The i-th of these, at the place i * stride().
+    /// k-tile i of the table has the index i * stride().
     __device__ Step found(int place) const { return {place, prologue()}; }
     __device__ static int stride() { return tile_k; }
-    static constexpr bool has_table = true;  ///< whether places are in a table
-    /// Puts the loads of a step in flight, to registers or straight to the stage.
+    static constexpr bool has_table = true;  ///< offsets are in a table
+    /// Issues the loads of a k-tile, to registers or directly to the stage.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
         weights.load(&shared.w_offsets[step.in_table], stage.w);
     }
-    /// Ends them: after the barrier that follows, the stage holds the step.
+    /// Completes the loads: after the next barrier the stage holds the k-tile.
     __device__ void finish(Step const& step, Stage& stage) const {
         finish_inputs<0, 1>(step, stage);
         weights.store(stage.w, {});
     }
-    /// Ends one of several parts of them.
+    /// Completes one of several parts of the loads.
     template <int part, int parts>
     __device__ void finish_part(Step const& step, Stage& stage) const {
         finish_inputs<part, parts>(step, stage);
@@ -129,7 +127,7 @@ private:
     }
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
-        // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.
+        // With a prologue AMD's scalar registers do not hold the problem from k-tile to k-tile.
         if constexpr (Plan::has_prologue && takes_words<Stage> && !has_phases<Plan>())
             fill_table(step, prologue, reload(params).problem());
         else fill_table(step, prologue, conv);

@@ -9,17 +9,15 @@
 
 namespace fusekit::hip {
 
-/// A thread's share of an atom's Tile, of Size rows and TileK indices of GemmK, on its way from memory to shared
-/// memory. Rows' elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a
-/// row at a time; neighbouring threads complete a line of it. The tile holds elements as they are, or what Convert
-/// makes of them, as the atom multiplies them.
+/// A thread's part of an atom's Tile, Size rows x TileK indices of GemmK, on its way from memory to SMEM. Elements are
+/// contiguous along GemmK: channels-last inputs, and filters. A thread loads up to 16 bytes of a row; consecutive
+/// threads complete a line. The tile holds elements as the atom multiplies them: unchanged, or converted by Convert.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), (min)(TileK, Size* TileK / threads));
 
-    /// `row(i)` is row i of the tile. `vectorized` says that indices of GemmK neighbour in memory, `count` at a time
-    /// and aligned.
+    /// `row(i)` is row i of the tile. `vectorized`: packets of `count` GemmK indices are contiguous and aligned.
     template <class RowAt>
     __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -53,7 +51,7 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// One of several parts of it: where elements are converted, the first is all.
+    /// Stores one of several parts; with conversion the first part stores everything.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
@@ -66,7 +64,7 @@ public:
                 put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else if constexpr (part == 0) {
             constexpr int together = (min)(count, 4);
-            Operand converted[passes][count];  // before the first store, after which states are loaded again
+            Operand converted[passes][count];  // before the first store, after which states are reloaded
 #pragma unroll
             for (int j = 0; j < count; j += together) {
                 auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
@@ -92,12 +90,11 @@ private:
     Packet<T, count> values[passes];
 };
 
-/// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
-/// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a packet.
-/// Packets of floats that are not converted are copied to shared memory without a stop in registers, where the
-/// processor can. Where elements are converted, a thread takes pixels of several rows, and so fewer indices of GemmK,
-/// whose states it loads. It looks again which of them are padding: bits that remember it take 2 % of the time on an
-/// H200, but a thread of a small tile has no registers left for the offsets.
+/// A thread's part of a tile whose elements are contiguous along the rows: NCHW inputs. Consecutive threads load
+/// consecutive pixels: one at a time, or a packet for 1x1 windows if Params allow it. Unconverted packets of float are
+/// copied asynchronously to SMEM if the processor can. With conversion a thread loads pixels of several rows, so that
+/// it loads states for fewer GemmK indices. Large tiles recompute the padding mask, because keeping it in bits takes 2
+/// % of the time on an H100. Small tiles keep it, because their threads have no registers left for the offsets.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
     static constexpr int share = Size * TileK / threads;
@@ -134,7 +131,7 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// As TileAlongK's: several parts only where single elements are stored along GemmK as they are.
+    /// Stores one of several parts, as in TileAlongK; several only for unconverted single elements stored along GemmK.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         constexpr bool divides =
@@ -153,18 +150,19 @@ public:
     }
 
 private:
-    /// Whether what is read is what the tile holds, and lies there as it does in memory.
+    /// True if the tile has x's elements and layout, so that asynchronous copies suffice.
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
                                    std::is_same_v<typename Tile::Operand, T> && Tile::rows_neighbour;
-    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows of a thread, so far apart
+    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows per thread, and their
+                                                                                    ///< distance
 
     bool vectorized;
     unsigned k, index;
     RowPointer<T> rows[height];
     T values[share];
 
-    /// Count neighbours of each index of GemmK and of each of Rows rows.
+    /// Loads Count contiguous elements for each GemmK index and each of Rows rows.
     template <int Count, int Rows>
     __device__ void load_to_registers(KOffset const* offsets) {
         this->clear();
@@ -181,7 +179,7 @@ private:
             if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) keep_apart();
         }
     }
-    /// Whether load i, of Rows rows for each index of GemmK, found an element and no padding.
+    /// True if load i, of Rows rows per GemmK index, is in bounds.
     template <int Rows>
     __device__ bool is_valid(int i, Convert const& convert) const {
         if constexpr (remembers) return this->is_set(i);
@@ -191,7 +189,7 @@ private:
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
         constexpr int indices = share / Count / Rows, together = (min)(indices, 4);
-        Operand converted[share];  // before the first store, after which states are loaded again
+        Operand converted[share];  // before the first store, after which states are reloaded
         if constexpr (!Convert::converts) {
 #pragma unroll
             for (int i = 0; i < share; ++i) converted[i] = as_operand<Operand>(values[i]);
@@ -211,7 +209,7 @@ private:
         if constexpr (!Tile::rows_neighbour && Count == 1) store_along_k<indices, Rows>(tile, converted);
         else store_along_rows<Count, Rows>(tile, converted);
     }
-    /// The same, as they are stored.
+    /// Stores converted elements along GemmK.
     template <int indices, int Rows, class Tile>
     __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
         constexpr int chunk = (min)(indices, 8);

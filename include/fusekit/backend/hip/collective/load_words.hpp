@@ -11,16 +11,16 @@
 
 namespace fusekit::hip {
 
-/// TileAlongK for a tile that takes 16 bytes of a row at once: they stay together, in four registers, from memory to
-/// shared memory, or are copied there without a stop, where the processor can and nothing is converted: then the step's
-/// copies are done when its group is (arch/async_copy.hpp). Elements that arrive one by one would be taken apart before
-/// the loads have ended, which waits for them. Of padding zeros are read, and no load is behind a branch.
+/// TileAlongK for a tile stored in 16-byte pieces: each piece stays in four registers from memory to SMEM, or,
+/// unconverted, is copied asynchronously if the processor can; the k-tile's copies are then complete with its group
+/// (arch/async_copy.hpp). Single elements would be unpacked before the loads complete, which would stall. Padding reads
+/// zeros, so that no load is behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
 
-    /// As TileAlongK's.
+    /// Constructs as TileAlongK does.
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -66,7 +66,7 @@ public:
             for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
         } else {
             constexpr int together = 4;
-            Words<4> converted[passes] = {};  // before the first store, after which states are loaded again
+            Words<4> converted[passes] = {};  // before the first store, after which states are reloaded
 #pragma unroll
             for (int j = 0; j < count; j += together) {
                 auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));

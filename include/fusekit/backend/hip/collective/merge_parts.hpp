@@ -6,37 +6,37 @@
 
 namespace fusekit::hip {
 
-/// How many blocks share a tile: `groups` of them, each of `cluster` neighbours of the grid, which are a cluster where
-/// they are more than one.
+/// Split-K: the number of CTAs that share a tile: `groups` groups of `cluster` consecutive CTAs, which form a cluster
+/// if `cluster` > 1.
 struct BlockParts {
-    GroupWorkspace workspace;  ///< a state for each tile and block of a cluster, and sums of each group
+    GroupWorkspace workspace;  ///< a state for each tile and CTA of a cluster, and accumulators of each group
     unsigned cluster = 1, groups = 1;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// A tile's sums in shared memory, of Rows rows of Columns. There are `gap` quads between rows, so that those that a
-/// wave writes together are in different banks.
+/// A tile's accumulators in SMEM, Rows x Columns, with `gap` quads of padding per row: rows that a wave writes together
+/// fall into different banks.
 template <int Rows, int Columns, int gap = 1>
 struct SumTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    static constexpr int floats = Rows * Columns;  ///< that a group has in workspace
+    static constexpr int floats = Rows * Columns;  ///< per group in workspace
 
     Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;
 };
 
-/// The rows of a tile whose whole sums a block has. There may be none.
+/// Rows of a tile that a CTA has reduced; may be empty.
 struct RowRange {
     unsigned begin, end;
 };
 
-/// Merges what the blocks of a tile have put into their SumTiles, always in the order of the blocks, so that every run
-/// gives the same bits, and gives whole sums to put(row, sums), of column `thread` % Tile::quads. The blocks of a
-/// cluster share the rows out, and read each other's shared memory; none may change what others read of its tile, or
-/// end, before finish_parts(). Of the blocks of all groups that have the same rows, the last to come here merges those,
-/// from workspace. All threads of `barrier` call this, and the block's others attend_merge(); the first `threads` of
-/// them merge. A thread has several loads under way, of one column of quads. Gives the block's rows.
+/// Reduces the SumTiles of a tile's CTAs in the order of the CTAs, so that results are bitwise identical in every run,
+/// and passes the sums to put(row, sums), of column quad `thread` % Tile::quads. The CTAs of a cluster divide the rows
+/// and read each other's SMEM; none may modify its tile or exit before finish_parts(). Among the CTAs of all groups
+/// with the same rows the last to arrive reduces the groups, from workspace. All threads of `barrier` call this, and
+/// the CTA's other threads attend_merge(); the first `threads` of them reduce. A thread has several loads of one column
+/// of quads in flight. Returns the CTA's rows.
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
                                                    unsigned rank, unsigned thread, Barrier const& barrier,
@@ -45,7 +45,7 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
                        parts_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
-    /// Adds up a thread's quads of `count` parts, and gives them to take(row, sums).
+    /// Sums a thread's quads over `count` parts, and passes them to take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
 #pragma unroll 1
@@ -72,7 +72,7 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    auto* const of_groups = parts.groups == 1 ? nullptr  // there is no workspace
+    auto* const of_groups = parts.groups == 1 ? nullptr  // no workspace
                                               : reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
                                                     std::size_t{number} * parts.groups * height * quads + quad;
     if (parts.cluster > 1) cluster_barrier();
@@ -94,7 +94,7 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
     return own;
 }
 
-/// The same, with whole sums in the tile.
+/// Reduces as merge_parts_to() does, with the sums in the tile.
 template <int threads, class Tile>
 __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
                                                 unsigned rank, unsigned thread) {
@@ -107,20 +107,20 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
     return own;
 }
 
-/// Waits until all blocks of the cluster have read what they merge. All that merge call it, once after each merge.
+/// Waits until all CTAs of the cluster have read what they reduce. All merging threads call it once after each merge.
 __device__ inline void finish_parts(BlockParts const& parts) {
     if (parts.cluster > 1) cluster_wait();
 }
 
-/// What a block's threads do that have no part in a cluster's merge_parts() and finish_parts().
+/// Joins a cluster's barriers for threads that take no part in merge_parts() and finish_parts().
 __device__ inline void attend_merge() {
     cluster_barrier();
     cluster_arrive();
     cluster_wait();
 }
 
-/// Calls store(sum, row, place) for the columns and rows of a tile that a block has whole; place(column) is worked out
-/// once a column. A lane has columns that are 32 apart, a wave of `threads` / 32 some of the rows.
+/// Calls store(sum, row, place) for the rows of a tile that a CTA has reduced, and its columns; place(column) is
+/// evaluated once per column. A lane has columns 32 apart, a wave of `threads` / 32 some of the rows.
 template <int threads, class Tile, class Place, class Store>
 __device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, Place const& place,
                            Store const& store) {

@@ -9,9 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Ends a tile of planes whose GemmK the blocks of a cluster share: channels are the rows of a SumTile, and the places
-/// of the tile's parts its columns. Each block merges some channels of all blocks, and takes them through the epilogue
-/// to y. `consumers` warpgroups do so, of 64 channels each; the block's others attend_merge().
+/// Epilogue of a tile of planes whose GemmK the CTAs of a cluster share: the SumTile has channels as rows and the
+/// tile's pixels as columns. Each CTA reduces some channels over all CTAs and stores them to y. `consumers` warpgroups,
+/// 64 channels each, do so; the CTA's other threads attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
 class MergePlanes {
     static_assert(sizeof(U) == 2);
@@ -19,7 +19,7 @@ class MergePlanes {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Sums = typename Atom::Sums[parts * products];
-    static constexpr int pixels = products * Atom::n;  ///< of a part
+    static constexpr int pixels = products * Atom::n;  ///< per part
     static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
 
 public:
@@ -28,7 +28,7 @@ public:
         State states[Epilogue::channelwise ? channels : 1];
     };
 
-    /// Puts a thread's sums, of a warpgroup, into the block's tile.
+    /// Stores a thread's accumulators in the CTA's tile.
     __device__ static void put(Shared& shared, Sums const& sums, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
@@ -42,8 +42,8 @@ public:
         }
     }
 
-    /// Merges tile `number` of y and stores what of it this block has. All threads of the consumers, whose barrier is
-    /// `barrier`, call it after they have put their sums.
+    /// Merges tile `number` of y and stores this CTA's rows. All consumer threads, whose barrier is `barrier`, call it
+    /// after put().
     template <class Params, class Barrier>
     __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
                                  unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
@@ -77,10 +77,10 @@ public:
     }
 
 private:
-    /// Four neighbouring columns of a tile.
+    /// Four consecutive columns of a tile.
     struct Quad {
         int image = 0;
-        int elements[4];  ///< of a channel of the image; -1 where the column is none of y
+        int elements[4];  ///< offset in a channel of the image; -1 if the column is out of bounds
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
             PlanePart const part = grid.part(tile, 4 * quad / pixels);
@@ -92,7 +92,7 @@ private:
             }
         }
 
-        /// Two elements at once where they neighbour, the first at a multiple of both.
+        /// Stores two elements at once if they are adjacent and aligned.
         __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
             for (int i = 0; i < 2; ++i) {
                 int const one = elements[2 * i], two = elements[2 * i + 1];

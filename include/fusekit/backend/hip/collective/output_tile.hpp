@@ -5,15 +5,14 @@
 
 namespace fusekit::hip {
 
-/// The tile of y that a block of a grid computes: TileM pixels of TileN channels of one group; pixels are counted over
-/// all images or a slab, or over a phase of them, or over a matrix. Blocks count channels first, then groups, then
-/// pixels.
+/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group; pixels are numbered over all images, a
+/// slab, a phase or a matrix. CTAs are numbered along channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
     int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
-    int left_m;        ///< pixels from the first on
-    unsigned count_n;  ///< channels of the tile that y has
+    int left_m;  ///< remaining pixels from the first on
+    unsigned count_n;  ///< channels of the tile within bounds
 
     template <class Problem>
     __device__ TileCoord(Problem const& conv, unsigned the_block)
@@ -27,12 +26,12 @@ struct TileCoord {
           left_m(conv.gemm_m() - first_m),
           count_n(static_cast<unsigned>((min)(conv.group_k() - first_n, TileN))) {}
 
-    /// The number of the tile along pixels, and the number of its column of tiles.
+    /// Index of the tile along pixels, and index of its column of tiles.
     __device__ unsigned tile() const { return block / tiles_n / groups; }
     __device__ unsigned column() const { return block % (tiles_n * groups); }
 };
 
-/// What a block knows of its tile of y, in shared memory.
+/// A CTA's tile of y, in SMEM: pixels, their offsets and the channels' states.
 template <class Plan, int TileM, int TileN>
 struct OutputTile {
     using Epilogue = typename Plan::Epilogue;
@@ -42,7 +41,7 @@ struct OutputTile {
     std::int64_t offsets[TileM];  ///< of the pixels, in y
     Uninitialized<State> states[Epilogue::channelwise ? TileN : 1];
 
-    /// Called by all threads. Pixels that a plan pools are counted window by window.
+    /// Called by all threads. Pixels of a plan that pools are numbered window by window.
     template <int threads, class Problem>
     __device__ void prepare(Problem const& conv, typename Epilogue::Args const& epilogue,
                             TileCoord<TileM, TileN> const& at, unsigned thread) {

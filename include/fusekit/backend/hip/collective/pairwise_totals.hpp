@@ -8,19 +8,19 @@
 
 namespace fusekit::hip {
 
-/// A block totals its values in a power of two of parts and merges the parts in pairs, so that errors do not grow with
-/// the tensor. Within a part a thread adds at most this many values one after another. A segment of several parts has
-/// few columns.
+/// A CTA divides its values into a power of two of parts and merges the parts in pairs, so that rounding errors do not
+/// grow with the tensor. Within a part a thread adds at most this many values in sequence. A segment of several parts
+/// has few columns.
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
-/// Parts that a block of so many threads has room for.
+/// Parts that the SMEM of a CTA of `threads` threads holds.
 FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
     return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
 }
 
-/// Totals of parts that wait to be merged, kept as a binary counter: level i holds the total of 2^i parts. They share
-/// the shared memory of Rows' sums, which use a quarter of each row when there are several parts. Source: Higham 1993,
-/// The accuracy of floating point summation, on pairwise summation.
+/// Totals of unmerged parts as a binary counter: level i holds the total of 2^i parts. They share the SMEM of Rows'
+/// sums, which use a quarter of each row if there are several parts. Source: Higham 1993, The accuracy of floating
+/// point summation, on pairwise summation.
 template <class Total, int Count, int threads>
 struct PairwiseTotals {
     SharedTotals<Total, Count, threads> room;

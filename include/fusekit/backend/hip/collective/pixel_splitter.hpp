@@ -11,22 +11,22 @@
 
 namespace fusekit::hip {
 
-/// A warp's part in splitting floats of x, channels last, to tiles as PlaneTransposer makes them. A bulk copy brings
-/// the pixels that a part sees, in rows of 128 bytes with the 128-byte swizzle, and zeros around x.
+/// A warp's part of splitting channels-last floats of x into bfloat16 tiles with PlaneTransposer's layout. A TMA load
+/// reads the pixels of a part's windows in rows of 128 bytes with the 128-byte swizzle; out-of-bounds pixels are zero.
 template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
     using Quad = Packet<float, 4>;
-    static constexpr int chunks = Tiles::channels / 8;  ///< of a pixel, 16 bytes of each term
-    static constexpr int stride = 32 * warps;  ///< from a lane's chunk to the next
-    static constexpr int together = 2;  ///< of them a lane loads before it stores any
+    static constexpr int chunks = Tiles::channels / 8;  ///< of a pixel, 16 bytes per term
+    static constexpr int stride = 32 * warps;  ///< from a lane's chunk to its next
+    static constexpr int together = 2;  ///< chunks that a lane loads before it stores any
 
 public:
     __device__ PixelSplitter(TensorMap const& the_map, Tiles const& the_tiles, Grid const& the_grid,
                              unsigned the_thread, unsigned first_tile)
         : map(the_map), tiles(the_tiles), grid(the_grid), thread(the_thread), ahead(the_grid, first_tile) {}
 
-    /// Begins the copies of the next step, where there is one. All threads call it.
+    /// Issues the loads of the next k-block, if any. All threads call it.
     __device__ void begin(float* to, std::uint32_t full) {
         if (thread == 0 && ahead.exists()) {
             ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
@@ -40,7 +40,7 @@ public:
         ahead.advance();
     }
 
-    /// Of a block of channels. All threads call it.
+    /// Splits a block of channels. All threads call it.
     __device__ void split(float const* pixels, unsigned char* tile) const {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)
@@ -55,7 +55,7 @@ private:
     unsigned thread;
     typename Grid::Step ahead;
 
-    /// What windows see after the last row is zero, as before the next.
+    /// Pixels after the last row are zero, like those before the next.
     __device__ void split_part(unsigned char const* pixels, int first_place, unsigned char* tile) const {
         int const all = tiles.seen_places() * chunks, copied = tiles.pixels_seen();
         auto const chunk = thread % chunks;

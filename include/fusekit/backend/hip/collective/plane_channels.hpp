@@ -6,14 +6,15 @@
 
 namespace fusekit::hip {
 
-/// A thread's two channels of the 64 of y that a warpgroup has, in planes, and the epilogue of what they are made of.
+/// A thread's two of a warpgroup's 64 channels of y, in planes, with their epilogue.
 template <class Plan, class Atom, class U, class Tiles>
 class PlaneChannels {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
 public:
-    /// Prepares the thread's two channels; of no channel of y, its last one's. `the_first` is the warpgroup's.
+    /// Prepares the thread's two channels; out-of-bounds channels use the last one's state. `the_first` is the
+    /// warpgroup's.
     template <class Params>
     __device__ PlaneChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
         : tiles(the_tiles),
@@ -36,19 +37,19 @@ protected:
     U* y;
     std::int64_t image_stride;
     int count, first, plane;
-    int pixel;  ///< channels last, from a pixel of y to the next
+    int pixel;  ///< channels-last: elements from a pixel of y to the next
     unsigned thread;
 
-    /// One of the thread's channels.
+    /// Channel `own` (0 or 1) of the thread.
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// What the epilogue makes of one of its sums.
+    /// Applies the epilogue to one accumulator.
     __device__ float result(float sum, int own) const {
         return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
                                arguments);
     }
 
-    /// Elements of y of a channel of a part.
+    /// Number of elements of y in a channel of a part.
     __device__ int length(PlanePart const& part) const {
         return (min)(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
     }

@@ -8,16 +8,16 @@
 
 namespace fusekit::hip {
 
-/// How the warps that bring a tile of x share its channels: those of a group have 8.
+/// Distribution of a tile's channels of x over the producer warps: a group of warps has 8.
 template <class Tiles>
 struct PlaneWarps {
     static constexpr int own = 8;
     static constexpr unsigned warps = 8, groups = Tiles::channels / own, sharing = warps / groups;
 };
 
-/// A warp's bulk copies of planes to shared memory, as they lie: its share of its group's channels, of each block of
-/// GemmK. A lane copies one channel of a part, or all of these together where they follow one another. Rows of a plane
-/// follow one another, planes too, images lie at multiples of 16 bytes, and x has a multiple of 8 channels.
+/// A warp's bulk copies of planes to SMEM: its share of its group's channels, of each block of GemmK. A lane copies one
+/// channel of a part, or one contiguous range of all. Preconditions: rows and planes are dense, images start at
+/// multiples of 16 bytes, and x has a multiple of 8 channels.
 template <class T, class Grid, int parts>
 class PlaneCopies {
     using Tiles = typename Grid::Tiles;
@@ -41,7 +41,7 @@ public:
         find();
     }
 
-    /// Begins those of the next step, where there is one, to memory of all channels. All lanes call it.
+    /// Issues the copies of the next k-block, if any, to memory of all channels. All lanes call it.
     __device__ void begin(T const* to, std::uint32_t full) {
         if (lane >= parts * copied || !step.exists()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
@@ -57,7 +57,7 @@ private:
     Grid const& grid;
     typename Grid::Step step;
     int lane, channel, place;
-    unsigned bytes;  ///< of the lane's copies of a tile
+    unsigned bytes;  ///< per tile, of the lane's copies
     T const* from;
 
     __device__ void find() {

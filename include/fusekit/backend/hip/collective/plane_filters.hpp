@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// The filters of a warpgroup of PlanesGemm, 64 for each tile, on their way to its products: bulk copies through stages
-/// that no other warpgroup reads. A stage has a tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or,
-/// where channels are of 3 x 3 taps that neighbour, all taps of 8 channels as they lie. The warpgroup's first warp
-/// begins a copy as soon as all have read the stage, so that copies run ahead of products.
+/// Pipeline of a PlanesGemm warpgroup's filters, 64 per tile, by TMA loads through stages of its own. A stage has one
+/// tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or, for 3 x 3 filters with contiguous taps, all
+/// taps of 8 channels. The warpgroup's first warp issues a load as soon as the stage has been read, so that loads run
+/// ahead of products.
 template <class Grid>
 class PlaneFilters {
     static constexpr int filters = 64, channels = Grid::Tiles::channels, taps = 9, packet = 8,
@@ -27,7 +27,7 @@ public:
     };
     using State = TmaStages<stages>;
 
-    /// The warpgroup has filters from the_own on of those of a tile.
+    /// The warpgroup has the tile's filters from the_own on.
     template <class Problem>
     __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
                             unsigned first_tile, unsigned the_thread)
@@ -35,8 +35,8 @@ public:
         find_tile(conv);
     }
 
-    /// Begins `count` copies to the stages that were read first: no thread reads them any more. Called by the
-    /// warpgroup; at first for all stages.
+    /// Issues `count` loads to the stages that were read first and are free. Called by the warpgroup; the first time
+    /// for all stages.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, int count) {
         if (ptx::warp_uniform(thread / 32) != 0) return;
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// Waits for the next stage, and gives the address where it lies. The thread then reads it.
+    /// Waits for the next stage and returns its address.
     __device__ unsigned char const* next() {
         state.consumer_wait(next_read);
         auto const* const stage = memory.stages[next_read.stage];
@@ -56,10 +56,10 @@ public:
         return stage;
     }
 
-    /// The thread's factors of 16 channels: four words of each tap.
+    /// A thread's operand of 16 channels: four words per tap.
     using Factors = std::uint32_t[4][taps];
 
-    /// Loads them from the next two stages, of 8 channels each. A thread has two neighbouring channels, whose taps are
+    /// Loads the operand from the next two stages, 8 channels each. A thread has two adjacent channels, whose taps are
     /// 9 words, of filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
     __device__ void load(Factors& factors) {
 #pragma unroll
@@ -90,13 +90,13 @@ private:
     int own;
     unsigned thread;
     PipelineState<stages> next_read;
-    /// What is copied next, as the warpgroup's first warp knows it.
+    /// Next load; valid in the warpgroup's first warp.
     typename Grid::Step step;
     unsigned to_stage = 0;
     int first;  ///< filter
-    int row = 0, column = 0;  ///< row counts packets of channels where taps neighbour
+    int row = 0, column = 0;  ///< row counts packets of channels if taps are contiguous
 
-    /// Goes on to the next tile that the warpgroup has filters of, if it has none of this one.
+    /// Advances to the next tile with filters for the warpgroup.
     template <class Problem>
     __device__ void find_tile(Problem const& conv) {
         while (step.exists() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())

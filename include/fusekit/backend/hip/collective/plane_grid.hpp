@@ -5,13 +5,13 @@
 
 namespace fusekit::hip {
 
-/// A part of y: from a row of an image on; n is -1 where there is none.
+/// A part of y: rows of an image from `row` on; n is -1 out of bounds.
 struct PlanePart {
     int n, row;
 };
 
-/// The tiles of y, in planes: `parts` parts of images, of `filters` channels each. Blocks whose numbers neighbour share
-/// pixels. Where `sharers` blocks share a tile, each has as many blocks of channels of x, or one more than another.
+/// Tiles of y in planes: `parts` parts of images x `filters` channels. CTAs with consecutive numbers share pixels. If
+/// `sharers` CTAs share a tile, their numbers of channel blocks of x differ by at most one.
 template <class TheTiles, int parts, int filters>
 class PlaneGrid {
 public:
@@ -29,7 +29,7 @@ public:
           end_of_channels(first_of(conv, rank + 1, sharers)) {}
 
     __device__ unsigned size() const { return all; }
-    /// Of x, those of a tile that this block multiplies.
+    /// Range of a tile's channel blocks of x that this CTA multiplies.
     __device__ int first_block() const { return first_of_channels; }
     __device__ int end_block() const { return end_of_channels; }
     __device__ int channel_blocks() const { return end_of_channels - first_of_channels; }
@@ -39,7 +39,7 @@ public:
         if (number >= of_pixels) return {-1, 0};
         return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
     }
-    /// The part after one that exists.
+    /// Returns the part after an in-bounds part.
     __device__ PlanePart after(PlanePart part) const {
         if (part.row + rows < static_cast<int>(of_image) * rows) return {part.n, part.row + rows};
         return {part.n + 1 < images ? part.n + 1 : -1, 0};
@@ -50,7 +50,7 @@ public:
         return left < parts ? static_cast<int>(left) : parts;
     }
 
-    /// A place in the order in which a block takes its tiles and, of each, blocks of channels of x.
+    /// Position in a CTA's sequence of tiles and, within a tile, channel blocks of x.
     struct Step {
         PlaneGrid const& grid;
         unsigned tile;
@@ -59,7 +59,7 @@ public:
         __device__ Step(PlaneGrid const& the_grid, unsigned first_tile)
             : grid(the_grid), tile(first_tile), block(the_grid.first_of_channels) {}
         __device__ bool exists() const { return tile < grid.all; }
-        /// Whether that is another tile.
+        /// Advances by one block; returns true if another tile begins.
         __device__ bool advance() {
             if (++block < grid.end_of_channels) return false;
             block = grid.first_of_channels, tile += gridDim.x;

@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Tiles of x on their way to warpgroups that multiply, `consumers` of them: eight warps copy planes, some steps ahead,
-/// and transpose them to one tile while the other is multiplied.
+/// Producer pipeline of tiles of x for `consumers` MMA warpgroups: eight warps copy planes some k-blocks ahead, and
+/// transpose them into one of two tiles while the other is multiplied.
 template <class T, class Grid, int parts, int bytes, int consumers>
 class PlaneStages {
     static constexpr int most_stages = 4;
@@ -19,30 +19,30 @@ class PlaneStages {
     using Copies = PlaneCopies<T, Grid, parts>;
 
 public:
-    static constexpr unsigned warps = Warps::warps;  ///< that load
+    static constexpr unsigned warps = Warps::warps;  ///< producers
     using Pipeline = TmaPipeline<2, consumers, warps>;  ///< of transposed tiles
     using State = typename Pipeline::State;
 
     struct Shared {
-        unsigned char x[bytes];  ///< from a multiple of 1024 bytes on: two tiles, and planes as they lie
+        unsigned char x[bytes];  ///< aligned to 1024 bytes: two tiles, then planes in x's layout
         TmaStages<most_stages> planes[Warps::groups];
         Pipeline tiles;
 
-        /// Called by one thread, before the block's others know of the barriers.
+        /// Called by one thread before other threads use the barriers.
         __device__ void init(Tiles const& shape) {
             for (auto& of_group : planes) of_group.init(shape.channels_last ? 1 : Copies::lanes);
             tiles.init();
         }
     };
 
-    /// Whether two tiles, and planes of one, leave so many bytes.
+    /// True if two tiles and one stage of planes leave `free_bytes` unused.
     __device__ static bool leaves(Tiles const& tiles, int free_bytes) {
         return tiles.plane_stages(parts, bytes - free_bytes, 1) >= 1;
     }
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }
 
-    /// What a loading warp does, with all but the last free_bytes. Named barriers from first_barrier on are those of
-    /// warps that share channels, or, of x with channels last, of all that load.
+    /// Body of a producer warp; does not use the last free_bytes. Named barriers from first_barrier on are those of
+    /// warps that share channels; for channels-last x, of all producers.
     template <class Params, class Problem>
     __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
@@ -70,14 +70,15 @@ public:
             });
     }
 
-    /// The address of a tile.
+    /// SMEM address of a tile.
     __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, State const& state) {
         return ptx::shared_address(shared.x) + state.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
     }
 
 private:
-    /// The steps of a warp whose copies fill stages of its group: make_tile(begins, step, from, tile) makes a tile of a
-    /// stage, of a step that begins another tile of y or does not, and sync() waits for the warps that read the stage.
+    /// Runs the k-blocks of a warp whose copies fill its group's stages: make_tile(begins, step, from, tile) transposes
+    /// a stage to a tile, `begins` is true for the first k-block of a tile of y, and sync() waits for the warps that
+    /// read the stage.
     template <class Copying, class MakeTile, class Sync>
     __device__ static void run_steps(Shared& shared, Tiles const& tiles, Grid const& grid, unsigned group,
                                      unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,

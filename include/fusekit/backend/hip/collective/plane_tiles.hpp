@@ -9,26 +9,26 @@
 
 namespace fusekit::hip {
 
-/// How a convolution of planes, of stride and dilation 1, is cut into parts of `Pixels` places: rows of y of one image,
-/// with gaps between them, or, of single pixels with channels last, pixels of all images. Place (p, q) of y is number p
-/// pitch + q, and its tap (r, s) is place r pitch + s further of a tile of x, which has the same pitch and the rows
-/// that windows see. Padding after a row is that before the next, too, so that a gap is as wide as the wider of both.
-/// Single pixels have neither rows nor gaps: a plane is then one column. A tile of x has the channels of a block of
-/// GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
+/// Tiling of a convolution of planes, of stride and dilation 1, into parts of `Pixels` pixels: rows of y of one image
+/// with gaps between them, or, for 1x1 windows with channels last, pixels of all images. Pixel (p, q) of y has index p
+/// pitch + q; its tap (r, s) is at r pitch + s from there in a tile of x, which has the same pitch and the rows that
+/// the windows read. Padding after a row is also padding before the next, so that a gap is as wide as the wider of
+/// both. 1x1 windows need neither rows nor gaps: a plane is one column. A tile of x has a block of channels of GemmK:
+/// 64 of 16 bits, or 32 of float in three bfloat16 tiles.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
     static constexpr int element_bytes = sizeof(T), terms = element_bytes == 4 ? 3 : 1;
-    static constexpr int channels = 128 / element_bytes, row_bytes = 2 * channels;  ///< of a place of a tile of x
-    static constexpr int packet = 16 / element_bytes;  ///< elements of 16 bytes
+    static constexpr int channels = 128 / element_bytes, row_bytes = 2 * channels;  ///< of a pixel of a tile of x
+    static constexpr int packet = 16 / element_bytes;  ///< elements in 16 bytes
 
     int y_height, y_width, x_height, x_width;
     int window_rows, window_columns, pad_top, pad_left;
-    int pitch, rows;  ///< of a part
-    int of_image;  ///< parts
+    int pitch, rows;  ///< per part
+    int of_image;  ///< parts per image
     int images;
     bool channels_last;  ///< of x and y
-    bool single;  ///< pixels, without windows and padding
+    bool single;  ///< 1x1 windows without padding
 
     FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
                           Filter<2> const& filter, Extent number_of_images = 1, bool are_channels_last = false)
@@ -59,34 +59,34 @@ struct PlaneTiles {
 
     FUSEKIT_HD int taps() const { return window_rows * window_columns; }
     FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
-    /// Places of a tile of x: the last tap's products read Pixels from where it begins.
+    /// Pixels of a tile of x: the last tap's products read Pixels from its offset on.
     FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
-    /// Those of them that windows of places of y see.
+    /// Pixels of a tile of x that windows of y read.
     FUSEKIT_HD int seen_places() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
 
-    /// Places of a part of y.
+    /// Pixels of a part of y, including gaps.
     FUSEKIT_HD int places_of_y() const { return (rows - 1) * pitch + y_width; }
-    /// Columns of one of two products that have them: as few as an instruction has.
+    /// Columns of one of two products that cover a part: the narrowest available instruction.
     FUSEKIT_HD int columns_of_half() const {
         static_assert(Pixels == 240);
         int const needed = (places_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
     }
 
-    /// Channels last, the pixels of x that are copied for a part, and bytes from a part's to the next's.
+    /// Channels-last: pixels of x that TMA loads for a part, and bytes from a part's pixels to the next part's.
     FUSEKIT_HD int pixels_seen() const { return rows_of_x() * pitch; }
     FUSEKIT_HD int part_bytes() const { return (pixels_seen() * channels * element_bytes + 1023) / 1024 * 1024; }
-    /// Where 8 channels of a place lie in a tile.
+    /// Byte offset of a chunk of 8 channels of a pixel in a tile.
     FUSEKIT_HD static unsigned chunk_offset(int place, unsigned chunk) {
         constexpr unsigned chunks = row_bytes / 16;
         auto const row = static_cast<unsigned>(place);
         return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
-    /// Whether a part has all rows of an image: then what it reads of neighbouring channels are neighbours.
+    /// True if a part has all rows of an image: its planes of consecutive channels are then contiguous.
     FUSEKIT_HD bool whole() const { return rows == y_height; }
-    /// From a channel to the next, as its rows lie in shared memory before they are transposed: copies begin at
-    /// multiples of a packet, up to an element less early.
+    /// Elements between channels in SMEM before the transposition: copies start at multiples of a packet, up to a
+    /// packet less one element early.
     FUSEKIT_HD int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
         return whole() ? plane() : (seen * x_width + 2 * (packet - 1)) / packet * packet;
@@ -94,14 +94,14 @@ struct PlaneTiles {
 
     /// Elements of a channel of x.
     FUSEKIT_HD int plane() const { return x_height * x_width; }
-    /// Elements before row `first` of a channel, a number in its block of GemmK, with which its copy begins.
+    /// Elements that a copy starts before row `first` of a channel, numbered in its block of GemmK.
     FUSEKIT_HD int early(int channel, int first) const {
         return whole()
                    ? 0
                    : static_cast<int>(static_cast<unsigned>(channel * (plane() % packet) + first * x_width) % packet);
     }
 
-    /// Rows of x, from the first on and to the last, that a part's windows see of those that x has.
+    /// First and end row of x, clamped to x, that a part's windows read.
     FUSEKIT_HD int first_row_of_x(int row) const {
         int const first = whole() ? 0 : row - pad_top;
         return first > 0 ? first : 0;
@@ -111,14 +111,14 @@ struct PlaneTiles {
         return end < x_height ? end : x_height;
     }
 
-    /// Bytes of shared memory of `parts` parts: transposed, of one term and of all, and as they lie.
+    /// Bytes of SMEM of `parts` parts: transposed, of one term and of all terms, and as planes.
     FUSEKIT_HD int term_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
     FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
     FUSEKIT_HD int plane_bytes(int parts) const {
         return channels_last ? parts * part_bytes()
                              : (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
     }
-    /// Stages of planes that fit beside two of tiles.
+    /// Stages of planes that fit beside two tiles.
     FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
         int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);
         return fit < most ? fit : most;

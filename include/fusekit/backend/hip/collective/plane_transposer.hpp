@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// A warp's part in transposing what PlaneCopies have brought to tiles of x: 8 channels of places of all channels, with
-/// the swizzle that is as wide, zero where x has no place; floats as three bfloat16. Warps of a group share the places
-/// of its channels.
+/// A warp's part of transposing PlaneCopies' planes into tiles of x: chunks of 8 channels of all pixels, swizzled over
+/// a row's width; out-of-bounds pixels are zero; floats become three bfloat16. Warps of a group share the pixels of its
+/// channels.
 template <class T, class Grid, int parts>
 class PlaneTransposer {
     using Tiles = typename Grid::Tiles;
@@ -20,8 +20,8 @@ class PlaneTransposer {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     using Chunk = Packet<std::uint32_t, Warps::own / 2>;
     static constexpr int own = Warps::own, channels = Tiles::channels;
-    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< from a lane's place to the next
-    static constexpr int together = 2;  ///< of its places a lane loads before it stores any
+    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< from a lane's pixel to its next
+    static constexpr int together = 2;  ///< pixels that a lane loads before it stores any
     static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
 
 public:
@@ -38,13 +38,13 @@ public:
           rows_of_stride(stride / tiles.pitch),
           columns_of_stride(stride % tiles.pitch) {}
 
-    /// Called once a tile, before its first block.
+    /// Called once per tile, before its first block.
     __device__ void begin(unsigned tile) {
         first_part = grid.part(tile, 0);
         count_of_parts = grid.count_parts(tile);
     }
 
-    /// Of a block of channels. All lanes call it.
+    /// Transposes a block of channels. All lanes call it.
     __device__ void transpose(int block, T const* planes, unsigned char* tile) const {
         bool const exist = block * channels + static_cast<int>(group) * own < count;
         if (exist && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
@@ -64,7 +64,7 @@ private:
     PlanePart first_part;
     int count_of_parts;
 
-    /// Bytes from where planes lie to row `first` of x, of the warp's channels of a part.
+    /// Computes the byte offsets of row `first` of x for the warp's channels of a part.
     __device__ void find_channels(int (&found)[own], int part, int first) const {
 #pragma unroll
         for (int i = 0; i < own; ++i) {
@@ -74,12 +74,13 @@ private:
         }
     }
 
-    /// Where the warp's channels of a place belong: 16 bytes.
+    /// Address of the 16 bytes of the warp's channels of a pixel.
     __device__ unsigned char* chunk(unsigned char* tile, int place) const {
         return tile + Tiles::chunk_offset(place, group);
     }
 
-    /// Of single pixels, of all parts at once. What lies after the last pixel is taken along: it reaches no place of y.
+    /// Transposes the pixels of all parts for 1x1 windows. Values past the last pixel are copied too; they reach no
+    /// pixel of y.
     __device__ void transpose_pixels(T const* planes, unsigned char* tile) const {
         int const of_part = tiles.rows, pixels = count_of_parts * of_part,
                   reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact for 256 pixels
@@ -112,7 +113,7 @@ private:
         find_channels(from, part, first);
         auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
         int row = lane_row - above, column = lane_column - tiles.pad_left, offset = row * width + column;
-        // Rows of a lane's places are multiples of 8 apart, and so have their chunks in one order.
+        // A lane's pixels are multiples of 8 rows apart, so that their chunks are swizzled alike.
         unsigned char* stored = chunk(tile, part * tiles.places() + first_place);
 #pragma unroll 1
         for (int place = first_place; place < places; place += stride * together) {
@@ -133,13 +134,13 @@ private:
         }
     }
 
-    /// Loads a place's channels.
+    /// Loads a pixel's channels.
     __device__ static void load(Bits (&values)[own], unsigned char const* here, int const (&from)[own]) {
 #pragma unroll
         for (int c = 0; c < own; ++c) values[c] = *reinterpret_cast<Bits const*>(here + from[c]);
     }
 
-    /// Stores a place's channels, or zeros: 16 bytes of each term.
+    /// Stores a pixel's channels, or zeros: 16 bytes per term.
     __device__ void put(std::uint16_t const (&values)[own], bool inside, unsigned char* to) const {
         Chunk packed;
 #pragma unroll

@@ -8,9 +8,9 @@
 
 namespace fusekit::hip {
 
-/// Ends a tile of a plan that pools: sums pass through the epilogue, and one value is written for each window of 2 x 2.
-/// A window is four neighbours in a row of one channel, and a thread takes whole windows. Neighbouring threads take
-/// neighbouring windows, or neighbouring channels where these are neighbours in y.
+/// Epilogue of a plan that pools: applies the epilogue to the accumulators and writes one value per 2 x 2 window. A
+/// window is four consecutive elements of one channel's row of the buffer, and a thread has whole windows. Consecutive
+/// threads have consecutive windows, or consecutive channels if these are contiguous in y.
 template <class Plan, class Atom, bool channels_neighbour>
 class PoolTile {
     using Epilogue = typename Plan::Epilogue;

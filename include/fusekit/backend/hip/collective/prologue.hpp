@@ -9,14 +9,14 @@
 
 namespace fusekit::hip {
 
-/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
+/// Operand of a Conv for an element of x: the prologue's result, rounded to x's type.
 template <class Prologue, Element T, class State>
 __device__ T before_conv(T value, State const& state, typename Prologue::Args const& args) {
     if constexpr (Prologue::size == 0) return value;
     else return T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args));
 }
 
-/// An element as an atom multiplies it: as it is, rounded, or widened.
+/// Converts an element to the atom's operand type: unchanged, rounded or widened.
 template <class Operand, Element T>
 __device__ Operand as_operand(T value) {
     if constexpr (std::is_same_v<Operand, T>) return value;
@@ -24,8 +24,8 @@ __device__ Operand as_operand(T value) {
     else return detail::widened_to<Operand>(value);
 }
 
-/// The prologue's states for `Size` indices of GemmK, in shared memory. Each of their floats has an array of its own,
-/// so that a thread reads those of four neighbours with one load.
+/// Prologue states for `Size` indices of GemmK, in SMEM as a structure of arrays, so that a thread reads a float of
+/// four consecutive states with one load.
 template <class Prologue, int Size, bool = Prologue::channelwise>
 struct PrologueStates {
     using State = typename Prologue::template State<float>;
@@ -38,7 +38,7 @@ struct PrologueStates {
         for (int i = 0; i < floats; ++i) values[i][k] = reinterpret_cast<float const*>(&state)[i];
     }
 
-    /// Those of indices k to k + Count - 1, where k is a multiple of Count.
+    /// States of indices k to k + Count - 1; k is a multiple of Count.
     template <int Count>
     struct Neighbours {
         Packet<float, Count> values[floats];
@@ -70,7 +70,7 @@ struct PrologueStates<Prologue, Size, false> {
     }
 };
 
-/// Which of a thread's elements are there, and not padding: a bit each.
+/// Mask of a thread's elements that are in bounds: a bit each.
 template <bool exists>
 struct ValidBits {
     std::uint32_t bits = 0;
@@ -87,13 +87,12 @@ struct ValidBits<false> {
     __device__ void set(int, int, bool) {}
 };
 
-/// What a tile holds of elements that are loaded as they are.
+/// Keeps elements unconverted.
 struct NoConversion {
     static constexpr bool converts = false;
 };
 
-/// What a tile holds of an element that passes a prologue; of padding, zero. `states` has those of the tile's indices
-/// of GemmK from `first` on.
+/// Applies the prologue to an element; padding stays zero. `states` has the tile's indices of GemmK from `first` on.
 template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;

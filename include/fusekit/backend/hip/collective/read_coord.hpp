@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// A coordinate of y whose element of the only view of activations that operators read has been loaded.
+/// Coordinate of y with the preloaded element of the only activation view that operators read.
 struct ReadCoord : ThreadCoord {
     float value;
 

@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// What the elements of one total share: the part of their place that is the same, and what is prepared for it.
+/// Common part of the coordinates of one total's elements, and the states prepared for it.
 template <class Plan>
 struct ReductionLane {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -21,8 +21,8 @@ struct ReductionLane {
         epilogue = Epilogue::prepare(at, bound.epilogue);
     }
 
-    /// Calls f with the lane of one element. Where operators ask for places, the lane is prepared for this element's
-    /// place, and elements outside the segment are left out.
+    /// Calls f with the lane of one element. If operators read coordinates, the lane is prepared for this element, and
+    /// elements outside the segment are skipped.
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {

@@ -7,12 +7,11 @@
 
 namespace fusekit::hip {
 
-/// How the values that share a total lie in memory. Planes: the values of a channel fill planes without gaps. Columns:
-/// neighbours in memory belong to different totals, and each total runs down a column. Any: one element at a time, at
-/// any strides.
+/// Memory layout of the values of a total. Planes: a channel's values fill dense planes. Columns: adjacent elements
+/// belong to different totals, and each total is a column. Any: one element at a time, at any strides.
 enum class Pattern { planes, columns, any };
 
-/// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
+/// Kernel argument of a plan that reduces. A segment is a channel, or `width` packets of columns.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
@@ -20,22 +19,22 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;   ///< whether a segment is columns
+    bool by_columns;   ///< segments are columns
     ImageOrder order;  ///< the order of columns
     unsigned threads = 0;
     unsigned segments = 0;
-    unsigned grid_groups = 0, group_size = 1;  ///< groups, each on one segment at a time; blocks of a group
-    unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 for channels
-    unsigned columns = 0;  ///< packets side by side in the tensor
-    unsigned steps = 0;  ///< packets one after another in a segment of columns, else images; of a slab
-    unsigned slabs = 1;  ///< of images, a power of two; 32 bits count the steps of each
+    unsigned grid_groups = 0, group_size = 1;  ///< concurrent groups, each on one segment at a time; CTAs per group
+    unsigned width = 1;  ///< packets per row of a segment, a power of two; 1 for channels
+    unsigned columns = 0;  ///< packets per row of the tensor
+    unsigned steps = 0;  ///< packets per column of a segment of columns, else images; of a slab
+    unsigned slabs = 1;  ///< slabs of images, a power of two; 32 bits count the steps of each
     unsigned slab_images = 0, slab_parts = 1;
-    std::int64_t count = 0;  ///< elements of a total
-    unsigned groups = 0, part = 0;  ///< groups of loads of a thread; and of a part, if there are several
-    FastDivmod packets[2] = {};  ///< packets that a plane reaches into, at least and at most
+    std::int64_t count = 0;  ///< elements per total
+    unsigned groups = 0, part = 0;  ///< groups of loads per thread; and per part, if there are several
+    FastDivmod packets[2] = {};  ///< least and most packets that a plane touches
 };
 
-/// Where a thread of a grid group finds its values of one segment, or, of Pattern::any, of a slab of it.
+/// Locates a thread's values of one segment in a grid group; for Pattern::any of a slab of it.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -43,13 +42,13 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// Totals that a thread has.
+    /// Totals per thread.
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Where a packet of neighbours lies, in elements.
+    /// Offsets of a packet of contiguous elements, in elements.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        int first;  ///< where the packet's first element lies in its plane; outside it, elements are not the plane's
+        int first;  ///< index of the packet's first element in its plane; other elements are out of bounds
     };
 
     __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column,
@@ -70,7 +69,7 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// The number of packets; 0 for a column past the tensor's last, because the last segment may have fewer columns.
+    /// Number of packets; 0 past the tensor's last column, because the last segment may have fewer columns.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -81,7 +80,7 @@ public:
         return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
-    /// A packet that is not whole reaches over an end of its plane, but never over an end of the tensor.
+    /// Locates a packet. A partial packet crosses an end of its plane, but never an end of the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
@@ -101,7 +100,7 @@ public:
             return {at, at, at, i - before};
         }
     }
-    /// Whether all packets are whole.
+    /// True if all packets are whole.
     __device__ bool aligned() const {
         return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
@@ -113,18 +112,18 @@ public:
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// How many of a packet's elements each total has.
+    /// Number of a packet's elements per total.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
-    /// The offset of one value of the total, near a step: the first of the step's image.
+    /// Offset of one value of the total, near a step: the first of the step's image.
     __device__ std::int64_t value_near(unsigned step) const {
         return base + before + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// The place that the elements of a total share, or the place of the first.
+    /// Coordinate that the elements of a total share, or that of the first element.
     __device__ OutputCoord first_place(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
@@ -132,7 +131,7 @@ public:
         else return {0, index, 0, 0};
     }
 
-    /// The place of an element.
+    /// Coordinate of an element.
     __device__ OutputCoord place(unsigned step, int lane) const {
         OutputCoord at = first_place(lane % totals);
         if constexpr (per_place) {
@@ -153,13 +152,13 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< the offset in the first image, or row
+    std::int64_t base;  ///< offset in the first image or row
     unsigned slab = 0;
-    int before = 0;  ///< elements of the first packet that lie before the plane
+    int before = 0;  ///< elements of the first packet before the plane
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
-    /// Of an image, that params.steps counts.
+    /// Steps of one image, in the units of params.steps.
     __device__ unsigned steps_of_image() const { return per_place ? 1 : params.order.plane.value(); }
 };
 

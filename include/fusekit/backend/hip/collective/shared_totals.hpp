@@ -5,8 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Totals of a block's threads in shared memory: each of a thread's Count totals has as many rows as floats, and a row
-/// has a place for each thread.
+/// Totals of a CTA's threads in SMEM: Count totals per thread, one row per float, one element of a row per thread.
 template <class Total, int Count, int threads>
 struct SharedTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -19,7 +18,7 @@ struct SharedTotals {
             for (int word = 0; word < words; ++word)
                 at(place, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
     }
-    /// Loaded here, and not kept in registers since it was put there.
+    /// Reloads the total, so that it does not stay in registers since put().
     __device__ __forceinline__ Total get(unsigned place, int i) const {
         Total total;
 #pragma unroll

@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-/// A tile whose GemmK several blocks share, `parts` neighbours of a grid: 2, 4 or 8. Each computes all sums of the tile
-/// over its part of GemmK and puts them into a Buffer. Each then adds up some of the tile's rows, always in the order
-/// of the parts, so that every run gives the same bits.
+/// Split-K tile shared by `parts` consecutive CTAs: 2, 4 or 8. Each CTA accumulates the whole tile over its part of
+/// GemmK, stores the accumulators in a Buffer, and then sums some of the tile's rows over the parts, in the order of
+/// the parts: results are bitwise identical in every run.
 ///
-/// The blocks of a cluster read each other's shared memory. Other blocks exchange their sums in the device's memory;
-/// they run at once and are a grid group.
+/// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in device memory; they are co-resident
+/// and form a grid group.
 ///
-/// To a writer it is the atom that has the whole sums of those rows. It puts them into shared memory in rounds, an
-/// eighth of the tile each.
+/// Implements an atom's interface for a writer: it has the complete sums of its rows and puts them into SMEM in rounds
+/// of an eighth of the tile.
 template <class Atom, bool rows_are_pixels>
 class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
@@ -28,14 +28,14 @@ public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr int most_parts = 8, rounds = most_parts;
 
-    /// The tile's rows in the order of an atom's rounds, where blocks may be a cluster.
+    /// The tile's rows in the order of an atom's rounds; used in clusters.
     struct Buffer {
         Four packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
-    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< that a block has in workspace
+    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< per CTA in workspace
 
-    /// Called by all threads. Shows this block's sums to the others, and waits for theirs.
+    /// Called by all threads. Publishes this CTA's accumulators and waits for those of the others.
     __device__ SplitTile(TileParts const& parts, Buffer& the_buffer, unsigned block, unsigned the_thread,
                          Atom const& atom, typename Atom::Fragment const& sums)
         : buffer(the_buffer), count(parts.count), part(block % count), thread(the_thread) {
@@ -50,12 +50,12 @@ public:
         }
     }
 
-    /// Called by all threads before the block ends: the others may still read what it put.
+    /// Called by all threads before the CTA exits: other CTAs may still read its Buffer.
     __device__ void leave() const {
         if (in_cluster()) cluster_barrier();
     }
 
-    /// What a writer asks an atom. The sums are not in a thread's registers.
+    /// The atom's interface for a writer. The sums are not in registers, so that the fragment is empty.
     struct Fragment {};
     FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
     FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
@@ -78,7 +78,7 @@ public:
 
 private:
     Buffer& buffer;
-    Four (*in_workspace)[quads] = nullptr;  ///< the rows of the tile's parts
+    Four (*in_workspace)[quads] = nullptr;  ///< rows of the tile's parts
     unsigned count, part, thread;
 
     template <int Pitch>
@@ -91,7 +91,7 @@ private:
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
         return load_fresh(&in_workspace[of_part * rows_of_tile + row][quad]);
     }
-    /// All loads are in flight before the first sum.
+    /// Sums the parts of a round, with all loads in flight before the first addition.
     template <unsigned parts, int Pitch>
     __device__ void put_sums(int round, Four (*out)[Pitch]) const {
         constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;

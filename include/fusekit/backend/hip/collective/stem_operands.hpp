@@ -9,9 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Puts 64 filters from `first` on into shared memory: a panel for each two rows of the window, whose chunks number i
-/// are 16 indices of GemmK. What the window does not have is zero, and so are filters past the last one. Called by
-/// `threads` threads.
+/// Stores 64 filters from `first` on in SMEM: a panel per two rows of the window, of chunks of 16 GemmK indices.
+/// Indices outside the window and filters past the last one are zero. Called by `threads` threads.
 template <class Panel, class Problem>
 __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
                                  unsigned threads) {
@@ -39,8 +38,8 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     }
 }
 
-/// What a thread multiplies of a tile of windows: words of two pixels' windows, lane / 4 and 8 further of its warp's
-/// 16, as Wgmma takes them from registers. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+/// A thread's A fragments of a tile of windows: words of the windows of two pixels, lane / 4 and lane / 4 + 8 of its
+/// warp's 16, in Wgmma's register layout. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
 template <class Atom>
 class StemWindows {
 public:
@@ -60,7 +59,7 @@ public:
         last = (end > 0 ? 0xffffu : 0u) | (end > 1 ? 0xffff0000u : 0u);
     }
 
-    /// Loads the words of a panel's two rows of the window. `begin` is where the tile's windows begin.
+    /// Loads the words of a panel's two rows of the window. `begin` is the first window of the tile.
     template <int chunks, bool whole_words>
     __device__ void load(unsigned char const* begin, int panel, Words<chunks>& words) const {
         std::uint32_t const exists[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
@@ -79,8 +78,8 @@ public:
     }
 
 private:
-    int row_bytes, rows, places[2];  ///< of the thread's words of its pixels, in bytes from the first window
-    std::uint32_t first, last;  ///< what of a word is no zero, in the first and the last chunk of a row
+    int row_bytes, rows, places[2];  ///< byte offsets of the thread's words of its two pixels from the first window
+    std::uint32_t first, last;  ///< masks of the first and the last chunk of a row
 
     template <bool whole_words>
     __device__ static std::uint32_t word(unsigned char const* from) {

@@ -10,24 +10,27 @@
 
 namespace fusekit::hip {
 
-/// The epilogue of a warpgroup's product of 64 channels and Atom::n pixels. A thread has two channels, whose parameters
-/// it keeps in registers: 8 apart, or, of results of 8 bits, neighbours, as those filters lie in a tile.
+/// Epilogue of a warpgroup's product of 64 channels x Atom::n pixels. A thread has two channels, whose states it keeps
+/// in registers: 8 apart, or, for 8-bit results, adjacent, as TMA pairs those filters.
 template <class Plan, class Atom, class T, class U>
 class StoreChannels {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     static constexpr bool in_bytes = pairs_filters<U>;
-    static constexpr int pixel_blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of a store
+    static constexpr int pixel_blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
     static constexpr bool reads = reads_in_bulk<Plan, T, U>;
     static constexpr int maxima = Epilogue::maxima;
     static_assert(!reads || (maxima == 0 && !in_bytes));
 
 public:
     static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
-    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
+    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< of the
+                                                                                                          ///< staged
+                                                                                                          ///< tile
 
     FUSEKIT_H StoreChannels() = default;
-    /// Prepares the thread's channels, from channel `first` of y's `channels` on; of no channel of y, its last one's.
+    /// Prepares the thread's channels, from channel `first` of `channels` on; out-of-bounds channels use the last one's
+    /// state.
     template <class Arguments>
     __device__ StoreChannels(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
@@ -37,10 +40,10 @@ public:
         }
     }
 
-    /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)`, called in the order of pixels,
-    /// is where pixel i of the tile lies in y; its n is -1 where it is in none. `pixels` says that y has so many, from
-    /// the first on; 0 says nothing. What an operator reads lies where the results will. What is collected takes the
-    /// sums' place.
+    /// Applies the epilogue and stores results at `staged`, swizzled rows of a pixel's 64 channels. `place_of(i)`,
+    /// called in order, is the pixel of y of row i; its n is -1 out of bounds. `pixels` is the number of in-bounds
+    /// pixels from the first on; 0 if unknown. An operator's tensor is read from where the results will be stored.
+    /// Collected values replace the accumulators.
     template <class PlaceOf>
     __device__ void stage(typename Atom::Sums& sums, std::uint32_t staged, typename Epilogue::Args const& arguments,
                           [[maybe_unused]] int pixels, PlaceOf&& place_of) const {
@@ -56,7 +59,7 @@ private:
     int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
-    /// Where a tile is whole, y has all of its pixels and channels.
+    /// `is_whole`: all pixels and channels of the tile are in bounds.
     template <bool is_whole, class PlaceOf>
     __device__ void stage_tile(typename Atom::Sums& sums, std::uint32_t staged,
                                typename Epilogue::Args const& arguments, PlaceOf&& place_of) const {
@@ -66,7 +69,8 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
         for (int block = 0; block < pixel_blocks; block += together) {
-            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last one more than once
+            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block is stored more than
+                                                                                  // once
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};
@@ -97,8 +101,8 @@ private:
         return in_bytes ? (chunk ^ pixel / 2) % 4 : (chunk ^ pixel) % 8;
     }
 
-    /// A register of results at a block of pixels: of the thread's two pixels, which lie at `places`, and one of its
-    /// channels, or, in bytes, both.
+    /// Returns a register of results for two pixels of y of a block: of one of the thread's channels, or of both for 8
+    /// bits.
     template <bool is_whole>
     __device__ std::uint32_t word(typename Atom::Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
                                   typename Epilogue::Args const& arguments, TileMaxima<maxima>& largest,

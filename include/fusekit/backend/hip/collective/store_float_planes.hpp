@@ -6,26 +6,27 @@
 
 namespace fusekit::hip {
 
-/// Takes the sums of a warpgroup, 64 channels of a product's places, through the epilogue to planes of y, as floats. A
-/// warp has 16 channels. Its lanes exchange results of eight channels and 32 places, so that all then store
-/// neighbouring places of one channel.
+/// Applies the epilogue to a warpgroup's accumulators, 64 channels x a product's pixels, and stores them to planes of y
+/// as floats. A warp has 16 channels. Its lanes transpose blocks of eight channels x 32 pixels, so that each store
+/// writes consecutive pixels of one channel.
 template <class Plan, class Atom, class Tiles>
 class StoreFloatPlanes : PlaneChannels<Plan, Atom, float, Tiles> {
     using Base = PlaneChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
-    static constexpr int channels = 8, places = 32;  ///< that lanes exchange
+    static constexpr int channels = 8, places = 32;  ///< exchanged between lanes
 
 public:
     using Base::Base;
 
-    /// Places from first_place on, of a part, of so many columns of the sums.
+    /// Stores `columns` columns of the accumulators as pixels of a part, from first_place on.
     __device__ void store(typename Atom::Sums const& sums, PlanePart const& part, int first_place, int columns) const {
         if (part.n < 0) return;
         if (tiles.channels_last) return store_pixels(sums, part, first_place, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = places / pitch,
                   columns_of_step = places % pitch, elements = length(part);
-        // After the exchange a group of four lanes has what was number `group` of a thread's: a pair's first or second.
+        // After the exchange a group of four lanes has element `group` of each thread's values: the first or second of
+        // a pair.
         int const group = static_cast<int>(thread % 32 / 4),
                   of_places = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
                   place = first_place + of_places;
@@ -55,7 +56,7 @@ public:
     }
 
 private:
-    /// The same with channels last: eight lanes store neighbouring channels of a place.
+    /// Stores channels-last: eight lanes write consecutive channels of a pixel.
     __device__ void store_pixels(typename Atom::Sums const& sums, PlanePart const& part, int first_place,
                                  int columns) const {
         constexpr int block = 8;
@@ -84,7 +85,7 @@ private:
             }
     }
 
-    /// Afterwards number i of group g of four lanes is what number g of group i was.
+    /// Transposes within a warp: value i of lane group g becomes value g of group i.
     __device__ void exchange(float (&values)[channels]) const {
 #pragma unroll
         for (unsigned bit = 1; bit < channels; bit *= 2) {

@@ -9,20 +9,20 @@
 
 namespace fusekit::hip {
 
-/// A pixel of a tile, and whether y has it; where it does not, the pixel is the last one that it has.
+/// Pixel of a tile; out of bounds `exists` is false and `at` is clamped to the last pixel.
 struct TilePixel {
     Pixel at;
     bool exists;
 };
 
-/// Where a box begins in a map of y's rows.
+/// Start of a box in a tensor map of y's rows.
 struct BoxStart {
     std::int32_t at[4];
 };
 
-/// Ends a tile of 64 pixels and 64 channels: sums pass the epilogue in registers, lie down in shared memory, swizzled,
-/// and go to y by a bulk copy, which leaves out what y does not have. Where an operator reads a tensor that lies as y
-/// does, a bulk copy brings its tile to where the results will lie.
+/// Epilogue of a tile of 64 pixels x 64 channels: applies the epilogue in registers, stages the tile in swizzled SMEM
+/// and TMA-stores it; out-of-bounds elements are clipped. If an operator reads a tensor of y's layout, TMA loads its
+/// tile into the staging buffer.
 template <class Plan, class Atom, class U>
 class StorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
@@ -34,7 +34,7 @@ class StorePixels {
     static constexpr int maxima = Epilogue::maxima;
     static_assert(!reads || maxima == 0);
 
-    /// Of two columns that neighbour, which a thread reads by one access where they fill it.
+    /// States of two adjacent columns, read by one access if their size allows it.
     static constexpr std::size_t both = 2 * sizeof(State);
     struct alignas(both == 8 || both == 16 ? both : alignof(State)) States {
         State of[2];
@@ -47,46 +47,46 @@ public:
         std::uint64_t read_full;
     };
 
-    /// Called by one thread, before the block's others know of the barrier.
+    /// Called by one thread before other threads use the barrier.
     __device__ static void init(Shared& shared) {
         if constexpr (reads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
-    /// Begins to bring what an operator reads of a tile. Called by the warpgroup's threads, after the last tile's
-    /// store(), with the tile's first products under way.
+    /// Issues the load of an operator's tile. Called by the warpgroup's threads after the last tile's store(), while
+    /// the tile's first products run.
     template <class Params, class Tile>
     __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
         if constexpr (reads) {
             if (thread != 0) return;
-            ptx::bulk_wait_group_read();  // the last tile's have read what is overwritten now
+            ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
             auto const full = ptx::shared_address(&shared.read_full);
             ptx::mbarrier_arrive_expect_tx(full, sizeof(shared.staged));
             ptx::tma_load(ptx::shared_address(shared.staged), &params.read.map, full, tile.box().at);
         }
     }
 
-    /// Prepares the channels of a tile. Called by the warpgroup's threads before they multiply it, so that nobody waits
-    /// for parameters.
+    /// Prepares the channels of a tile. Called by the warpgroup's threads before the tile's products, which hide the
+    /// latency of the parameters.
     template <class Params, class Problem>
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
         if constexpr (Epilogue::channelwise) {
             int const last = conv.group_k() - 1;
 #pragma unroll
-            for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // of no channel: the last one's
+            for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // clamps to the last channel
                 shared.states[i / 2].of[i % 2] =
                     Epilogue::prepare(std::int64_t{(min)(first_n + i, last)}, params.bound.epilogue);
         }
     }
 
-    /// Called by the warpgroup's threads, whose named barrier is `barrier`. `count` is how many tiles the warpgroup has
-    /// stored before.
+    /// Stores a tile. Called by the warpgroup's threads, whose named barrier is `barrier`. `count` is the number of
+    /// tiles that the warpgroup stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
         if constexpr (reads) ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), count % 2);
-        else if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's have read what is written now
-        if constexpr (!reads || Epilogue::channelwise)  // all have prepared their channels
+        else if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
+        if constexpr (!reads || Epilogue::channelwise)  // all threads have prepared their channels
             ptx::bar_sync(barrier, Atom::threads);
         stage(params, conv, shared, tile, sums, thread);
         ptx::fence_proxy_async();
@@ -98,8 +98,8 @@ public:
     }
 
 private:
-    /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
-    /// its last ones.
+    /// Applies the epilogue and stages the results in SMEM. Operators' reads of out-of-bounds pixels are clamped to the
+    /// last pixel.
     template <class Params, class Problem, class Tile>
     __device__ static void stage(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread) {
@@ -111,7 +111,7 @@ private:
         if constexpr (reads_places) {
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
         }
-        // Two neighbours of a row: sums e and e + 1.
+        // Two adjacent elements of a row: accumulators e and e + 1.
         auto const pair = [&](int e, States const& states, std::uint32_t both) {
             int const column = tile.n + Atom::column(static_cast<int>(thread), e);
             auto const& [at, exists] = pixels[e / 2 % 2];

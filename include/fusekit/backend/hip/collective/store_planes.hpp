@@ -9,20 +9,20 @@
 
 namespace fusekit::hip {
 
-/// Takes the sums of a warpgroup, 64 channels of the places of a tile's parts, through the epilogue to planes of y. A
-/// warp has 16 channels. It stages eight at a time in shared memory, laid out as in y, and copies them from there in
-/// bulk: each channel by a copy of its own, or, of parts that are whole images, all eight by one.
+/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of a tile's parts, and stores them to
+/// planes of y. A warp has 16 channels. It stages eight at a time in SMEM in y's layout and copies them in bulk: one
+/// copy per channel, or, for parts that are whole images, one for all eight.
 template <class Plan, class Atom, class U, int parts, int products>
 class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
-    static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< of a part
-    /// Elements from a channel to the next. A channel may begin at any element of its first packet. What four
-    /// neighbouring lanes write of eight channels lies in different banks.
+    static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< per part
+    /// Elements from a channel to the next. A channel may start at any element of its first packet. Writes of four
+    /// consecutive lanes to eight channels fall into different banks.
     static constexpr int pitch = packet + pixels;
     static_assert(pitch % 16 == 8);
-    /// Whether channels of whole images are copied together: a tile of many parts has those.
+    /// True if channels of whole images may be copied together: tiles of many parts have whole images.
     static constexpr bool may_join = parts > 1;
-    /// What the plan's filter may be: of single pixels, and other than that.
+    /// The plan's filter may have 1x1 windows; it may have larger windows.
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
                           has_rows = Plan::Head::longest > 1 || Plan::Head::may_be_padded;
     using Tiles = PlaneTiles<pixels, U>;
@@ -31,14 +31,14 @@ class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, 
         Base::tiles, Base::y;
 
 public:
-    /// Of a warp.
+    /// Staging buffer of a warp.
     struct Shared {
         alignas(16) U staged[parts][channels * pitch];
     };
 
     using Base::Base;
 
-    /// `part_of(i)` is the tile's part i. Bulk copies read shared memory until ptx::bulk_wait_group_read().
+    /// `part_of(i)` is the tile's part i. Bulk stores read SMEM until ptx::bulk_wait_group_read().
     template <class PartOf>
     __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
@@ -48,23 +48,24 @@ public:
     }
 
 private:
-    /// How many elements after a multiple of 16 bytes a part begins in a channel, counted from a multiple of eight.
+    /// Elements from the previous multiple of 16 bytes to a part's start in a channel, counted from a multiple of
+    /// eight.
     __device__ int early(int c, int start) const {
         return static_cast<int>(
             (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
     }
 
     __device__ bool joined() const { return may_join && tiles.whole(); }
-    /// Where a part that begins at element `start` is staged of a channel.
+    /// Index of a channel's first staged element, for a part that starts at element `start`.
     __device__ int first_of(int c, int start) const { return joined() ? c * plane : c * pitch + early(c, start); }
 
-    /// One of the thread's channels, with those of the warp that neighbour it, which are `from` and the next.
+    /// Stores one of the thread's two channels, together with the warp's other channels `from` to `from` + 7.
     template <int own, class PartOf>
     __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
         ptx::bulk_wait_group_read();
-        ptx::bar_warp_sync();  // what was staged before has been read
+        ptx::bar_warp_sync();  // the previous contents have been read
         int const c = static_cast<int>(thread % 32 / 4);
 #pragma unroll
         for (int i = 0; i < parts; ++i) {
@@ -82,7 +83,7 @@ private:
         ptx::bulk_commit_group();
     }
 
-    /// What the epilogue makes of two neighbouring places of one of the thread's channels in a part.
+    /// Applies the epilogue to two consecutive pixels of one of the thread's channels in a part.
     template <int own>
     __device__ std::uint32_t pair(typename Atom::Sums const (&sums)[parts * products], int part, int block) const {
         constexpr int of_product = Atom::n / packet;
@@ -91,8 +92,8 @@ private:
         return packed<U>(result(of_block[first_sum], own), result(of_block[first_sum + 1], own));
     }
 
-    /// The thread's single pixels of one of its channels in a part, two by two. Where the first is at an odd place, its
-    /// neighbour before it is another lane's.
+    /// Stages the thread's pixels of a channel in a part, in pairs (1x1 windows). If the first pixel has an odd
+    /// address, another lane has the other half of its word.
     template <int own>
     __device__ void stage_pixels(typename Atom::Sums const (&sums)[parts * products], int part, bool is_odd,
                                  std::uint16_t* to) const {
@@ -108,8 +109,8 @@ private:
         if (is_odd && thread % 4 == 0) words[pixels / 2] = last >> 16;
     }
 
-    /// The thread's places of one of its channels in a part, without the gaps between rows. Past the end of the part
-    /// lie elements that nobody reads, or the next channel.
+    /// Stages the thread's pixels of a channel in a part, without the gaps between rows. Elements past the end of the
+    /// part are unused, or overwritten by the next channel.
     template <int own>
     __device__ void stage_places(typename Atom::Sums const (&sums)[parts * products], int part, int end,
                                  std::uint16_t* to) const {
@@ -117,22 +118,22 @@ private:
         auto const gap = static_cast<unsigned>(tiles.pitch - tiles.y_width);
         unsigned const width = gap > 0 ? static_cast<unsigned>(tiles.y_width) : pixels, row_pitch = width + gap,
                        second = thread % 4 * 2 + 1,
-                       reciprocal = scale / row_pitch + 1;  // exact for places of up to 255
+                       reciprocal = scale / row_pitch + 1;  // exact for indices of up to 255
         static_assert(pixels < 256);
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
             unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / scale,
                            column = place - row * row_pitch;
             std::uint32_t const both = pair<own>(sums, part, block);
-            // If a pair lies in two rows, its first place is in the gap.
+            // If a pair spans two rows, its first pixel is in the gap.
             int const at = static_cast<int>(second) - static_cast<int>(row * gap) + block * packet;
             if (column - 1 < width && (!may_join || at <= end)) to[at - 1] = static_cast<std::uint16_t>(both);
             if (column < width && (!may_join || at < end)) to[at] = static_cast<std::uint16_t>(both >> 16);
         }
     }
 
-    /// Copies channels of a part, staged from `staged` on, to y: whole 16 bytes in bulk; and of the first and the last
-    /// 16 bytes, which are other parts' too, an element a lane.
+    /// Copies staged channels of a part to y: whole 16-byte packets in bulk; the first and last packets, which other
+    /// parts share, one element per lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
         int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),
@@ -151,7 +152,7 @@ private:
                             ptx::shared_address(staged + first_of(c, start) + whole),
                             static_cast<unsigned>(end - whole) * sizeof(U));
         if ((plane | start | elements) % packet == 0) return;
-        constexpr int edges = 2 * packet;  // of a channel
+        constexpr int edges = 2 * packet;  // per channel
 #pragma unroll
         for (int i = 0; i < channels * edges / 32; ++i) {
             int const c = i * (32 / edges) + lane / edges, own = lane % edges, before = early(c, start),

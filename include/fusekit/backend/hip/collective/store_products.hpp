@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Ends a warpgroup's part of a tile: its products, of 64 channels each, pass the epilogue in registers, lie down in
-/// shared memory, and go to y by bulk copies, which leave out what y does not have. Where an operator reads a tensor
-/// that lies as y does, bulk copies bring its tile to where the results will lie. All threads of the warpgroup call all
-/// functions; `barrier` is their named barrier.
+/// Epilogue of a warpgroup's part of a tile: applies the epilogue to its products, of 64 channels each, in registers,
+/// stages them in swizzled SMEM and TMA-stores them; out-of-bounds elements are clipped. If an operator reads a tensor
+/// of y's layout, TMA loads its tile into the staging buffer. All threads of the warpgroup call all functions;
+/// `barrier` is their named barrier.
 template <class Plan, class Atom, class T, class U, int products>
 class StoreProducts {
     using Channels = StoreChannels<Plan, Atom, T, U>;
@@ -24,7 +24,7 @@ public:
         std::uint64_t read_full;
     };
 
-    /// Called by one thread, before the block's others know of the barrier.
+    /// Called by one thread before other threads use the barrier.
     __device__ static void init(Shared& shared) {
         if constexpr (reads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
@@ -32,7 +32,7 @@ public:
     __device__ StoreProducts(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
         : shared(the_shared), thread(the_thread), barrier(the_barrier) {}
 
-    /// Prepares the channels of a tile, before it is multiplied, so that nobody waits for parameters.
+    /// Prepares the channels of a tile before its products, which hide the latency of the parameters.
     template <class Params, class Problem>
     __device__ void prepare(Params const& params, Problem const& conv, TileStart const& tile) {
 #pragma unroll
@@ -40,13 +40,12 @@ public:
             channels[product] = Channels(params.bound.epilogue, tile.n + product * Atom::m, conv.group_k(), thread);
     }
 
-    /// Begins to bring what an operator reads of a tile, after the last tile's store(), with the tile's first products
-    /// under way.
+    /// Issues the load of an operator's tile, after the last tile's store(), while the tile's first products run.
     template <class Params>
     __device__ void begin_read(Params const& params, TileStart const& tile) const {
         if constexpr (reads) {
             if (thread != 0) return;
-            ptx::bulk_wait_group_read();  // the last tile's have read what is overwritten now
+            ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
             auto const full = ptx::shared_address(&shared.read_full);
             ptx::mbarrier_arrive_expect_tx(full, products * Channels::bytes);
             for (int product = 0; product < products; ++product)
@@ -54,7 +53,7 @@ public:
         }
     }
 
-    /// Takes the sums of a tile through the epilogue to where send() finds them. What is collected takes their place.
+    /// Applies the epilogue to a tile and stages the results for send(). Collected values replace the accumulators.
     template <class Params, class Problem>
     __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile,
                           typename Atom::Sums (&sums)[products]) {
@@ -62,7 +61,7 @@ public:
             ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), parity);
             parity ^= 1;
         } else {
-            if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's have read what is written now
+            if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
             ptx::bar_sync(barrier, Atom::threads);
         }
         int const left = conv.gemm_m() - tile.m;
@@ -80,7 +79,7 @@ public:
         ptx::fence_proxy_async();
         ptx::bar_sync(barrier, Atom::threads);
     }
-    /// Sends what is staged to y.
+    /// TMA-stores the staged tile to y.
     template <class Params>
     __device__ void send(Params const& params, TileStart const& tile) const {
         if (thread != 0) return;
@@ -96,7 +95,7 @@ public:
         send(params, tile);
     }
 
-    /// Adds what was collected of a tile to the totals.
+    /// Adds a tile's collected values to the totals.
     template <class Problem>
     __device__ void add_totals(Problem const& conv, TileStart const& tile, typename Atom::Sums (&sums)[products]) {
         totals.add(sums, OwnPixels<Atom>(thread).before(conv.gemm_m() - tile.m), thread);

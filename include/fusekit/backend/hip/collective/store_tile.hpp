@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Ends a tile: an atom's sums pass through shared memory and the epilogue to y, so that neighbouring threads write
-/// neighbouring elements in every layout. Statistics of the epilogue's results are totalled. A thread writes one column
-/// of the buffer: a channel of several pixels, where channels are neighbours in y, or a pixel of several channels.
-/// `fast` is the mode whose elements are neighbours.
+/// Epilogue of a tile: transposes an atom's accumulators through SMEM, applies the epilogue and stores to y;
+/// consecutive threads write consecutive elements in every layout. Accumulates the epilogue's statistics. A thread
+/// writes one column of the buffer: a channel of several pixels if channels are contiguous in y, else a pixel of
+/// several channels. `fast` is the contiguous mode.
 template <class Plan, class Atom, detail::Axis fast>
 class StoreTile {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
@@ -22,10 +22,10 @@ class StoreTile {
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
-    static constexpr int partials = threads / rows;  ///< parts of a row, which statistics add up
+    static constexpr int partials = threads / rows;  ///< parts of a row, which statistics sum
     static constexpr int total_unroll =
-        (min)(4, columns / 4 / partials);  // more compare more than AMD has registers for
-    static constexpr int parts = along_channels ? threads / columns : partials;  ///< that a channel's totals come in
+        (min)(4, columns / 4 / partials);  // with more the compares exceed AMD's registers
+    static constexpr int parts = along_channels ? threads / columns : partials;  ///< partial totals per channel
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
     using Tile = OutputTile<Plan, tile_m, tile_n>;
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    /// The column of the buffer that has a channel.
+    /// Column of the buffer that has a channel.
     template <class Params>
     __device__ static unsigned column_of(Params const& params, unsigned channel) {
         using T = std::remove_cvref_t<decltype(*params.x.data)>;
@@ -102,12 +102,13 @@ private:
         }
     }
 
-    /// A thread calls write_row(sum, row of the tile, the sum's place) for its column of the buffer, then end(round).
+    /// Calls write_row(sum, row of the tile, reference to the sum) for the thread's column of the buffer, then
+    /// end(round).
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
         unsigned const first_row = threads == columns ? 0 : thread / columns;
-        constexpr bool unrolls = Plan::totals_tiles && !along_channels;  // the totals of a round have registers
+        constexpr bool unrolls = Plan::totals_tiles && !along_channels;  // a round's totals stay in registers
         Transpose::template run<unrolls>(buffer, atom, fragment, [&](int round) {
 #pragma unroll 4
             for (unsigned i = 0; i < rows * columns / threads; ++i) {
@@ -119,7 +120,7 @@ private:
         });
     }
 
-    /// Totals a part of a row of collected values, all of one channel: only the tile's first `pixels` pixels count.
+    /// Accumulates a part of a row of collected values of one channel; only the tile's first `pixels` pixels count.
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];

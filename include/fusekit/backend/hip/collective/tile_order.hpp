@@ -8,18 +8,18 @@
 
 namespace fusekit::hip {
 
-/// Where a tile of y begins: in pixels, counted over all images, and in channels.
+/// Start of a tile of y: pixel, numbered over all images, and channel.
 struct TileStart {
     int m, n;
 };
 
-/// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time, so that memory
-/// is read once for what their tiles share. They share pixels, or filters if there are more of them than pixels. At
-/// most `together` rows of tiles share filters, so that pixels are still in L2 when the next channels' tiles read them.
-/// Tiles of more channels than pixels share filters also where y is larger than L2: this was measured.
+/// Rasterization of y's tiles. CTAs with consecutive numbers run concurrently, so that their tiles' common operand is
+/// read from memory once: pixels, or filters if those are larger. At most `together` rows of tiles share filters, so
+/// that pixels stay in L2 until the next channels' tiles read them. Tiles with more channels than pixels share filters
+/// also if y exceeds L2 (measured).
 ///
-/// Where a plan totals channels, tiles share pixels. If the columns of tiles divide the number of warpgroups that take
-/// them, each warpgroup has tiles of one column, and one total.
+/// With channel totals, tiles share pixels. If the columns of tiles divide the number of warpgroups that take tiles,
+/// each warpgroup has tiles of one column, and one total.
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
     static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y
@@ -34,7 +34,7 @@ public:
                                        (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
-    /// With few divisions, for which the first copies wait.
+    /// Uses few divisions, because the first loads depend on them.
     __device__ TileStart operator[](unsigned tile) const {
         unsigned first = 0, rows = tiles_m, row, column;
         if (shares_filters) {
@@ -52,10 +52,10 @@ public:
         return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
     }
 
-    /// The row of a tile, where channels are totalled.
+    /// Row of a tile, with channel totals.
     __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
-    /// Whether each tile has a total, and how many totals a channel has, where `turns` warpgroups of a block take tiles
-    /// in turn.
+    /// totals_each() is true if each tile has its own total; totals() is the number of totals per channel. `turns`
+    /// warpgroups of a CTA alternate over the tiles.
     __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
     __device__ unsigned totals(unsigned turns) const {
         unsigned const of_column = turns * gridDim.x / tiles_n;

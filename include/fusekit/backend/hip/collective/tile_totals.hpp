@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// A total that another block may have written, and one of its numbers.
+/// Loads a word of a total that another CTA may have written.
 template <class Total>
 __device__ __forceinline__ float load_word(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k,
                                            int word) {
@@ -21,10 +21,10 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
     return total;
 }
 
-/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
-/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
-/// the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed
-/// order, so that every run gives the same numbers.
+/// Statistics of a Conv's output. Each CTA totals the channels of its tile of pixels and writes the totals to the
+/// caller's scratch. The last CTA of a group of tiles merges the group's totals, and the last CTA of all merges the
+/// groups. Totals are merged in pairs, so that rounding errors do not grow with the tensor, and in a fixed order:
+/// results are bitwise identical in every run.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -50,7 +50,7 @@ public:
         bool is_last;
     };
 
-    /// Totals some of the values of one channel.
+    /// Accumulates some of the values of one channel.
     class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
@@ -64,8 +64,8 @@ public:
         int count = 0;
     };
 
-    /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
-    /// call it, after `parts` totals of each of these channels have been written to shared memory.
+    /// Finishes tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
+    /// call it after `parts` totals of each channel have been written to SMEM.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -108,8 +108,8 @@ private:
         }
     }
 
-    /// Merges the totals of `tiles` tiles, `step` apart, into the total of the first: neighbours, then neighbouring
-    /// pairs and so on, three times between a load and a store.
+    /// Merges the totals of `tiles` tiles, `step` apart, into the first: a binary tree over adjacent tiles, three
+    /// levels between a load and a store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned together = 8;

@@ -11,7 +11,7 @@
 
 namespace fusekit::hip {
 
-/// Which pixels of a tile a thread has of an Atom's product whose columns are pixels, a bit each.
+/// Mask of a thread's pixels in an Atom's product with pixels as columns, a bit each.
 template <class Atom>
 class OwnPixels {
     static constexpr int pixels = Atom::n / 4;
@@ -20,18 +20,18 @@ class OwnPixels {
 public:
     __device__ explicit OwnPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
-    /// Whether one of the thread's pixels, by its number in the tile, is among these.
+    /// True if the thread's pixel, by its index in the tile, is in the mask.
     __device__ static bool has(std::uint64_t these, int pixel) {
         return (these >> (pixel / 8 * 2 + pixel % 2) & 1) != 0;
     }
 
-    /// Those among the first `end` of the tile.
+    /// Mask of pixels among the first `end` of the tile.
     __device__ std::uint64_t before(int end) const {
         if (end >= Atom::n) return ~std::uint64_t{0} >> (64 - pixels);
         int const of_block = end % 8 - first;
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
-    /// Those that y has, of width `width`, in the rows of a tile with a halo.
+    /// Mask of in-bounds pixels in the rows of a tile with a halo; y has `width` columns.
     template <class Shape>
     __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
@@ -51,8 +51,8 @@ private:
     int first;
 };
 
-/// Statistics of a warpgroup's products, of 64 channels each, whose columns are pixels: in registers, a thread totals
-/// the pixels that it has of its two channels of each, of one tile after another. Empty where a plan totals nothing.
+/// Statistics of a warpgroup's products, of 64 channels each, with pixels as columns: a thread accumulates, in
+/// registers and over several tiles, its pixels of two channels per product. Empty if a plan has no totals.
 template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
@@ -61,13 +61,13 @@ template <class Plan, class Atom, int products>
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
     using Values = float[Atom::sums_per_thread];
-    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< of a thread
+    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< per thread
 
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds what was collected of a tile at the thread's pixels that are `counted`: the tile's first pixel is. Values
-    /// of the others are overwritten.
+    /// Adds a tile's collected values at the thread's `counted` pixels; the tile's first pixel is always counted. Other
+    /// values are overwritten.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), both = count + here;
@@ -88,7 +88,7 @@ public:
                     if (!counts(i))
 #pragma unroll
                         for (int channel = 0; channel < channels; ++channel)
-                            value(channel, i) = first[channel];  // which adds nothing
+                            value(channel, i) = first[channel];  // adds nothing
         }
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
@@ -109,10 +109,10 @@ public:
         count = both;
     }
 
-    /// Merges the totals of a warp's lanes, puts one for each channel that y has, from `first` on, and begins again.
-    /// All lanes call it, after a tile at least. Four lanes have the same channels, and each merges some of these.
+    /// Merges the totals of a warp's lanes, puts one for each in-bounds channel from `first` on, and resets them. All
+    /// lanes call it, after at least one tile. Four lanes have the same channels; each merges some.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
-        unsigned number = 0;  // of the channel that the lane has in the end
+        unsigned number = 0;  // index of the lane's final channel
 #pragma unroll
         for (unsigned step = 0, left = channels; step < 2; ++step) {
             unsigned const mask = 1 + step, takes = thread >> step & 1;
@@ -145,15 +145,15 @@ public:
     }
 
 private:
-    /// Moments are of differences from a value that y has. Other operators' accumulators begin as they are.
+    /// Moments are of differences from a value of y. Other operators' accumulators start unchanged.
     static constexpr bool are_moments = std::is_same_v<Total, fusekit::detail::Moments<float>>;
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
 
     Total totals[channels] = {};
-    float count = 0;  ///< of what each has totalled
+    float count = 0;  ///< number of values in each total
 
-    /// In registers, where `?:` has addresses.
+    /// Selects in registers; `?:` would take addresses.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {
         Total one;
 #pragma unroll
@@ -162,7 +162,7 @@ private:
                 first ? reinterpret_cast<float const*>(&a)[word] : reinterpret_cast<float const*>(&b)[word];
         return one;
     }
-    /// The value of the first of the four lanes that have the same channels: of the tile's first pixel.
+    /// Broadcasts the value of the first of the four lanes that have the same channels: the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {
         float const of_even = of_lane_xor(value, 1), of_pair = thread % 2 == 0 ? value : of_even,
                     of_first = of_lane_xor(of_pair, 2);

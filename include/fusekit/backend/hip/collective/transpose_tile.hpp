@@ -5,16 +5,16 @@
 
 namespace fusekit::hip {
 
-/// Whether an atom's put() is the same code for all of its rounds.
+/// True if an atom's put() has the same code in all rounds.
 template <class Atom>
 inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
 
-/// A tile's sums on their way from an atom's fragments through shared memory, so that neighbouring threads read
-/// neighbouring elements: rows are pixels and columns are channels, or the other way round. They come in the atom's
-/// rounds, each a part of the rows: in all of them, or in those that it says.
+/// Transposes a tile's accumulators from an atom's fragments through SMEM, so that consecutive threads read consecutive
+/// elements: rows are pixels and columns channels, or the reverse. The rows come in the atom's rounds: in all, or in
+/// those that the atom names.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
-    static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
+    static constexpr int pad = 4;  // floats per row, so that a store's columns fall into different banks
 
 public:
     static constexpr int rounds = Atom::rounds, rows = Atom::rows(rows_are_pixels),
@@ -23,14 +23,14 @@ public:
     struct Buffer {
         Packet<float, 4> packets[rows][(columns + pad) / 4];
 
-        /// The sum in a row of the buffer and a column of the tile; and in column `i` of the four from 4 `quad` on.
+        /// Accumulator in a row of the buffer and a column of the tile; or in column `i` of the quad `quad`.
         __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
         __device__ float at(unsigned row, unsigned quad, unsigned i) const {
             return packets[row][quad].values[Atom::tile_column(i)];
         }
     };
 
-    /// In each round, consume(round) reads the rows. All threads call this. `unrolls`: consume() takes constants.
+    /// Calls consume(round) in each round to read the rows. All threads call this. `unrolls`: consume() gets constants.
     template <bool unrolls = false, class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    /// The row of the tile that a row of the buffer holds in a round.
+    /// Row of the tile that a row of the buffer holds in a round.
     __device__ static unsigned tile_row(unsigned row, int round) {
         return Atom::template tile_row<rows_are_pixels>(row, round);
     }

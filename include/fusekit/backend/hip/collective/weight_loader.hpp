@@ -8,19 +8,18 @@
 
 namespace fusekit::hip {
 
-/// How many columns of a gradient by the weights one bulk copy brings, and rows of dy.
+/// Columns of a weight gradient, and rows of dy, per TMA load.
 inline constexpr int weight_block = 64;
 
-/// A step's operands: pixels of dy and of windows of x, in blocks of 64 channels.
+/// A k-tile's operands: pixels of dy and of windows of x, in blocks of 64 channels.
 template <class Schedule, class T>
 struct WeightStage {
     alignas(1024) T dy[Schedule::rows / weight_block][Schedule::pixels * weight_block];
     alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
 };
 
-/// What a block computes of a gradient by the weights: a tile, of rows that are channels of y, and of blocks of
-/// columns, a tap and 64 channels of x each; and of the pixels a part. Neighbours of the grid have the same pixels, and
-/// share the larger operand, which L2 then gives them once.
+/// A CTA's tile of a weight gradient: rows are channels of y, column blocks are one tap x 64 channels of x; and its
+/// part of the pixels. Consecutive CTAs have the same pixels and share the larger operand, which then comes from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
@@ -49,11 +48,11 @@ struct WeightTile {
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
     }
-    /// Whether y has channels of a block of rows.
+    /// True if y has channels in a block of rows.
     __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
 };
 
-/// The place in dy of a step's first pixel. It advances without divisions.
+/// Pixel of dy at the start of a k-tile. It advances without divisions.
 struct StepPlace {
     int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 
@@ -71,7 +70,7 @@ struct StepPlace {
     }
 };
 
-/// One thread's TMA loads of a tile's operands into the pipeline's stages.
+/// Issues a tile's TMA loads, by one thread, into the pipeline's stages.
 template <class Schedule, class Params, class Problem, class T, class Pipeline>
 __device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
                                      WeightStage<Schedule, T>* stages, Pipeline& pipeline) {
