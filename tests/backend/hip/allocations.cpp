@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counts what the stand-in for HIP's runtime is asked for.
+// Counts the calls to the emulator of HIP's runtime.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-/// Calls that allocate, free, copy or wait.
+/// Number of calls that allocate, free, copy or synchronize.
 long calls() {
     long count = 0;
     for (char const* call : {"hipMalloc", "hipMallocAsync", "hipHostMalloc", "hipFree", "hipFreeAsync", "hipMemcpy",
@@ -20,7 +20,7 @@ long calls() {
 }
 long launches() { return hip_on_cpu::calls("hipLaunchKernel") + hip_on_cpu::calls("hipLaunchCooperativeKernel"); }
 
-/// Runs of a layer, the first among them, in every form, are launches and nothing else.
+/// Checks that all runs of a layer, the first included and in every form, only launch.
 template <class Layer>
 void check(Layer const& layer, Floats const& x) {
     INFO(fk::type_name<typename Layer::Plan>().c_str());

@@ -9,14 +9,14 @@
 
 namespace test {
 
-/// What a body of run_blocks() begins with: threads of a block, and blocks that a processor is meant to hold.
+/// Base of a body of run_blocks(): threads per CTA, and intended CTAs per processor.
 template <int Threads>
 struct BlockOf {
     static constexpr int threads = Threads, blocks = 1;
 };
 
-/// Runs Body::run(params, shared, thread, block) in every thread of so many blocks, as the library's one kernel runs a
-/// mainloop: a BlockOf that has Params and Shared.
+/// Runs Body::run(params, shared, thread, block) in every thread of `blocks` CTAs, as the library's kernel runs a
+/// mainloop. Body is a BlockOf with Params and Shared.
 template <class Body>
 void run_blocks(fk::hip::Device& device, typename Body::Params const& params, std::int64_t blocks = 1,
                 fk::hip::LaunchMode mode = fk::hip::LaunchMode::plain) {
@@ -25,7 +25,7 @@ void run_blocks(fk::hip::Device& device, typename Body::Params const& params, st
     device.synchronize();
 }
 
-/// Numbers, or what else is copied byte by byte, in the device's memory.
+/// Array of trivially copyable elements in device memory.
 template <class T>
 class Array {
 public:

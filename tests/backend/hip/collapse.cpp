@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/tensor/collapse.cpp tests on the host.
+// Runs the tests of tests/tensor/collapse.cpp on a GPU.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"

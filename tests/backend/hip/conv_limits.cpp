@@ -92,7 +92,7 @@ TEST_CASE("HIP: windows and filters are near where a tile's reach less than 2^30
     auto const same = fk::filter(3, 3).pad(1);
     CHECK(near(fk::nhwc(256, 56, 56, 256), {{256, 8, 56, 56}}, same));
     CHECK(near(fk::nchw(256, 256, 56, 56), {{256, 8, 56, 56}}, same));
-    CHECK(near(fk::nchw(1 << 20, 64, 56, 56), {{1 << 20, 8, 56, 56}}, same));  // no tile has many images
+    CHECK(near(fk::nchw(1 << 20, 64, 56, 56), {{1 << 20, 8, 56, 56}}, same));  // a tile spans few images
     CHECK_FALSE(near(fk::nchw(1, 1 << 16, 128, 128), {{1, 8, 128, 128}}, same));
     CHECK_FALSE(near(fk::nhwc(2, 1 << 14, 1 << 14, 2), {{2, 8, 1 << 14, 1 << 14}}, same));
     fk::Layout<4> far = fk::nhwc(2, 8, 8, 8);
@@ -123,6 +123,6 @@ TEST_CASE("HIP: quads of pixels have their windows one column apart, and padding
     CHECK_FALSE(quads(row(14), 14, fk::filter(3, 3).pad(1)));
     CHECK_FALSE(quads(row(16), 8, fk::filter(3, 3).pad(1).stride(2)));
     CHECK_FALSE(quads(fk::nhwc(2, 5, 8, 3), 8, fk::filter(3, 3).pad(1)));
-    CHECK(quads(fk::nchw(2, 3, 4, 7), 7, fk::filter(1, 1)));  // single pixels lie after one another
+    CHECK(quads(fk::nchw(2, 3, 4, 7), 7, fk::filter(1, 1)));  // pixels of 1x1 windows are contiguous
     CHECK_FALSE(quads(fk::nchw(2, 3, 5, 7), 7, fk::filter(1, 1)));
 }

@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// In one mode, of places 0 to 29: each place is in one phase, which has just the taps that lie whole strides apart.
+/// Checks coordinates 0 to 29 of one mode: each is in exactly one phase, which has exactly the taps at whole strides.
 template <auto Geometry>
 void check_phases() {
     using Phases = fk::hip::ConvPhases<fk::TransposedConv<Geometry>>;
@@ -51,7 +51,7 @@ TEST_CASE("HIP: each place of a transposed convolution with strides is in one ph
 
 TEST_CASE("HIP: tiles of phases are of the places that y has of each") {
     using Phases = fk::hip::ConvPhases<fk::TransposedConv<fk::filter(3, 3).stride(2)>>;
-    CHECK(Phases::tiles({{2, 8, 5, 6}}, {}, 4) == 5 + 5 + 3 + 3);  // 3 x 3 places of each image, twice, and 2 x 3
+    CHECK(Phases::tiles({{2, 8, 5, 6}}, {}, 4) == 5 + 5 + 3 + 3);  // 3 x 3 pixels per image, twice, and 2 x 3
     CHECK(Phases::tiles({{1, 8, 1, 1}}, {}, 64) == 1);
 }
 

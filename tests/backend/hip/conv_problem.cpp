@@ -7,15 +7,15 @@ using namespace test;
 
 namespace {
 
-/// Writes both operands of the products of a convolution, group by group: x's windows, GemmM x GemmK, and the filters,
-/// K / G x GemmK, each with a row and a column past the end.
+/// Writes both operands of a convolution's implicit GEMM, group by group: windows of x, GemmM x GemmK, and filters, K /
+/// G x GemmK, each with one row and one column out of bounds.
 template <int Space>
 struct WriteOperands : BlockOf<64> {
     struct Params {
         fk::hip::ConvProblem<float, Space> conv;
         bool channels_fastest, by_windows;
         float *windows, *filters;
-        std::int64_t* outputs;  ///< where a pixel's result goes in y, of channel 0
+        std::int64_t* outputs;  ///< offset in y of a pixel's result, for channel 0
     };
     struct Shared {};
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
@@ -42,7 +42,7 @@ std::vector<float> numbers_to(std::int64_t count) {
     return all;
 }
 
-/// Compares both operands with their definition, in five modes, and where the results go.
+/// Compares both operands with their definition, in five modes, and the offsets of the results.
 template <int Space>
 void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w, fk::Layout<Space + 2> const& y,
                     fk::Filter<Space> const& filter, bool channels_fastest, bool by_windows = false) {
@@ -80,7 +80,7 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
         if constexpr (Space == 3) return layout.offset({{a, b, d, h, column}});
         else return layout.offset({{a, b, h, column}});
     };
-    int const front = Space - 3;  // the mode of the filter that is number 0 of three
+    int const front = Space - 3;  // index of the filter's mode 0 among three
     auto const place = [&](int mode, std::int64_t p, std::int64_t r) {
         int const own = mode + front;
         return own < 0 ? 0 : p * filter.strides[own] - filter.pad_before[own] + r * filter.dilations[own];

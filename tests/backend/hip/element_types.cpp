@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/plan/element_types.cpp tests on the host.
+// Runs the tests of tests/plan/element_types.cpp on a GPU.
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
 #include "support/mixed_types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors without elements on a GPU: no kernel is launched, or one writes sums of nothing.
+// Tensors without elements on a GPU: no kernel is launched, or a kernel writes sums of no products.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
@@ -7,12 +7,12 @@
 #include "support/empty_tensors.hpp"
 
 using namespace test;
-using namespace fusekit::hip;  // where HIP's own names are, on some platforms
+using namespace fusekit::hip;  // HIP's names are here on some platforms
 
 TEST_CASE("HIP: a convolution of no elements writes nothing, or what follows a sum of nothing") {
     fk::hip::Device device = gpu();
     check_empty_conv<float, fk::filter(3, 3).pad(1)>(device);
-    check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows none
+    check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows have none
     check_empty_conv<float, fk::filter(1, 1, 1).pad(1).groups(2)>(device);
     check_around_empty_conv(device);
     check_empty_transposed(device);

@@ -43,7 +43,7 @@ TEST_CASE("HIP: matrices whose rows reach too far for a GEMM are refused in the 
     fk::hip::Device device = gpu();
     constexpr std::int64_t far = std::int64_t{1} << 32;
     auto memory = fk::tensor<float>(device, fk::channels(3), {77, 1, 10});
-    fk::TensorView<float, 2> const y(memory.data(), fk::row_major(1, 1));  // before all that is read
+    fk::TensorView<float, 2> const y(memory.data(), fk::row_major(1, 1));  // at a lower address than all inputs
     fk::TensorView<float const, 2> const near(memory.data() + 1, fk::row_major(1, 2)),
         apart(memory.data() + 1, {{{1, 2}}, {{2, far}}});
     using Layer = fk::Plan<fk::Gemm>;

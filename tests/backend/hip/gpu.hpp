@@ -12,7 +12,7 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// The GPU with this index; where there is none, the test case ends as skipped and says what is missing.
+/// GPU `index`; if there is none, skips the test case and reports what is missing.
 inline fk::hip::Device gpu(int index = 0) {
     if (fk::hip::device_count() <= index) try {
             fk::hip::Device{index};
@@ -31,7 +31,7 @@ inline std::vector<float> numbers(Floats const& tensor) {
     return values;
 }
 
-/// Whether the device still computes, and no error is left for somebody to find.
+/// True if the device still computes and HIP has no pending error.
 inline bool works(fk::hip::Device& device) {
     using namespace fk::hip;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});

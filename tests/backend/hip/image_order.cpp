@@ -11,7 +11,7 @@ TEST_CASE("HIP: an image's elements are counted by channels or by pixels, and ea
         for (bool const channels_last : {false, true}) {
             fk::hip::ImageOrder const order(shape, channels_last);
             std::int64_t const sizes[] = {shape[1], shape[2], shape[3]};
-            std::int64_t at[3] = {}, wrong = 0;  // k, p, q of a counter whose wheels turn over by themselves
+            std::int64_t at[3] = {}, wrong = 0;  // k, p, q of a counter that carries like an odometer
             int const wheels[] = {channels_last ? 0 : 2, channels_last ? 2 : 1, channels_last ? 1 : 0};
             auto const is_at = [&](fk::OutputCoord const& c) {
                 return c.n == 0 && c.k == at[0] && c.p == at[1] && c.q == at[2];

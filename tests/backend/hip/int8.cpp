@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/ops/requantize.cpp tests on the host.
+// Runs the tests of tests/ops/requantize.cpp on a GPU.
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
 #include "support/int8_cases.hpp"

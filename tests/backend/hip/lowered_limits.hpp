@@ -5,13 +5,13 @@
 
 namespace test {
 
-/// A stream on which few pixels, outputs and steps are already more than 32 bits count: batches are cut into slabs.
+/// Stream with lowered limits of pixels, outputs and steps, so that small batches are split into slabs.
 class LoweredLimits : public fk::hip::Directed<LoweredLimits> {
 public:
     LoweredLimits(fk::hip::Stream const& the_stream, fk::hip::IndexLimits const& the_limits)
         : Directed(the_stream), limits(the_limits) {}
 
-    /// The most slabs of a run so far.
+    /// Most slabs of a run so far.
     std::int64_t slabs() const { return most; }
 
     template <class BoundPlan, fk::Element T, fk::detail::OutputElement U>

@@ -5,8 +5,8 @@
 
 namespace test {
 
-/// The device, where it is what this program's kernels are made for: one of AMD's targets, or, of NVIDIA's GPUs, any
-/// from 8.0 on. Else the test case ends as skipped.
+/// Returns the device if this program's kernels are made for it: one of AMD's targets, or any NVIDIA GPU from 8.0 on.
+/// Otherwise skips the test case.
 inline fk::hip::Device native() {
     fk::hip::Device device = gpu();
     bool const same = fk::hip::with_tag(device.architecture(), []<class Tag>(Tag) {
@@ -17,7 +17,7 @@ inline fk::hip::Device native() {
     return device;
 }
 
-/// Whether kernels of this program, and a device's, multiply Factors of floats on matrix units.
+/// True if kernels of this program, or of a device, multiply Factors of floats on matrix units.
 template <class Factor>
 constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/ops/ tests on the host.
+// Runs the tests of tests/ops/ on a GPU.
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
@@ -47,7 +47,7 @@ TEST_CASE("HIP: views may run backwards and repeat elements") {
     fk::TensorView<float const> const nine(ones.data(), fk::kcrs(1, 1, 3, 3));
     std::vector<float> sums(6), mix(48);
     fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>::bind({.weights = nine})(device, backwards).copy_to(sums.data());
-    CHECK(sums == std::vector<float>{16, 21, 12, 16, 21, 12});  // of 6 5 4 / 3 2 1
+    CHECK(sums == std::vector<float>{16, 21, 12, 16, 21, 12});  // x = 6 5 4 / 3 2 1
     auto const y = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one_weight})(device, repeated);
     y.copy_to(mix.data());
     for (int i = 0; i < 48; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/ops/ tests on the host of operators with outputs of their own, and of pools.
+// Runs the tests of tests/ops/ for operators with their own outputs, and for pools, on a GPU.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("HIP: statistics of a convolution are the same bits in every replay of
             auto const check = [&](auto& with) {
                 check_conv_statistics<fk::Conv<fk::dynamic>, float, 4>(with, layout, layout, about);
             };
-            check(device);  // has the workspace allocated
+            check(device);  // allocates the workspace
             check(runner);
         }
 }

@@ -10,7 +10,7 @@
 #include "backend/hip/gpu.hpp"
 
 using namespace test;
-using namespace fusekit::hip;  // where HIP's own names are, on some platforms
+using namespace fusekit::hip;  // HIP's names are here on some platforms
 
 namespace {
 
@@ -20,7 +20,7 @@ using Stored = fk::Plan<fk::Store, fk::Activation<fk::Abs>>;
 using Norm = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
 using Collected = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
 
-/// Layers of every kind of head, and the tensors that they are bound to.
+/// Layers of every kind of head, and the tensors bound to them.
 struct Layers {
     fk::hip::Device& device;
     Floats x, w;
@@ -47,7 +47,7 @@ struct Layers {
         return Collected::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch}, {});
     }
 
-    /// f(layer) for each.
+    /// Calls f(layer) for each.
     template <class F>
     void each(F const& f) {
         f(biased());
@@ -63,14 +63,14 @@ struct Layers {
     }
 };
 
-/// Enough NaN to see what was not written.
+/// Fills y with NaN, to detect elements that are not written.
 void spoil(Floats& y) { y.copy_from(std::vector<float>(static_cast<std::size_t>(y.size()), NAN).data()); }
 
 bool same_bits(std::vector<float> const& a, std::vector<float> const& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// What a run is refused with; and nothing was written.
+/// Returns the message of a refused run; checks that nothing was written.
 template <class Run, class... Arguments>
 std::string refused(Floats& y, Run const& run, Arguments&&... arguments) {
     y.copy_from(std::vector<float>(static_cast<std::size_t>(y.size()), 7).data());
@@ -81,7 +81,7 @@ std::string refused(Floats& y, Run const& run, Arguments&&... arguments) {
     return thrown;
 }
 
-/// A stream of the application's.
+/// Stream of the application.
 struct Borrowed {
     hipStream_t stream = nullptr;
 
@@ -89,7 +89,7 @@ struct Borrowed {
     ~Borrowed() { CHECK(hipStreamDestroy(stream) == hipSuccess); }
 };
 
-/// Runs a layer in all forms, and compares bits. Without Catch's INFO, in which nvcc 13 does not return here.
+/// Runs a layer in all forms and compares bits. Does not use Catch's INFO, in which nvcc 13 does not return here.
 template <class Layer>
 void check_forms(fk::hip::Device& device, Layers& layers, Layer const& layer, hipStream_t application) {
     Floats y = layers.output(layer);
@@ -277,7 +277,7 @@ TEST_CASE("HIP: a layer that does not fit is not prepared, and says why") {
           "Plan<Bias, Activation<Abs>>: prepare.alignment: expected a power of two, 4 or more, got 6");
     CHECK(refusal([&] { static_cast<void>(layer.prepare<float>(device, four, five)); }).ends_with("1 x 5 x 1 x 1"));
     auto const long_rows = fk::nchw(1, 1, 1, std::int64_t{1} << 31);
-    CHECK(Abs::bind({}).try_prepare<float>(device, long_rows, long_rows));  // which asks for no place
+    CHECK(Abs::bind({}).try_prepare<float>(device, long_rows, long_rows));  // reads no coordinates
     auto const wide = fk::nchw(1, 4, 1, std::int64_t{1} << 29);
     check(layer.try_prepare<float>(device, wide, wide),
           "Plan<Bias, Activation<Abs>>: y.shape: expected an image of fewer than 2^31 elements, got 1 x 4 x 1 x "

@@ -11,8 +11,8 @@ namespace test {
 
 namespace fk = fusekit;
 
-/// A device that runs plans as they are, or captures each into a graph that it replays so many times, and sees that
-/// every replay writes the same bytes.
+/// Device that runs plans directly, or captures each into a graph and replays it, checking that every replay writes the
+/// same bytes.
 class Runner : public fk::hip::Memory, public fk::hip::TakesAll {
 public:
     using Memory = fk::hip::Memory;

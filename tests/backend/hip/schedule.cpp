@@ -18,7 +18,7 @@ using Norm = fk::BatchNormInference<fk::Spatial>;
 using LeakyRelu = fk::Activation<fk::LeakyRelu>;
 using PerActivation = fk::BatchNormInference<fk::PerActivation>;
 
-/// Convolutions that fill no tile, one tile and several, aligned for wide loads and not.
+/// Convolutions of a partial tile, one tile and several, aligned for vectorized loads and not.
 template <class Schedule>
 void check_conv() {
     fk::hip::Device device = gpu();
@@ -36,7 +36,8 @@ void check_conv() {
         check_case(Case::parse(text), run_conv<Scheduled, fk::half, fk::dynamic, Norm>, scheduled);
 }
 
-/// Two of the layouts with each size; `turn` says which, so that together the schedules see each layout with each size.
+/// Two of the layouts for each size; `turn` rotates them, so that the schedules together cover each layout with each
+/// size.
 template <class Schedule>
 void check_stream(std::size_t turn) {
     fk::hip::Device device = gpu();
@@ -44,8 +45,8 @@ void check_stream(std::size_t turn) {
     using Scheduled = decltype(scheduled);
     constexpr std::array layouts{"nchw", "nhwc", "nchw>nhwc", "nchw+1", "nhwc*2"};
     for (char const* sizes : {"n1c1h1w1k1", "n3c7h5w3k7", "n9c16h4w8k16",
-                              "n3c1072h1w3k1072",  // channels of several tiles, which they do not fill
-                              "n5c12h2w3k12",  // packets of more than two channels
+                              "n3c1072h1w3k1072",  // channels of several tiles, the last partial
+                              "n5c12h2w3k12",  // packets that span more than two channels
                               "n7c24h1w1k24"}) {
         ++turn;
         for (char const* layout : {layouts[turn % 5], layouts[(turn + 2) % 5]}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of more pixels or outputs than kernels count in 32 bits, at limits that are lowered to dozens.
+// Batches of more pixels or outputs than 32-bit counts, with limits lowered to dozens.
 #include "fusekit/backend/hip/slabs.hpp"
 
 #include "backend/hip/lowered_limits.hpp"
@@ -17,8 +17,8 @@ TEST_CASE("HIP: a slab has whole images, and tiles that end with it where they c
     CHECK(images_of_slab(1024, 1 << 20, 1 << 30, 64) == 1023);
     CHECK(images_of_slab(1023, 1 << 20, 1 << 30, 64) == 1023);
     CHECK(images_of_slab(std::int64_t{1} << 32, 1, 1 << 30, 64) == (1 << 30) - 64);
-    CHECK(images_of_slab(100, 49, 1000, 4) == 20);  // 980 pixels are 245 tiles
-    CHECK(images_of_slab(100, 49, 1000, 64) == 20);  // no number below 64 ends with a tile
+    CHECK(images_of_slab(100, 49, 1000, 4) == 20);  // 980 pixels are 245 whole tiles
+    CHECK(images_of_slab(100, 49, 1000, 64) == 20);  // fewer than 64 images never fill whole tiles
     CHECK(images_of_slab(3, 1000, 1000) == 1);
     fk::hip::Slabs const slabs{10, 5, 7};
     CHECK(slabs.of(9).image == 0);

@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// Skips the test where no kernel for sm_90a can run.
+/// Returns the device; skips the test case if no sm_90a kernel can run.
 inline fk::hip::Device sm90a_device() {
     fk::hip::Device device = gpu();
     if (device.architecture() != fk::hip::Architecture::sm(90)) SKIP("no GPU of compute capability 9.0");

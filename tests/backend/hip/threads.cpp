@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// The bits of a few layers' outputs, one after the other, the last of several runs.
+/// Outputs of a few layers, concatenated: of the last of several runs.
 std::vector<float> outputs(fk::hip::Device& device) {
     std::vector<float> all;
     auto const keep = [&](auto const& y) {
@@ -34,7 +34,7 @@ std::vector<float> outputs(fk::hip::Device& device) {
     return all;
 }
 
-/// Runs the layers from two threads at once, each with a device of its own.
+/// Runs the layers from two threads concurrently, each with its own device.
 void check_together(int first, int second) {
     fk::hip::Device alone(first);
     std::vector<float> const expected = outputs(alone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/ops/batch_norm/training.cpp and tests/plan/backward.cpp test on the host.
+// Runs the tests of tests/ops/batch_norm/training.cpp and tests/plan/backward.cpp on a GPU.
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"

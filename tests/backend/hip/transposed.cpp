@@ -62,7 +62,7 @@ TEST_CASE("HIP: a transposed window leads backwards, and moves over y") {
                            fk::nchw(1, 1, 9, 1));
     };
     CHECK(of_rows(far, TransposedFilter<2, false>(taps)) == FarOperand::none);
-    CHECK(of_rows(far, taps) == FarOperand::x);  // 2^31 elements forwards is one too many
+    CHECK(of_rows(far, taps) == FarOperand::x);  // 2^31 elements forwards exceed the limit by one
     CHECK(of_rows(far + 1, TransposedFilter<2, false>(taps)) == FarOperand::x);
     CHECK(of_rows(far + 1, TransposedFilter<2, true>(taps.stride(2, 1))) == FarOperand::none);
     CHECK(of_rows(-far, TransposedFilter<2, false>(taps)) == FarOperand::x);

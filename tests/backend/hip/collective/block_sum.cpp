@@ -7,11 +7,11 @@ using namespace test;
 
 namespace {
 
-/// Every thread brings Count numbers of its own, and writes the sums that it gets.
+/// Sums Count values per thread, and writes each thread's sums.
 template <int Threads, int Count>
 struct SumColumns : BlockOf<Threads> {
     struct Params {
-        float* sums;  ///< of each thread, Count
+        float* sums;  ///< Count per thread
         unsigned columns;
     };
     struct Shared {

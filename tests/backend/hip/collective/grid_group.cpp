@@ -8,7 +8,7 @@ using fk::hip::GridGroup;
 
 namespace {
 
-/// Every block writes its number, and one, which says that it is the last, adds them up.
+/// Each CTA writes its number and 1; the last CTA, which is_last_block() names, sums the numbers.
 struct LastAdds : BlockOf<64> {
     struct Params {
         unsigned *arrived, *numbers, *sums;
@@ -26,12 +26,12 @@ struct LastAdds : BlockOf<64> {
     }
 };
 
-/// Rounds of a sum over the blocks of a grid group, each of which needs the one before.
+/// Sums over the CTAs of a grid group in rounds, each of which depends on the previous one.
 struct SumInRounds : BlockOf<64> {
     static constexpr int rounds = 5;
     struct Params {
-        GridGroup::State* states;  ///< of each grid group
-        unsigned *numbers, *sums;  ///< of each block, and of each grid group
+        GridGroup::State* states;  ///< per grid group
+        unsigned *numbers, *sums;  ///< per CTA, and per grid group
         unsigned group_size;
     };
     struct Shared {

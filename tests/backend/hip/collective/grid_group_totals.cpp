@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// A total that is merged by sums.
+/// Total that merges by addition.
 struct Sums {
     float value, square;
 
@@ -22,11 +22,11 @@ struct Sums {
     }
 };
 
-/// Writes the totals of so many blocks, merges them, and reads what they became.
+/// Puts the totals of `group_size` CTAs, merges them, and reads the result.
 template <int Width>
 struct PutAndMerge : BlockOf<64> {
     struct Params {
-        float* room;  ///< of group_size + 1 totals of all columns
+        float* room;  ///< for group_size + 1 totals of all columns
         Sums* merged;
         unsigned columns, group_size;
     };

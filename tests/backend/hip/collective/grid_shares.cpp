@@ -9,8 +9,8 @@ using fk::hip::GridShares;
 
 namespace {
 
-/// Every block writes its number and one. For each share, a block waits for all numbers, adds them up, and adds the sum
-/// to the share's.
+/// Each CTA writes its number and 1. For each share a CTA waits for all numbers, sums them, and adds the sum to the
+/// share's.
 struct SumInShares : BlockOf<32> {
     using Architecture = fk::hip::arch::Sm90a;
     struct Params {
@@ -39,7 +39,7 @@ struct SumInShares : BlockOf<32> {
 
 }  // namespace
 
-// More blocks than run at once, too: those that begin late find that others have left their shares.
+// Includes grids with more CTAs than are co-resident: late CTAs take the shares that early ones left.
 TEST_CASE("HIP: blocks of a grid take each share once, and leave the workspace as it was") {
     fk::hip::Device device = sm90a_device();
     Array<unsigned> const workspace(device, 2 * sizeof(fk::hip::GridGroup::State) / sizeof(unsigned), 0);

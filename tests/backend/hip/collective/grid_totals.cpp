@@ -19,7 +19,7 @@ namespace {
 using Conv = fk::Conv<fk::dynamic>;
 constexpr oracle::Window pixel{}, same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
 
-/// A convolution of integers, and its sums.
+/// Integer convolution and its exact accumulators.
 template <class T, class Device>
 struct Products {
     Filled<T, Device, 4> x, w;
@@ -36,7 +36,7 @@ struct Products {
     Conv::Args conv() { return {.weights = w.view(), .filter = filter_of(window)}; }
 };
 
-/// The largest value of each channel: an operator of statistics that adds one value at a time.
+/// Maximum of each channel: a statistics operator that accumulates one value at a time.
 struct Largest {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
@@ -70,7 +70,7 @@ struct Largest {
     static void check(Args const& args, fk::Check const& in) { in.writable("largest", args.largest, {{in.y[1]}}, "K"); }
 };
 
-/// Puts totals of channel 1 of three, and gets them. A word of one has the bits of a word that has not been put.
+/// Puts totals of channel 1 of three, and reads them. One word has the bit pattern of a word that has not been put.
 struct PutsAnything : BlockOf<32> {
     using Architecture = fk::hip::arch::Sm90a;
     using Moments = fk::detail::Moments<float>;
@@ -103,8 +103,8 @@ TEST_CASE("HIP: any total is there once it has been put") {
     CHECK(std::isnan(floats[4]));
 }
 
-// Tiles that y does not fill, several of pixels and of channels; more columns than the emulated GPU has processors; and
-// as many pixels that every processor has several tiles of a column that all share.
+// Covers tiles with tails along pixels and channels; more columns than the emulated GPU has processors; and enough
+// pixels that all processors share each column with several tiles.
 TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are within their bounds", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 3>), (WarpSpecialized<96, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
@@ -128,8 +128,8 @@ TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are
     }
 }
 
-// One pixel, and images smaller than the 64 pixels that scratch has a total for; the last tile of an image with fewer
-// rows; blocks with tiles for one warpgroup alone, and with several for each.
+// Covers one pixel; images smaller than the 64 pixels per total in scratch; a last tile with fewer rows; CTAs with
+// tiles for only one warpgroup, and with several for each.
 TEST_CASE("HIP: statistics of convolutions that share a halo are within their bounds") {
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
     fk::hip::Device device = sm90a_device();

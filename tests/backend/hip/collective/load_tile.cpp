@@ -11,7 +11,7 @@ using fk::hip::KOffset, fk::hip::RowPointer;
 
 namespace {
 
-/// What a tile holds where elements are converted: it depends on whether they are there, and on k too.
+/// Conversion whose result depends on the mask and on k.
 struct TwiceAndK {
     static constexpr bool converts = true;
     KOffset const* offsets = nullptr;
@@ -22,7 +22,7 @@ struct TwiceAndK {
     };
     template <int Count>
     __host__ __device__ Neighbours neighbours(unsigned k) const {
-        return {k % Count == 0 ? k : 1000 + k};  // what it promises of k
+        return {k % Count == 0 ? k : 1000 + k};  // checks the alignment of k
     }
     template <class Operand, class T>
     __host__ __device__ Operand convert(T value, bool valid, int k) const {
@@ -31,7 +31,7 @@ struct TwiceAndK {
     }
 };
 
-/// A block loads one tile.
+/// Each CTA loads one tile.
 template <class Loader, class Convert, class T, class Tile, int Size, int TileK, int Threads>
 struct LoadTile : BlockOf<Threads> {
     struct Params {
@@ -54,7 +54,7 @@ struct LoadTile : BlockOf<Threads> {
     }
 };
 
-/// Elements that every type has, no two neighbours of which are the same.
+/// Elements that every type represents exactly; adjacent elements differ.
 template <class T>
 std::vector<T> elements(std::size_t count) {
     std::vector<T> all;
@@ -62,11 +62,11 @@ std::vector<T> elements(std::size_t count) {
     return all;
 }
 
-/// Which rows have an element at which indices: those whose bits are all valid.
+/// Masks of rows and indices: a row has an element at an index if all bits of the index are valid in the row.
 std::uint32_t valid_of(int row) { return static_cast<std::uint32_t>(row / 16 % 4); }
 std::uint32_t mask_of(int packet) { return packet % 5 == 4 ? KOffset::never : static_cast<std::uint32_t>(packet % 3); }
 
-/// Loads a tile whose row i begins at first(i), and whose index k lies at offset(k), and compares every element of it.
+/// Loads a tile whose row i starts at first(i) and whose index k has offset(k), and compares every element.
 template <class Loader, class Convert, class T, class Operand, int Size, int TileK, int Threads>
 void check_tile(bool vectorized, auto first, auto offset, auto mask) {
     using Body = LoadTile<Loader, Convert, T, fk::hip::KMajorTile<Operand, Size, TileK>, Size, TileK, Threads>;

@@ -7,8 +7,7 @@ using namespace test;
 
 namespace {
 
-/// The parts from begin to end, which two totals make together only where they follow one another and have equally
-/// many.
+/// Parts [begin, end). Two ranges merge only if they are consecutive and equally long.
 struct Range {
     float begin, end;
 
@@ -23,7 +22,7 @@ constexpr unsigned width = 4;
 
 struct AddParts : BlockOf<128> {
     struct Params {
-        Range* after;  ///< each part, of each column: Count totals
+        Range* after;  ///< Count totals after each part, for each column
     };
     struct Shared {
         float room[threads * count * sizeof(Range) / sizeof(float)];
@@ -62,6 +61,6 @@ TEST_CASE("HIP: parts are merged in pairs of the same size, each into the total 
 }
 
 TEST_CASE("HIP: a block of more threads has room for more parts") {
-    CHECK(fk::hip::most_parts(64) == 1 << 5);  // 48 places of a row, a level of which takes 8
+    CHECK(fk::hip::most_parts(64) == 1 << 5);  // 48 elements of a row; a level takes 8
     CHECK(fk::hip::most_parts(256) == 1 << 23);
 }

@@ -12,7 +12,7 @@ using Prologue = fk::detail::Epilogue<Norm, fk::Activation<fk::Relu>>;
 using State = Prologue::State<float>;
 constexpr int size = 16, neighbours = 4;
 
-/// Puts states of all indices, and applies those that are read back, several neighbours at a time, to an element each.
+/// Stores the states of all indices, reads them back in packets, and applies each to one element.
 struct PutAndApply : BlockOf<64> {
     struct Params {
         Prologue::Args args;
@@ -34,7 +34,7 @@ struct PutAndApply : BlockOf<64> {
     }
 };
 
-/// Sets bits of some elements, and reads all.
+/// Sets the bits of some elements, and reads all.
 struct SetBits : BlockOf<64> {
     struct Params {
         unsigned* valid;

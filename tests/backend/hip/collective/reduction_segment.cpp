@@ -8,13 +8,13 @@ using fk::hip::FastDivmod, fk::hip::Pattern;
 
 namespace {
 
-/// Each block visits the elements of one segment.
+/// Each CTA visits the elements of one segment.
 template <class Plan, int lanes, Pattern pattern>
 struct VisitElements : BlockOf<64> {
     using Segment = fk::hip::ReductionSegment<Plan, float, float, lanes, pattern>;
     struct Params {
         fk::hip::ReductionParams<Plan, float> reduction;
-        unsigned *visits, *places, *totals;  ///< of each element of y: how often, where in N x K x P x Q, and whose
+        unsigned *visits, *places, *totals;  ///< per element of y: number of visits, index in N x K x P x Q, and total
     };
     struct Shared {};
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
@@ -44,7 +44,7 @@ struct VisitElements : BlockOf<64> {
 using Spatial = fk::Plan<fk::BatchNormTraining<fk::Spatial>>;
 using PerActivation = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
 
-/// Visits all segments of a tensor, and compares the places with its layout.
+/// Visits all segments of a tensor, and compares the coordinates with its layout.
 template <class Plan, int lanes, Pattern pattern>
 void check_segments(fk::Layout<4> const& layout, unsigned width) {
     constexpr bool per_place = std::is_same_v<Plan, PerActivation>;
@@ -112,7 +112,7 @@ TEST_CASE("HIP: the segments of planes have every element once") {
 }
 
 TEST_CASE("HIP: the segments of columns have every element once") {
-    check_segments<Spatial, 4, Pattern::columns>(fk::nhwc(2, 3, 5, 24), 4);  // the last segment is not full
+    check_segments<Spatial, 4, Pattern::columns>(fk::nhwc(2, 3, 5, 24), 4);  // the last segment is partial
     check_segments<Spatial, 2, Pattern::columns>(fk::nhwc(2, 3, 5, 8), 1);
     check_segments<PerActivation, 4, Pattern::columns>(fk::nchw(3, 4, 3, 7), 8);
     check_segments<PerActivation, 4, Pattern::columns>(fk::nhwc(3, 3, 7, 4), 2);

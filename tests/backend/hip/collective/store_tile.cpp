@@ -8,7 +8,7 @@ using fk::detail::Axis;
 
 namespace {
 
-/// An atom that multiplies nothing: a thread has every 64th sum of a tile, and every second row leaves in a round.
+/// Atom without products: a thread has every 64th accumulator of a tile; each round puts every second row.
 struct Scattered {
     static constexpr int tile_m = 64, tile_n = 32, threads = 64, rounds = 2;
     struct Fragment {
@@ -20,7 +20,7 @@ struct Scattered {
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? tile_m : tile_n) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? tile_n : tile_m; }
 
-    /// (pixel, channel) of a thread's i-th sum.
+    /// Pixel and channel of a thread's i-th accumulator.
     __device__ unsigned pixel(unsigned i) const { return (thread + threads * i) / tile_n; }
     __device__ unsigned channel(unsigned i) const { return (thread + threads * i) % tile_n; }
 
@@ -40,10 +40,10 @@ struct Scattered {
     __device__ static constexpr unsigned tile_column(unsigned column) { return column ^ 3; }
 };
 
-/// What the product would be, of a pixel and a channel of all groups.
+/// Value of the accumulator of a pixel and a channel, over all groups.
 __host__ __device__ float sum_at(int m, int k) { return static_cast<float>((m * 7 + k * 5) % 64 - 20); }
 
-/// Each block stores one tile of such sums.
+/// Each CTA stores one tile of these accumulators.
 template <class Plan, Axis fast>
 struct StoreTiles : BlockOf<Scattered::threads> {
     using Writer = fk::hip::StoreTile<Plan, Scattered, fast>;
@@ -69,7 +69,7 @@ struct StoreTiles : BlockOf<Scattered::threads> {
 using Bias = fk::Plan<fk::Conv<fk::filter(1, 1).groups(2)>, fk::Bias, fk::Activation<fk::Relu>>;
 using Pooled = fk::Plan<fk::Conv<fk::filter(1, 1).groups(2)>, fk::Bias, fk::Pool<fk::Max, 2, 2>>;
 
-/// 3 images of 2 groups of 20 channels, 4 x 18: no whole number of tiles either way.
+/// 3 images of 2 groups of 20 channels, 4 x 18: neither pixels nor channels fill whole tiles.
 constexpr int n = 3, k = 40, p = 4, q = 18, tiles = (n * p * q + 63) / 64 * 2;
 
 float bias_of(int channel) { return static_cast<float>(channel % 9 - 4); }
@@ -92,7 +92,7 @@ float activated(int image, int channel, int row, int column) {
     return value > 0 ? value : 0;
 }
 
-/// All elements in the order of memory that `layout` has.
+/// All elements in the memory order of `layout`.
 std::vector<float> expected_values(fk::Layout<4> layout, auto value) {
     std::vector<float> all(static_cast<std::size_t>(layout.size()));
     auto const& shape = layout.shape;
@@ -116,7 +116,7 @@ TEST_CASE("HIP: sums of any atom reach y through the epilogue, each at its place
 
 TEST_CASE("HIP: windows of sums of any atom are pooled") {
     fk::hip::Device device = gpu();
-    // Pixels are counted window by window: number m is pixel m % 4 of window m / 4.
+    // Pixels are numbered window by window: number m is pixel m % 4 of window m / 4.
     auto const most = [](int image, int channel, int row, int column) {
         int const window = (image * (p / 2) + row) * (q / 2) + column;
         float result = -1000;

@@ -12,7 +12,7 @@ using fk::hip::TileStart;
 
 namespace {
 
-/// A product, as the order of its tiles sees it.
+/// GemmM and GemmN, as TileOrder reads them.
 struct Product {
     int m, n;
 
@@ -20,7 +20,7 @@ struct Product {
     __device__ int group_k() const { return n; }
 };
 
-/// Each thread writes where some tiles begin.
+/// Each thread writes the starts of some tiles.
 template <class Order>
 struct WritesTiles : BlockOf<128> {
     struct Params {
@@ -35,7 +35,7 @@ struct WritesTiles : BlockOf<128> {
     }
 };
 
-/// The tiles in the order of a schedule, each of which begins once where a tile begins.
+/// Returns the starts of a schedule's tiles in order; checks that each tile starts exactly once.
 template <int m, int n, bool totalled = false>
 std::vector<TileStart> tiles_of(Product const& product) {
     auto const count = static_cast<unsigned>((product.m + m - 1) / m * ((product.n + n - 1) / n));
@@ -64,7 +64,7 @@ TEST_CASE("HIP: blocks take each tile once, and neighbours share pixels") {
     CHECK(tiles_of<96, 128, true>({1000, 2000})[1].m == 0);  // statistics
 }
 
-// As many filters as pixels are few; of many tiles, sixteen rows at a time.
+// Few filters: no more than pixels. Many tiles: sixteen rows per group.
 TEST_CASE("HIP: neighbours share filters that are more than pixels, or where y is large") {
     CHECK(tiles_of<96, 64>({300, 300})[1].m == 0);
     auto const few = tiles_of<96, 64>({299, 300});

@@ -12,12 +12,12 @@ namespace {
 constexpr int channels = 8, parts = 2;
 using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics>;
 
-/// The one value of a part of a tile, in a channel.
+/// Value of a part of a tile, in a channel.
 __host__ __device__ int value(unsigned tile, unsigned part, unsigned k) {
     return static_cast<int>((tile * parts + part) * (k + 3) % 16);
 }
 
-/// Each block ends one tile of one column of tiles.
+/// Each CTA finishes one tile of one column of tiles.
 struct EndTiles : BlockOf<64> {
     using Totals = fk::hip::TileTotals<Plan, channels, parts, threads>;
     using Params = fk::hip::ConvParams<Plan, float>;
@@ -37,7 +37,7 @@ struct EndTiles : BlockOf<64> {
     }
 };
 
-/// Runs all tiles, twice, and compares every channel with its mean and variance.
+/// Runs all tiles, twice, and compares every channel's mean and variance.
 void check_totals(unsigned tiles, unsigned group_size, std::int64_t k) {
     fk::hip::Device device = gpu();
     auto const columns = (k + channels - 1) / channels, groups = std::int64_t{(tiles + group_size - 1) / group_size};
@@ -64,7 +64,7 @@ void check_totals(unsigned tiles, unsigned group_size, std::int64_t k) {
                     sum += x, squares += x * x;
                 }
             double const exact = sum / count, deviations = squares / count - exact * exact;
-            // A merge rounds a few times, and there are as many, one in another, as powers of two below the tiles.
+            // A merge rounds a few times; the depth of the merge tree is log2 of the number of tiles.
             CHECK(std::fabs(means[channel] - exact) <= 64 * 0x1p-24 * 16);
             CHECK(std::fabs(variances[channel] - deviations) <= 64 * 0x1p-24 * 256);
         }
@@ -77,6 +77,6 @@ void check_totals(unsigned tiles, unsigned group_size, std::int64_t k) {
 TEST_CASE("HIP: the totals of tiles are merged, each once, and leave what they borrowed as it was") {
     check_totals(1, 1, 5);
     check_totals(16, 4, 8);
-    check_totals(13, 4, 19);  // the last group is not full, nor the last column
+    check_totals(13, 4, 19);  // the last group and the last column are partial
     check_totals(40, 8, 11);
 }

@@ -18,7 +18,7 @@ using ConvBiasRelu = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::A
 template <class T>
 using Images = fk::Tensor<T, fk::hip::Device>;
 
-/// Small integers, whose sums are exact in any order.
+/// Small integers, with sums that are exact in any order.
 float small(std::int64_t i, int most) { return static_cast<float>(i * 7 % (2 * most + 1) - most); }
 
 template <class T, int Rank>
@@ -30,7 +30,7 @@ fk::Tensor<T, fk::hip::Device, Rank> filled(fk::hip::Device& device, fk::Layout<
     return tensor;
 }
 
-/// A convolution of x in NHWC by KRSC, and what it makes, by its definition.
+/// Convolution of x in NHWC by KRSC, and its result by definition.
 template <class T>
 struct Case {
     int n, h, w, c, k;
@@ -62,7 +62,7 @@ struct Case {
             }
         return sum > 0 ? sum : 0;
     }
-    /// How many elements of an output differ; it is spoiled for the next run.
+    /// Number of elements of an output that differ; poisons the output for the next run.
     int wrong(Images<T>& of) const {
         std::vector<T> values(static_cast<std::size_t>(of.size()));
         of.copy_to(values.data());
@@ -79,7 +79,7 @@ struct Case {
     }
 };
 
-/// Whether calls on the device and through the view put the same kernel on the stream.
+/// True if calls on the device and through the view launch the same kernel.
 template <class BoundPlan, class X, class Y>
 bool have_one_kernel(fk::hip::Device& device, BoundPlan const& layer, X const& x, Y& y) {
     auto const from = BoundPlan::Plan::collapse(x.const_view());

@@ -15,7 +15,7 @@ using fk::hip::Architecture;
 using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
 using Floats = fk::Tensor<float, fk::hip::Device>;
 
-/// A convolution of few tiles and long sums, whose integers any order adds up to the same.
+/// Convolution of few tiles and long sums of integers, which are exact in any order.
 struct FewTiles {
     Floats x, w;
 
@@ -39,7 +39,7 @@ struct FewTiles {
     }
 };
 
-/// The blocks that share a tile of the launch on a stream.
+/// CTAs that share a tile in a launch on `stream`.
 unsigned parts_on(auto const& stream, FewTiles const& few, Floats& y) {
     return stream.prepare(few.layer(), Plan::collapse(few.x.const_view()), Plan::collapse(y.view()))
         .value()

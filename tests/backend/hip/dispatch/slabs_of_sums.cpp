@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums over more steps or pixels than kernels count in 32 bits, at limits that are lowered to dozens.
+// Sums over more steps or pixels than 32-bit counts, with limits lowered to dozens.
 #include "backend/hip/lowered_limits.hpp"
 #include "support/collected_channels.hpp"
 #include "support/training_cases.hpp"

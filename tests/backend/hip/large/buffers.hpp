@@ -54,7 +54,7 @@ private:
     }
 };
 
-/// Pixels at both ends, and about every power of two that an index of elements or pixels may overflow at.
+/// Pixels at both ends, and around every power of two at which an index of elements or pixels may overflow.
 inline std::vector<std::array<std::int64_t, 3>> pixels_of(fk::Index<4> const& shape) {
     std::vector<std::array<std::int64_t, 3>> all;
     std::int64_t const last = shape[0] - 1;
@@ -71,7 +71,7 @@ inline std::vector<std::array<std::int64_t, 3>> pixels_of(fk::Index<4> const& sh
     }
     return all;
 }
-/// Calls f(n, p, q) for the pixels up to `around` from these, of an image.
+/// Calls f(n, p, q) for an image's pixels at most `around` rows and columns from pixels_of().
 inline void each_pixel(fk::Index<4> const& shape, std::int64_t around, auto const& f) {
     for (auto const& [n, p, q] : pixels_of(shape))
         for (std::int64_t i = std::max<std::int64_t>(p - around, 0); i <= std::min(p + around, shape[2] - 1); ++i)
@@ -79,7 +79,7 @@ inline void each_pixel(fk::Index<4> const& shape, std::int64_t around, auto cons
                 f(n, i, j);
 }
 
-/// Zeros, and small integers in 3 x 3 pixels about each of pixels_of(), which the device's view has too.
+/// Zeros, with small integers in 3 x 3 pixels around each of pixels_of(), also stored in the device's view.
 class Sparse {
 public:
     fk::Index<4> const shape;
@@ -125,7 +125,7 @@ inline fk::Tensor<half, fk::hip::Device> weights(fk::hip::Device& device, fk::La
     return tensor;
 }
 
-/// How many elements about pixels_of() are not expected(n, k, p, q); of many channels, some are read.
+/// Number of elements around pixels_of() that differ from expected(n, k, p, q); samples the channels if there are many.
 inline int wrong(fk::hip::Device& device, View const& y, auto const& expected) {
     int count = 0;
     device.synchronize();
@@ -139,7 +139,7 @@ inline int wrong(fk::hip::Device& device, View const& y, auto const& expected) {
     return count;
 }
 
-/// Of 4 channels, and over 2^30 pixels; and of 64.
+/// Layouts of 4 channels and over 2^30 pixels, and of 64 channels.
 inline std::vector<fk::Layout<4>> layouts_of(Buffers const& of) {
     std::int64_t const d = side(), few = of.size / (64 * d * d);
     return {fk::nhwc(1100, d, d, 4), fk::nchw(1100, 4, d, d), fk::nhwc(few, d, d, 64), fk::nchw(few, 64, d, d)};

@@ -18,7 +18,7 @@ TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") {
         CHECK(wrong(of.device, y, [&](std::int64_t n, std::int64_t k, std::int64_t p, std::int64_t q) {
                   return std::max<std::int64_t>(x(n, k, p, q) + k - 1, 0);
               }) == 0);
-        fk::Layout<4> const row = fk::nchw(1, 1, 1, layout.size());  // one image of all
+        fk::Layout<4> const row = fk::nchw(1, 1, 1, layout.size());  // all elements in one image
         fk::Plan<fk::Scale>::bind({.factor = -1})(of.device, View(in.data, row), View(of.output(layout).data, row));
         CHECK(wrong(of.device, y, [&](auto... at) { return -x(at...); }) == 0);
         y = of.output(layout);

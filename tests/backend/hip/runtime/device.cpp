@@ -10,7 +10,7 @@
 #include "backend/hip/gpu.hpp"
 
 using namespace test;
-using namespace fusekit::hip;  // where HIP's own names are, on some platforms
+using namespace fusekit::hip;  // HIP's names are here on some platforms
 
 static_assert(fk::Device<fk::hip::Device>);
 static_assert(!std::is_copy_constructible_v<fk::hip::Device> && !std::is_copy_assignable_v<fk::hip::Device>);
@@ -19,7 +19,7 @@ static_assert(std::is_nothrow_move_constructible_v<fk::hip::Device> &&
 
 namespace test {
 
-/// Operators that nobody can derive from, or overload.
+/// Operator that cannot be derived from or overloaded.
 struct Final final {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
@@ -179,7 +179,7 @@ TEST_CASE("HIP: memory of another device is refused, and the output left untouch
     CHECK(numbers(there) == std::vector<float>{1, 2});
     CHECK((works(first) && works(second)));
 
-    // What one device has reached is nothing that it reaches after it has become another.
+    // The cache of accessible pointers moves with the device.
     auto const z = fk::tensor<float>(first, layout, {3, 4});
     Abs::bind({})(first, z, here);
     std::swap(first, second);

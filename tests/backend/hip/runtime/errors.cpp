@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only the emulator can be asked for: machines without a device, and calls that fail.
+// Cases that only the emulator can produce: machines without a device, and failing calls.
 #include <string>
 #include <vector>
 

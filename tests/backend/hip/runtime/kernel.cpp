@@ -10,13 +10,13 @@ namespace arch = fk::hip::arch;
 
 namespace {
 
-/// The maker of the program's targets, which every pass of a compiler knows alike.
+/// Maker of the program's targets, which is the same in all compiler passes.
 using Maker = std::conditional_t<std::is_base_of_v<arch::Amd, arch::Target>, arch::Amd, arch::Nvidia>;
 
-/// What no GPU has that this program is compiled for.
+/// Tag of no GPU that this program targets.
 struct Elsewhere : arch::Any {};
 
-/// Writes that it ran. Where nothing has what it needs, it would not compile: it calls what is not there.
+/// Writes 1. Does not compile for targets that lack Needed, because it calls an undeclared function.
 template <class Needed>
 struct Mark : BlockOf<1> {
     using Architecture = Needed;

@@ -26,7 +26,7 @@ TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, w
     CHECK(of(problem(2, 64, 55, 64, 3)).empty());
     CHECK(of(problem(2, 96, 55, 64, 3)) == "C = 96 exceeds 64: use WarpSpecialized");
     CHECK(of(problem(2, 64, 55, 72, 3)) == "K = 72 exceeds 64: use WarpSpecialized");
-    CHECK(of(problem(2, 96, 55, 72, 3)) == "C = 96 exceeds 64: use WarpSpecialized");  // the first of two
+    CHECK(of(problem(2, 96, 55, 72, 3)) == "C = 96 exceeds 64: use WarpSpecialized");  // reports the first of two
     CHECK(of(problem(2, 64, 55, 64, 5)) == "R * S = 25 exceeds 9: use WarpSpecialized");
     ConvCase wide = problem(1, 64, 230, 64, 3);
     wide.filter = fk::filter(1, 3).pad(0, 1), wide.taps = 3;

@@ -17,7 +17,7 @@ std::string name(int shared_by = 1) {
     return facts_of<Schedule>().name(shared_by).c_str();
 }
 
-/// A schedule of yours: a type with the numbers of one.
+/// User-defined schedule: a type with a schedule's numbers.
 struct Own {
     static constexpr int tile_m = 64, tile_n = 64, tile_k = 8, threads = 64, blocks = 2;
 };

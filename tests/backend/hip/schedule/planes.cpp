@@ -33,7 +33,7 @@ TEST_CASE("HIP: Planes refuses the first condition that a problem does not meet,
           "16 bytes");
     CHECK(of(problem(2, 60, 14, 64, 3)) == "C = 60 is not a multiple of 8: use MatrixGemm");
     CHECK(of(problem(2, 64, 300, 64, 3)) == "Q = 300 exceeds 240: use MatrixGemm");
-    CHECK(of(problem(2, 64, 300, 64, 1)).empty());  // single pixels have no rows
+    CHECK(of(problem(2, 64, 300, 64, 1)).empty());  // 1x1 windows have no rows
     CHECK(of<Planes<56, 4>, float>(problem(2, 64, 57, 64, 3)) == "Q = 57 exceeds 56: use MatrixGemm");
     ConvCase cropped = problem(2, 64, 14, 64, 3);
     cropped.filter.pad_after[1] = -1;

@@ -8,8 +8,7 @@
 
 namespace test {
 
-/// A convolution of half, channels last, with r x r taps and padding r / 2, that an sm_90a GPU may compute by TMA
-/// loads.
+/// Channels-last convolution of half with r x r taps and padding r / 2, which an sm_90a GPU may compute with TMA loads.
 inline fusekit::hip::ConvCase problem(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
     return {.product = {n * hw * hw, k, 1, c * r * r, 0},
             .type = fusekit::DataType::float16,
@@ -29,7 +28,7 @@ inline fusekit::hip::ConvCase problem(std::int64_t n, std::int64_t c, std::int64
             .workspace_bytes = 0};
 }
 
-/// Empty where all conditions are met.
+/// Sentence of the unmet condition; empty if all conditions are met.
 inline std::string sentence(fusekit::hip::Unmet const& unmet) { return unmet ? unmet.sentence().c_str() : ""; }
 
 }  // namespace test

@@ -15,7 +15,7 @@ namespace {
 
 using namespace hip;
 
-/// The rates of an H200 where each product of half takes its cycles and nothing else takes any.
+/// Rates of an H200 on which only products of half take time.
 GpuRates rates(int processors = 132) {
     GpuRates result = rates_of(Architecture::sm(90));
     result.processors = processors, result.clock = 1e9, result.cache_bytes = 50, result.memory_bytes = 1e300,
@@ -30,7 +30,7 @@ double gemm_cycles(ScheduleFacts const& schedule, Product const& of, int process
     return walk.rounds * walk.steps * walk.arithmetic;
 }
 
-/// TileM of the schedule that is chosen for m x n in one group.
+/// TileM of the schedule chosen for m x n in one group.
 int chosen(std::int64_t m, std::int64_t n) {
     Product const product{m, n, 1, 1};
     return gemm_cycles(large, product) <= gemm_cycles(small, product) ? 128 : 64;
@@ -39,9 +39,9 @@ int chosen(std::int64_t m, std::int64_t n) {
 }  // namespace
 
 TEST_CASE("HIP: large products take large tiles, and small ones enough of them for all processors") {
-    CHECK(chosen(64 * 3025, 256) == 128);  // thousands of tiles of either kind
+    CHECK(chosen(64 * 3025, 256) == 128);  // thousands of tiles of either size
     CHECK(chosen(64 * 3025, 64) == 128);
-    CHECK(chosen(64 * 49, 2048) == 64);  // 800 large tiles are 6.06 a processor, which counts as 7
+    CHECK(chosen(64 * 49, 2048) == 64);  // 800 large tiles are 6.06 per processor, which counts as 7
     CHECK(chosen(64 * 49, 512) ==
           128);  // two large tiles or three small: two waves a scheduler, of which large load less
 }
@@ -74,7 +74,7 @@ TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or tha
     CostTable table;
     table.memory_share = 1;
     GpuRates on = rates();
-    on.memory_bytes = 1e9;  // a byte a cycle
+    on.memory_bytes = 1e9;  // one byte per cycle
     Costs const costs{.launch = 100, .round = 10, .output = 2, .step = 5, .least_step = 50, .arithmetic = 3};
     Walk const walk{.rounds = 4, .steps = 8, .arithmetic = 20, .cache_bytes = 50, .outputs = 7};
     auto const cycles = [&](Walk const& of, double bytes) {
@@ -92,7 +92,7 @@ TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or tha
     CHECK(estimate(reading, costs, 0, table, on).bound == Bound::cache);
     CHECK(std::abs(cycles(walk, 1e6) - 1000000) < 10);
     CHECK(estimate(walk, costs, 1e6, table, on).bound == Bound::memory);
-    // Times that are equal take 2^(1/4) of one.
+    // Equal times take 2^(1/4) of one.
     CHECK(std::abs(static_cast<double>(cycles(walk, 2276)) - 2276 * 1.1892) < 8);
     on.launch = 1e-6;
     CHECK(cycles(walk, 0) == 1000 + 2276);
@@ -100,7 +100,7 @@ TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or tha
 
 namespace {
 
-/// Parts of m x n x k on 132 processors.
+/// Split-K factor of m x n x k on 132 processors.
 int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
     static constexpr ScheduleFacts shared = facts_of<Split<Gemm<64, 64, 16, 6>>>();
     Product const product{m, n, 1, k};
@@ -118,30 +118,30 @@ TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is lo
     CHECK(parts(49, 512, 4608) == 8);
     CHECK(parts(784, 128, 1152) == 8);
     CHECK(parts(196, 1024, 256) == 4);  // four pieces of 64
-    CHECK(parts(64 * 132, 192, 4608) == 2);  // three tiles a processor of this schedule, and two of the larger one's
+    CHECK(parts(64 * 132, 192, 4608) == 2);  // three tiles per processor of this schedule, two of the larger one
     CHECK(parts(64 * 132 + 1, 192, 4608) == 1);
     CHECK(parts(49, 512, 64) == 1);
-    CHECK(parts(49, 512, 65) == 1);  // an index less is not worth an exchange
+    CHECK(parts(49, 512, 65) == 1);  // one index fewer does not pay for an exchange
     CHECK(parts(49, 512, 128) == 2);
-    CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
+    CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 CTAs
     CHECK(parts(49, 512, 4608, 15) == 1);
 }
 
 TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchanges") {
-    // An index takes 192 cycles: 64 for the sums, half as many for loads, twice that with one wave a scheduler.
+    // A GemmK index takes 192 cycles: 64 for the products, half of that for loads, doubled with one wave per scheduler.
     double const whole = 64 * 3.0 * 512;
     CHECK(parts(49, 512, 512, 1 << 20, 0) == 8);
     CHECK(parts(49, 512, 512, 1 << 20, whole / 2 + 1) == 1);
-    CHECK(parts(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // a quarter less, for another exchange
+    CHECK(parts(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // saves a quarter for one more exchange
     CHECK(parts(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
-    CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two blocks a processor, eight three
+    CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two CTAs per processor, eight are three
 }
 
 namespace {
 
 constexpr int half_bytes = 2;
 
-/// A convolution of half, channels last, as an H200 may compute it in bulk.
+/// Channels-last convolution of half that an H200 may compute with TMA loads.
 ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
     return {.product = {n * hw * hw, k, 1, c * r * r, static_cast<double>(half_bytes * n * hw * hw * (c + k))},
             .type = fusekit::DataType::float16,
@@ -161,7 +161,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .workspace_bytes = 0};
 }
 
-/// The schedule of a table that takes the least time on an H200.
+/// Fastest schedule of a table on an H200.
 template <class... Schedules>
 std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
     Ranking const ranking(table, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
@@ -188,7 +188,7 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
-    // A tile more takes a round, and less where warpgroups take turns.
+    // One more tile costs a round; less with ping-pong.
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
     CHECK(warp_specialized_walk(in_turns, {128 * 132 + 1, 128, 9}, 132, NvidiaTuning::costs.tma).rounds ==
           Catch::Approx(1.675 + 0.325 / 132));
@@ -212,7 +212,7 @@ TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroup
     };
     static constexpr ScheduleFacts one = facts_of<WarpSpecialized<192, 128, 4>>(),
                                    in_turns = facts_of<WarpSpecialized<64, 64, 8, Roles::ping_pong>>();
-    CHECK(more(one, 512) == 0);  // 4 columns, 132 blocks
+    CHECK(more(one, 512) == 0);  // 4 columns, 132 CTAs
     CHECK(more(one, 1024) == NvidiaTuning::costs.totals.round);  // 8 columns
     CHECK(more(in_turns, 512) == 0);  // 8 columns, 264 warpgroups
     CHECK(more(in_turns, 1024) == NvidiaTuning::costs.totals_in_turns.round);
@@ -234,7 +234,7 @@ TEST_CASE("HIP: where rows have 64 bytes, a step has half of the products, and c
     CHECK(walk(64, 64).arithmetic * 2 == walk(64, 128).arithmetic);
     CHECK(walk(64, 64).cache_bytes * 2 == walk(64, 128).cache_bytes);
     CHECK(walk(64, 64).copies == 2.8 * (192 + 64));
-    CHECK(walk(80, 64).copies == 2.8 * (192 + 64) + 48 * (4 + 1.0 / 8));  // 48 rows beyond the last filter
+    CHECK(walk(80, 64).copies == 2.8 * (192 + 64) + 48 * (4 + 1.0 / 8));  // 48 rows past the last filter
     CHECK(walk(64, 128).copies == 0);
 }
 
@@ -281,14 +281,14 @@ TEST_CASE("HIP: few tiles with long sums are shared by the blocks of a cluster")
 
 namespace {
 
-/// The same convolution in planes.
+/// Returns the convolution with NCHW tensors.
 ConvCase in_planes(ConvCase of) {
     of.channels_last = of.in_bulk = false, of.planes = hip::detail::PlanesOrder::planes,
     of.taps_neighbour = of.taps > 1;
     return of;
 }
 
-/// The same convolution of floats.
+/// Returns the convolution with floats.
 ConvCase of_floats(ConvCase of) {
     of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
     return of;
@@ -305,7 +305,7 @@ TEST_CASE("HIP: planes are chosen where they take less than loads through regist
     CHECK(planes(64, 128, 28, 512, 1) == "Planes<240, 1>");
     CHECK(planes(64, 512, 7, 512, 3) == "Planes<64, 2>");
     CHECK(planes(64, 256, 55, 64, 1) == "Planes<240, 1>");
-    CHECK(planes(64, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");  // half of a tile's channels are empty
+    CHECK(planes(64, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");  // half of a tile's channels are out of bounds
     CHECK(planes(8, 512, 7, 512, 3) == "Split<Planes<64, 2>, 4>");
     CHECK(planes(8, 256, 14, 256, 3) == "Split<Planes<240, 1>, 4>");
     CHECK(planes(1, 512, 7, 512, 3) == "Split<Planes<64, 2>, 8>");
@@ -317,7 +317,7 @@ TEST_CASE("HIP: single pixels take the time of their places, windows that of the
     PlanesProduct const pixels{133, 4, 1, 128, 196, 240, 1}, windows{132, 4, 9, 64, 209, 224, 6};
     CHECK(planes_walk(pixels, 132).rounds == 2);
     CHECK(planes_walk(pixels, 132).arithmetic ==
-          196 / 2 * 4 * 2);  // a product of 64 x n takes n / 2 cycles for 16 channels
+          196 / 2 * 4 * 2);  // a 64 x n product takes n / 2 cycles for 16 channels
     CHECK(planes_walk(pixels, 132).outputs == 196 * 128);
     CHECK(planes_walk(windows, 132).rounds == 1);
     CHECK(planes_walk(windows, 132).arithmetic == 9 * 224 / 2 * 2 * 6);
@@ -341,9 +341,9 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
     };
     CHECK(chosen(64, 128, 28, 128, 3) == "MatrixGemm<128, 128, 1>");
     CHECK(chosen(64, 512, 28, 128, 1) == "MatrixGemm<128, 128, 1>");
-    CHECK(chosen(64, 512, 7, 512, 3) == "MatrixGemm<128, 128, 1>");  // better than tiles that blocks share
+    CHECK(chosen(64, 512, 7, 512, 3) == "MatrixGemm<128, 128, 1>");  // faster than split-K tiles
     CHECK(chosen(64, 64, 55, 64, 3) == "MatrixGemm<128, 64, 1>");
-    CHECK(chosen(8, 128, 28, 128, 3) == "MatrixGemm<128, 64, 1>");  // 98 tiles, where the other has 49
+    CHECK(chosen(8, 128, 28, 128, 3) == "MatrixGemm<128, 64, 1>");  // 98 tiles; 128-channel tiles have 49
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 
@@ -398,8 +398,8 @@ TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
 
 namespace {
 
-/// How many convolutions no schedule of a table suits, of few and many channels, with sm_90a's units and without,
-/// where operands lie as bulk copies need them and where not.
+/// Number of convolutions that no schedule of a table can compute: few and many channels, with and without sm_90a's
+/// matrix units, with and without layouts that TMA can load.
 template <class... Schedules>
 int left_without(Table<Schedules...> table, fusekit::DataType type, int terms = 1) {
     int without = 0;
@@ -441,7 +441,7 @@ namespace {
 namespace arch = hip::arch;
 using hip::Architecture;
 
-/// Tables of some architectures, each with a number.
+/// Tuning table of an architecture, with a number.
 template <class Tag, int number>
 struct Numbered {
     using Architecture = Tag;
