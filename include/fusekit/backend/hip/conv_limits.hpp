@@ -107,7 +107,7 @@ FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const>
         if (weights.shape[mode] > 1) range.add(steps, x.layout.stride[mode]);
     }
     range.add(images, x.layout.stride[0]);
-    for (int const direction : {1, -1}) {  // pixels: the next row begins further left, and the next image further up
+    for (int const direction : {1, -1}) {  // pixels: the next row starts at the left, the next image at the top
         if (y[2] > 1 || direction > 0) range.add(columns, direction * x.layout.stride[3]);
         if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
         if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);

@@ -82,14 +82,14 @@ struct ConvParams {
     }
 };
 
-/// Kernel argument of a plan without a Conv or Gemm. A thread reads the same packet of elements in each of
-/// `iterations`, with the same parameters. Fields that all threads read come first and contiguous: the first access to
-/// each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
+/// Kernel argument of a plan without a Conv or Gemm. Each of `iterations` covers an equal range of elements, in
+/// packets; a packet's parameters are the same in all iterations. Fields that all threads read come first and
+/// contiguous: the first access to each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
     ImageOrder order;  ///< order of elements
     FastDivmod tiles = {}, packets = {};  ///< tiles of elements; packets per tile, all with one CTA
-    unsigned all_packets = 0;  ///< upper bound for the last tile
+    unsigned all_packets = 0;  ///< the last tile may exceed them
     std::int64_t iterations = 0, splits = 1;  ///< `splits` threads share the iterations of one packet
     std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next
     std::int64_t x_stride = 0, y_stride = 0;  ///< elements from one iteration of a thread to its next

@@ -33,8 +33,8 @@ FUSEKIT_H bool is_near(TensorView<T> const& view) {
     return range.is_near(sizeof(T));
 }
 
-/// True if quads of dy's pixels are contiguous and 32-bit sums of x's offsets suffice: an image's planes of dy are
-/// dense, and offsets in x are non-negative and within a Buffer's reach.
+/// True if quads of dy's pixels are contiguous and 32-bit sums of x's offsets suffice: rows of dy's planes are
+/// dense, and offsets in x are non-negative and within half of a Buffer's reach.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
