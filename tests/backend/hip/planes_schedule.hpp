@@ -26,7 +26,7 @@ inline constexpr char const* planes_problems[] = {
     "n1c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n19c8h9w8k8r3s3pt0l2b1r0u1v1d1e1g1 nchw kcrs",
     "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc",
     "n2c24h9w12k136r2s4pt1l2b0r1u1v1d1e1g1 nchw krsc",  // an even filter
-    "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
+    "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // taps equal the stages of filters
     "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc",   "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc",
     "n2c16h8w31k21r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",  // y's last block of eight channels is partial
     "n3c16h8w8k13r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs"};

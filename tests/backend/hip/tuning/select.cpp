@@ -43,7 +43,7 @@ TEST_CASE("HIP: large products take large tiles, and small ones enough of them f
     CHECK(chosen(64 * 3025, 64) == 128);
     CHECK(chosen(64 * 49, 2048) == 64);  // 800 large tiles are 6.06 per processor, which counts as 7
     CHECK(chosen(64 * 49, 512) ==
-          128);  // two large tiles or three small: two waves a scheduler, of which large load less
+          128);  // two large tiles or three small: two waves per scheduler either way; large ones load less
 }
 
 TEST_CASE("HIP: AMD's GPUs multiply int8 in tiles of 64 channels where y has no more") {
