@@ -156,7 +156,7 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
            last_inside + 3 + window - left < shape[3];
 }
 
-/// Reports the far operand as an error. `gemm` names a head of matrices.
+/// Returns the far operand as an error. `gemm` names a head of matrices.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
                                       detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,

@@ -118,9 +118,7 @@ public:
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
                             rehearses, barrier);
-                if (rehearses)
-                    ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the other totals then arrive
-                                                                              // soon
+                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the others put soon after
                 else ++i;
                 rehearses = false;
             }

@@ -154,8 +154,7 @@ private:
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
                                    std::is_same_v<typename Tile::Operand, T> && Tile::rows_neighbour;
-    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows per thread, and their
-                                                                                    ///< distance
+    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows per thread, their stride
 
     bool vectorized;
     unsigned k, index;

@@ -24,9 +24,7 @@ class StoreChannels {
 
 public:
     static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
-    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< of the
-                                                                                                          ///< staged
-                                                                                                          ///< tile
+    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
     FUSEKIT_H StoreChannels() = default;
     /// Prepares the thread's channels, from channel `first` of `channels` on; out-of-bounds channels use the last one's
@@ -69,8 +67,7 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
         for (int block = 0; block < pixel_blocks; block += together) {
-            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block is stored more than
-                                                                                  // once
+            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block repeats
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};

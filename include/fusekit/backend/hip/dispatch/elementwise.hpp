@@ -64,8 +64,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) {  // elements after which parameters repeat, for packets of `packet`
-                                                    // elements
+    auto const period = [&](std::int64_t packet) {  // elements after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;

@@ -13,8 +13,7 @@ struct GpuRates {
     int processors;  ///< compute units or streaming multiprocessors
     double clock;  ///< peak, in Hz
     double products;  ///< float products without matrix units, per processor and cycle
-    double half_products, int8_products;  ///< on matrix units or dot instructions, per processor and cycle; 0 if there
-                                          ///< are none
+    double half_products, int8_products;  ///< on matrix units or dot instructions, per processor and cycle; 0 if none
     double cache_bytes;  ///< from L2, per processor and cycle
     double memory_bytes;  ///< bytes/s of memory
     double launch;  ///< seconds between two empty kernels of a graph
