@@ -27,8 +27,7 @@ TEST_CASE("HIP: a divisor divides as / and % do, up to 2^31") {
         };
         for (std::uint64_t n = 0; n < 1000; ++n) compare(n);
         for (std::uint64_t n = end - 1000; n < end; ++n) compare(n);
-        for (std::uint64_t multiple = d; multiple < end; multiple += d * (1 + end / d / 500))  // where the quotient
-                                                                                               // steps
+        for (std::uint64_t multiple = d; multiple < end; multiple += d * (1 + end / d / 500))  // quotient steps
             for (std::uint64_t n = multiple - 1; n <= multiple + 1; ++n) compare(n);
     }
     CHECK(wrong == 0);
