@@ -96,7 +96,7 @@ struct Structure : SlotsOf<Ops...> {
     /// True if the tiles of a mainloop total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
-    /// `maxima` counts operators that keep a maximum; maximum() returns the address of one.
+    /// `maxima`: number of operators that keep a maximum of magnitudes (Amax); maximum(i): address of the i-th of them.
     static constexpr int maxima = [] {
         if constexpr (Collects<Head>) return Head::Operators::maxima;
         else return Epilogue::maxima;

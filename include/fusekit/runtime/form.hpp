@@ -8,7 +8,7 @@
 
 namespace fusekit::runtime {
 
-/// A plan of a set, for x of element type X and y of element type Y.
+/// A plan of a PlanSet, for x of element type X and y of element type Y.
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 

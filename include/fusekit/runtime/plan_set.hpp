@@ -8,7 +8,7 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Hash of a sequence's kinds and element types: distinguishes forms except for modes and filters.
+/// Hash of the operators' kinds and the element types of a sequence. Activation modes and filters are not hashed.
 FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));

@@ -102,7 +102,7 @@ struct Filter {
         return with(&Filter::strides, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
-    /// Sets the distance between taps; 1 is a dense window.
+    /// Sets the dilation, the distance between taps; 1 is a dense window.
     FUSEKIT_H constexpr Filter dilation(std::int64_t all) const {
         return with(&Filter::dilations, every(detail::fit(all, "dilation")));
     }

@@ -52,7 +52,7 @@ __device__ void prefetch_tensormap(TensorMap const* map);
 /// which counts its bytes, and zero-fills elements out of bounds; a store clips them.
 template <int Rank>
 __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank]);
-/// `column`, `row`: the filter tap's offset from each pixel's corner.
+/// `column`, `row`: the filter tap's offset from the corner of each pixel's window.
 __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                                 std::int32_t const (&at)[4], unsigned column, unsigned row);
 /// cp.async.bulk of contiguous bytes; the size and both addresses are multiples of 16.

@@ -20,7 +20,7 @@ struct Numbers {
     int first, last;
 };
 
-/// Common subset of all GPUs.
+/// Features common to all GPUs.
 struct Any {
     static constexpr auto maker = Architecture::Maker::other;
     static constexpr Numbers numbers{0, INT_MAX};

@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// has few columns.
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
-/// Parts that the SMEM of a CTA of `threads` threads holds.
+/// Number of partial totals that fit in the SMEM of a CTA of `threads` threads.
 FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
     return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
 }

@@ -59,7 +59,8 @@ struct PlaneTiles {
 
     FUSEKIT_HD int taps() const { return window_rows * window_columns; }
     FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
-    /// Pixels of a tile of x: the last tap's products read Pixels from its offset on.
+    /// Number of pixels of x in a tile: the last tap's offset plus Pixels, since each tap reads Pixels consecutive
+    /// ones.
     FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
     /// Pixels of a tile of x that windows of y read.
     FUSEKIT_HD int seen_places() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }

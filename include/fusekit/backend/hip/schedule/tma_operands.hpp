@@ -6,7 +6,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Returns the first condition of a plan's operands that TMA fails; independent of the extents.
+/// Returns the first TMA requirement that a plan's operands do not meet, of those that do not depend on the extents.
 template <class Plan>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,

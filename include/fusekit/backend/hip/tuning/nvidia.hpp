@@ -63,7 +63,7 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    /// Few CTAs per processor: they have registers to spare.
+    /// Tile of split-K: few CTAs are resident on an SM, so each may use more registers.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
