@@ -27,7 +27,7 @@ struct TensorDescriptor {
     /// rank.
     static TensorDescriptor packed(miopenDataType_t type, int rank, std::int64_t const* extents,
                                    Innermost innermost = Innermost::last);
-    /// As packed(), and throws Failure for negative strides. A stride of 0 is a broadcast.
+    /// Descriptor with the given strides, otherwise as packed(). Throws Failure if one is negative; 0 is a broadcast.
     static TensorDescriptor strided(miopenDataType_t type, int rank, std::int64_t const* extents,
                                     std::int64_t const* strides);
 

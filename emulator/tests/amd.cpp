@@ -118,7 +118,7 @@ struct SparseProblem {
     Sums* out;
 };
 
-/// As product(), with a[i][k] at the two indices k of pair(), and zeros elsewhere.
+/// product() with a[i][k] at the two indices k of pair(), and zeros elsewhere.
 template <class Sums>
 __global__ void sparse_product(SparseProblem<Sums> problem) {
     Layout const& at = problem.layout;

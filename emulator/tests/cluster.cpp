@@ -32,7 +32,7 @@ __global__ void add_up(float* out) {
     __shared__ float own[threads];
     add_up_in(own, out);
 }
-/// As add_up_in(), in dynamic shared memory.
+/// add_up_in() with dynamic shared memory.
 __global__ void add_up_asked(float* out) {
     HIP_DYNAMIC_SHARED(float, own)
     add_up_in(own + 8, out);

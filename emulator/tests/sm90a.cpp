@@ -64,7 +64,7 @@ __global__ void copy_box(Copy copy) {
 
 template <class Sum>
 struct Product {
-    Half const *a, *b;  ///< rows of 128 bytes, of which one line is multiplied
+    Half const *a, *b;  ///< rows of 128 bytes; one line of them is multiplied
     Sum* d;
     int n;
     bool late;  ///< reads the accumulators before the wait

@@ -323,7 +323,7 @@ TEST_CASE_METHOD(BadInput, "extents below 0 or whose product overflows are refus
         refuse<fk::Plan<fk::Activation<fk::Relu>>>(
             refusal, [&] { relu(device, View(in().data, layout), fk::TensorView<float>(data, layout)); });
     }
-    // As many output channels as make the output, not the input, too large.
+    // The number of output channels makes the output, not the input, too large.
     View const many(w.view<float const>().data, {{{std::int64_t{1} << 60, 6, 3, 3}}, {{0, 1, 18, 6}}});
     refuse<Dynamic>({"y", "", "extents of 0 or more", "2 x 1152921504606846976 x 5 x 7"},
                     [&] { (void)Dynamic::bind({.weights = many, .filter = fk::filter(3, 3).pad(1)})(device, in()); });

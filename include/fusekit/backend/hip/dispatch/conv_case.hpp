@@ -83,9 +83,11 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
-    auto const& [bound, x, y, its_geometry, weights, output] = operands;
-    auto const& geometry = its_geometry;  // clang 14 refuses a structured binding in a requires-expression
-    Index<4> const &w = weights.shape, &of_y = output;
+    auto const& x = operands.x;
+    auto const& y = operands.y;
+    auto const& geometry = operands.filter;
+    detail::CollapsedLayout<4> const& weights = operands.weights;
+    Index<4> const &w = weights.shape, &of_y = operands.output;
     detail::GroupedProduct const product = operands.product();
     std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // mean over the phases
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
@@ -99,7 +101,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
                     .x_channels_last = problem::channels_are_neighbours(x.layout),
                     .in_bulk = x.layout.stride[1] == 1 && y.layout.stride[1] == 1 && product.groups == 1,
                     .rows_of_pixels = false,
-                    .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
+                    .taps_neighbour = weights.stride[1] != 1,
                     .planes = detail::PlanesOrder::none,
                     .terms = !multiplies_floats<Plan, T>                 ? 1
                              : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2
