@@ -172,6 +172,6 @@ TEST_CASE("MIOpen: a stride of 0 broadcasts z, and is refused in y") {
 
     CallAtOnce other(fk::DataType::float32);
     std::swap(other.y.descriptor, wide);
-    check_refused(other.run(&one, &one, relu), miopenStatusBadParm, "no two elements share memory");
+    check_refused(other.run(&one, &one, relu), miopenStatusBadParm, "strides that each exceed the reach");
     CHECK(other.y.memory.fetch().untouched(true));
 }
