@@ -16,7 +16,7 @@ set(layers
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
     # The HIP backend: the platform, its architectures, pipelines of stages, fragment layouts, the MMA issue loop, the runtime, what is computed, the constants of
-    # the model, schedules, kernels' parameters, the parts of mainloops, mainloops, the tables of schedules, and launches.
+    # the model, schedules, kernels' parameters, the parts of mainloops, statistics, epilogues, mainloops, the tables of schedules, and launches.
     "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
     "^backend/hip/pipeline/"
@@ -30,6 +30,8 @@ set(layers
     "^backend/hip/schedule/"
     "^backend/hip/(params|conv_phases)\\.hpp$"
     "^backend/hip/(collective|copy)/"
+    "^backend/hip/statistics/"
+    "^backend/hip/epilogue/"
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"
     "^backend/hip/dispatch/"

@@ -8,7 +8,7 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
 #include "fusekit/backend/hip/collective/load_words.hpp"
-#include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/tile_coord.hpp"
 
 namespace fusekit::hip {
 

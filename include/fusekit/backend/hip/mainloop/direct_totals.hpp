@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/backend/hip/mainloop/direct.hpp"
+#include "fusekit/backend/hip/statistics/tile_totals.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

@@ -6,7 +6,7 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/float_plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_stages.hpp"
-#include "fusekit/backend/hip/collective/store_float_planes.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_float_store.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -40,7 +40,7 @@ class FloatPlanesGemm {
     template <bool taps_neighbour>
     using Filters = FloatPlaneFilters<Grid, 4 * consumers, taps_neighbour>;
     static constexpr int filter_bytes = Filters<true>::bytes;
-    using Writer = StoreFloatPlanes<Plan, Atom, Tiles>;
+    using Writer = NchwFloatStore<Plan, Atom, Tiles>;
     using Sums = typename Atom::Sums[own];
     static constexpr unsigned loading_barrier = 1;  ///< first named barrier of the producer warps
     using Registers = RegisterBudget<56, 200, 2, consumers>;

@@ -3,14 +3,14 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
-#include "fusekit/backend/hip/collective/store_channels.hpp"
-#include "fusekit/backend/hip/collective/total_channels.hpp"
+#include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
+#include "fusekit/backend/hip/statistics/grid_totals.hpp"
+#include "fusekit/backend/hip/statistics/total_channels.hpp"
 
 namespace fusekit::hip {
 
@@ -30,7 +30,7 @@ class HaloGemm {
     using Atom = ProductOf<pixels>;
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Totals = GridTotals<Plan>;
-    using Results = StoreChannels<Plan, Atom, T, U>;
+    using Results = TmaStage<Plan, Atom, T, U>;
     /// True if a thread needs the mask of its pixels within y, and the epilogue does not compute their coordinates.
     static constexpr bool asks_for_pixels =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);

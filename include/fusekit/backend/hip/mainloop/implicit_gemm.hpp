@@ -11,10 +11,10 @@
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
-#include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/copy/amd/channel_operands.hpp"
 #include "fusekit/backend/hip/copy/amd/quad_operands.hpp"
 #include "fusekit/backend/hip/copy/amd/tap_operands.hpp"
+#include "fusekit/backend/hip/epilogue/direct_store.hpp"
 #include "fusekit/backend/hip/mainloop/one_stage.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 #include "fusekit/backend/hip/mma/wgmma_tile.hpp"
@@ -95,7 +95,7 @@ struct GemmParts {
     using Factor =
         std::conditional_t<is_exact, ExactHalf, std::conditional_t<is_rounded, RoundedHalf, PlanFactor<Plan, T>>>;
     using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
-    using Writer = StoreTile<Plan, Atom, fast>;
+    using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// AMD's loader by 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
     using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,

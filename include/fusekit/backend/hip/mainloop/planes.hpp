@@ -3,10 +3,10 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/merge_planes.hpp"
 #include "fusekit/backend/hip/collective/plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_stages.hpp"
-#include "fusekit/backend/hip/collective/store_planes.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_store.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/named_barrier.hpp"
@@ -31,8 +31,8 @@ class PlanesGemm {
     using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;
     using Stages = PlaneStages<T, Grid, parts, Schedule::x_bytes(sizeof(T)), consumers>;
     using Filters = PlaneFilters<Grid>;
-    using Writer = StorePlanes<Plan, Atom, T, parts, products>;
-    using Merge = MergePlanes<Plan, Grid, Atom, T, parts, products, consumers>;
+    using Writer = NchwStore<Plan, Atom, T, parts, products>;
+    using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
     using Sums = typename Atom::Sums[parts * products];
     using State = typename Stages::State;
     /// Named barriers: one per consumer warpgroup, then one of all consumers, then the producers'.

@@ -4,11 +4,11 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/block_sum.hpp"
-#include "fusekit/backend/hip/collective/grid_group_totals.hpp"
-#include "fusekit/backend/hip/collective/pairwise_totals.hpp"
 #include "fusekit/backend/hip/collective/reduction_lane.hpp"
-#include "fusekit/backend/hip/collective/shared_totals.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
+#include "fusekit/backend/hip/statistics/grid_group_totals.hpp"
+#include "fusekit/backend/hip/statistics/pairwise_totals.hpp"
+#include "fusekit/backend/hip/statistics/shared_totals.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/split_tile.hpp"
+#include "fusekit/backend/hip/epilogue/split_tile.hpp"
 #include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
 
 namespace fusekit::hip {
@@ -28,7 +28,7 @@ struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     using Sums = SplitTile<Atom, fast == detail::Axis::channel && !Plan::pools>;
-    using Writer = StoreTile<Plan, Sums, fast>;
+    using Writer = DirectStore<Plan, Sums, fast>;
     using Storage = SplitShared<Plan, Atom, Loader, Sums, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/stem_operands.hpp"
-#include "fusekit/backend/hip/collective/store_pixels.hpp"
+#include "fusekit/backend/hip/epilogue/tma_store_pixels.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -20,7 +20,7 @@ class StemGemm {
     using Atom = Wgmma<T, Schedule::channels>;
     using Panel = SwizzledTile<T, Schedule::channels>;
     using Windows = StemWindows<Atom>;
-    using Writer = StorePixels<Plan, Atom, T>;
+    using Writer = TmaStorePixels<Plan, Atom, T>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
 
     /// First named barrier of the warpgroups.

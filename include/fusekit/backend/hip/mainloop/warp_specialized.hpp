@@ -3,12 +3,12 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
-#include "fusekit/backend/hip/collective/grid_totals.hpp"
-#include "fusekit/backend/hip/collective/store_products.hpp"
 #include "fusekit/backend/hip/collective/tile_order.hpp"
+#include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+#include "fusekit/backend/hip/statistics/grid_totals.hpp"
 
 namespace fusekit::hip {
 
@@ -30,7 +30,7 @@ protected:
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
     using State = typename Pipeline::State;
     using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
-    using Writer = StoreProducts<Plan, Atom, T, U, products>;
+    using Writer = TmaStore<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
     using Totals = GridTotals<Plan>;
 

@@ -5,7 +5,6 @@
 
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/fragment_totals.hpp"
 #include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
 #include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
@@ -13,6 +12,7 @@
 #include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_rows.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
+#include "fusekit/backend/hip/statistics/fragment_totals.hpp"
 
 namespace fusekit::hip {
 

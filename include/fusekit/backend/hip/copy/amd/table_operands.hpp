@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/tile_coord.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
 #include "fusekit/backend/hip/copy/amd/buffer_loads.hpp"
 

@@ -8,7 +8,7 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/tile_coord.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
 #include "fusekit/backend/hip/copy/amd/float_quads.hpp"
 #include "fusekit/backend/hip/copy/amd/tap_filters.hpp"

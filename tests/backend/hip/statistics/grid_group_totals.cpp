@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/grid_group_totals.hpp"
+#include "fusekit/backend/hip/statistics/grid_group_totals.hpp"
 
 #include "backend/hip/blocks.hpp"
 

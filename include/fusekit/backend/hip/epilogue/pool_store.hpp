@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/output_tile.hpp"
-#include "fusekit/backend/hip/collective/transpose_tile.hpp"
+#include "fusekit/backend/hip/epilogue/output_tile.hpp"
+#include "fusekit/backend/hip/epilogue/transpose_tile.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
@@ -12,7 +12,7 @@ namespace fusekit::hip {
 /// window is four consecutive elements of one channel's row of the buffer, and a thread has whole windows. Consecutive
 /// threads have consecutive windows, or consecutive channels if these are contiguous in y.
 template <class Plan, class Atom, bool channels_neighbour>
-class PoolTile {
+class PoolStore {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;
     using Tile = OutputTile<Plan, Atom::tile_m, Atom::tile_n>;

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
-#include "fusekit/backend/hip/collective/read_coord.hpp"
+#include "fusekit/backend/hip/epilogue/apply.hpp"
 
 namespace fusekit::hip {
 
@@ -24,7 +24,7 @@ struct BoxStart {
 /// and TMA-stores it; out-of-bounds elements are clipped. If an operator reads a tensor of y's layout, TMA loads its
 /// tile into the staging buffer.
 template <class Plan, class Atom, class U>
-class StorePixels {
+class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
     static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles);
     using Epilogue = typename Plan::Epilogue;

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/collective/read_coord.hpp"
+#include "fusekit/backend/hip/epilogue/apply.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// Epilogue of a warpgroup's product of 64 channels x Atom::n pixels. A thread has two channels, whose states it keeps
 /// in registers: 8 apart, or, for 8-bit results, adjacent, as TMA pairs those filters.
 template <class Plan, class Atom, class T, class U>
-class StoreChannels {
+class TmaStage {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     static constexpr bool in_bytes = pairs_filters<U>;
@@ -26,11 +26,11 @@ public:
     static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
-    FUSEKIT_H StoreChannels() = default;
+    FUSEKIT_H TmaStage() = default;
     /// Prepares the thread's channels, from channel `first` of `channels` on; out-of-bounds channels use the last one's
     /// state.
     template <class Arguments>
-    __device__ StoreChannels(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
+    __device__ TmaStage(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
         if constexpr (Epilogue::channelwise) {
             for (int own = 0; own < 2; ++own)

@@ -6,11 +6,11 @@
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/channel_totals_view.hpp"
-#include "fusekit/backend/hip/collective/grid_shares.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/named_barrier.hpp"
 #include "fusekit/backend/hip/pipeline/register_budget.hpp"
+#include "fusekit/backend/hip/statistics/channel_totals_view.hpp"
+#include "fusekit/backend/hip/statistics/grid_shares.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {

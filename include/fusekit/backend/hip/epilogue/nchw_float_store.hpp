@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/plane_channels.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_channels.hpp"
 
 namespace fusekit::hip {
 
@@ -10,8 +10,8 @@ namespace fusekit::hip {
 /// as floats. A warp has 16 channels. Its lanes transpose blocks of eight channels x 32 pixels, so that each store
 /// writes consecutive pixels of one channel.
 template <class Plan, class Atom, class Tiles>
-class StoreFloatPlanes : PlaneChannels<Plan, Atom, float, Tiles> {
-    using Base = PlaneChannels<Plan, Atom, float, Tiles>;
+class NchwFloatStore : NchwChannels<Plan, Atom, float, Tiles> {
+    using Base = NchwChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
     static constexpr int channels = 8, places = 32;  ///< exchanged between lanes

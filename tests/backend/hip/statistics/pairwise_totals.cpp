@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/pairwise_totals.hpp"
+#include "fusekit/backend/hip/statistics/pairwise_totals.hpp"
 
 #include "backend/hip/blocks.hpp"
 

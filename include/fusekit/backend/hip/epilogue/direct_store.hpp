@@ -3,9 +3,9 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/pool_tile.hpp"
-#include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/backend/hip/copy/amd/transposed_filters.hpp"
+#include "fusekit/backend/hip/epilogue/pool_store.hpp"
+#include "fusekit/backend/hip/statistics/tile_totals.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
@@ -15,7 +15,7 @@ namespace fusekit::hip {
 /// writes one column of the buffer: a channel of several pixels if channels are contiguous in y, else a pixel of
 /// several channels. `fast` is the contiguous mode.
 template <class Plan, class Atom, detail::Axis fast>
-class StoreTile {
+class DirectStore {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr bool along_channels = fast == detail::Axis::channel;
     using Epilogue = typename Plan::Epilogue;
@@ -138,6 +138,6 @@ private:
 
 template <class Plan, class Atom, detail::Axis fast>
     requires(Plan::pools)
-class StoreTile<Plan, Atom, fast> : public PoolTile<Plan, Atom, fast == detail::Axis::channel> {};
+class DirectStore<Plan, Atom, fast> : public PoolStore<Plan, Atom, fast == detail::Axis::channel> {};
 
 }  // namespace fusekit::hip

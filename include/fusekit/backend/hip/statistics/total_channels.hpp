@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/channel_totals_view.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/statistics/channel_totals_view.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/grid_totals.hpp"
+#include "fusekit/backend/hip/statistics/grid_totals.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/grid_shares.hpp"
+#include "fusekit/backend/hip/statistics/grid_shares.hpp"
 
 #include "backend/hip/blocks.hpp"
 #include "backend/hip/sm90a_device.hpp"

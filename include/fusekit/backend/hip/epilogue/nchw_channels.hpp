@@ -8,7 +8,7 @@ namespace fusekit::hip {
 
 /// A thread's two of a warpgroup's 64 channels of y, in planes, with their epilogue.
 template <class Plan, class Atom, class U, class Tiles>
-class PlaneChannels {
+class NchwChannels {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
@@ -16,7 +16,7 @@ public:
     /// Prepares the thread's two channels; out-of-bounds channels use the last one's state. `the_first` is the
     /// warpgroup's.
     template <class Params>
-    __device__ PlaneChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
+    __device__ NchwChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
         : tiles(the_tiles),
           y(params.y.data),
           image_stride(params.y.layout.stride[0]),

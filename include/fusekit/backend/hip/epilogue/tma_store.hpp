@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/collective/store_channels.hpp"
 #include "fusekit/backend/hip/collective/tile_order.hpp"
-#include "fusekit/backend/hip/collective/total_channels.hpp"
+#include "fusekit/backend/hip/epilogue/tma_stage.hpp"
+#include "fusekit/backend/hip/statistics/total_channels.hpp"
 
 namespace fusekit::hip {
 
@@ -14,8 +14,8 @@ namespace fusekit::hip {
 /// of y's layout, TMA loads its tile into the staging buffer. All threads of the warpgroup call all functions;
 /// `barrier` is their named barrier.
 template <class Plan, class Atom, class T, class U, int products>
-class StoreProducts {
-    using Channels = StoreChannels<Plan, Atom, T, U>;
+class TmaStore {
+    using Channels = TmaStage<Plan, Atom, T, U>;
     static constexpr bool reads = reads_in_bulk<Plan, T, U>;
 
 public:
@@ -29,7 +29,7 @@ public:
         if constexpr (reads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
-    __device__ StoreProducts(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
+    __device__ TmaStore(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
         : shared(the_shared), thread(the_thread), barrier(the_barrier) {}
 
     /// Prepares the channels of a tile before its products, which hide the latency of the parameters.

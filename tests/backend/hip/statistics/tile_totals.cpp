@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/tile_totals.hpp"
+#include "fusekit/backend/hip/statistics/tile_totals.hpp"
 
 #include <cmath>
 

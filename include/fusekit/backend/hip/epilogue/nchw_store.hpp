@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/plane_channels.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_channels.hpp"
 
 namespace fusekit::hip {
 
@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// planes of y. A warp has 16 channels. It stages eight at a time in SMEM in y's layout and copies them in bulk: one
 /// copy per channel, or, for parts that are whole images, one for all eight.
 template <class Plan, class Atom, class U, int parts, int products>
-class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
+class NchwStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
     static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< per part
     /// Elements from a channel to the next. A channel may start at any element of its first packet. Writes of four
@@ -26,7 +26,7 @@ class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, 
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
                           has_rows = Plan::Head::longest > 1 || Plan::Head::may_be_padded;
     using Tiles = PlaneTiles<pixels, U>;
-    using Base = PlaneChannels<Plan, Atom, U, Tiles>;
+    using Base = NchwChannels<Plan, Atom, U, Tiles>;
     using Base::count, Base::first, Base::image_stride, Base::length, Base::plane, Base::result, Base::thread,
         Base::tiles, Base::y;
 

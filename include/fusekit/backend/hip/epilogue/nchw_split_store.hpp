@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// tile's pixels as columns. Each CTA reduces some channels over all CTAs and stores them to y. `consumers` warpgroups,
 /// 64 channels each, do so; the CTA's other threads attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
-class MergePlanes {
+class NchwSplitStore {
     static_assert(sizeof(U) == 2);
     using Tiles = typename Grid::Tiles;
     using Epilogue = typename Plan::Epilogue;

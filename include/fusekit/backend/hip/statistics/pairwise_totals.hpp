@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/abi.hpp"
-#include "fusekit/backend/hip/collective/shared_totals.hpp"
+#include "fusekit/backend/hip/statistics/shared_totals.hpp"
 
 namespace fusekit::hip {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/store_tile.hpp"
+#include "fusekit/backend/hip/epilogue/direct_store.hpp"
 
 #include "backend/hip/blocks.hpp"
 
@@ -46,7 +46,7 @@ __host__ __device__ float sum_at(int m, int k) { return static_cast<float>((m * 
 /// Each CTA stores one tile of these accumulators.
 template <class Plan, Axis fast>
 struct StoreTiles : BlockOf<Scattered::threads> {
-    using Writer = fk::hip::StoreTile<Plan, Scattered, fast>;
+    using Writer = fk::hip::DirectStore<Plan, Scattered, fast>;
     using Params = fk::hip::ConvParams<Plan, float>;
     struct Shared {
         typename Writer::Buffer buffer;
