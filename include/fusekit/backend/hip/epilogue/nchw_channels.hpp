@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/collective/plane_grid.hpp"
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/epilogue/apply.hpp"
 
 namespace fusekit::hip {
 
@@ -10,7 +10,6 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class U, class Tiles>
 class NchwChannels {
     using Epilogue = typename Plan::Epilogue;
-    using State = typename Epilogue::template State<float>;
 
 public:
     /// Prepares the thread's two channels; out-of-bounds channels use the last one's state. `the_first` is the
@@ -26,10 +25,7 @@ public:
           pixel(static_cast<int>(detail::step_of_pixels(params.y.layout))),
           thread(the_thread),
           arguments(params.bound.epilogue) {
-        if constexpr (Epilogue::channelwise) {
-            for (int i = 0; i < 2; ++i)
-                states[i] = Epilogue::prepare(std::int64_t{(min)(channel(i), count - 1)}, arguments);
-        }
+        for (int i = 0; i < 2; ++i) states.prepare(i, (min)(channel(i), count - 1), arguments);
     }
 
 protected:
@@ -45,8 +41,7 @@ protected:
 
     /// Applies the epilogue to one accumulator.
     __device__ float result(float sum, int own) const {
-        return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
-                               arguments);
+        return apply_to_channel<Epilogue>(sum, channel(own), states[own], arguments);
     }
 
     /// Number of elements of y in a channel of a part.
@@ -56,7 +51,7 @@ protected:
 
 private:
     typename Epilogue::Args const& arguments;
-    State states[Epilogue::channelwise ? 2 : 1];
+    ChannelStates<Epilogue, 2> states;
 };
 
 }  // namespace fusekit::hip

@@ -6,7 +6,6 @@
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/epilogue/apply.hpp"
-#include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
@@ -15,27 +14,23 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class T, class U>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
-    using State = typename Epilogue::template State<float>;
-    static constexpr bool in_bytes = pairs_filters<U>;
-    static constexpr int pixel_blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
-    static constexpr bool reads = reads_in_bulk<Plan, T, U>;
+    using Args = typename Epilogue::Args;
+    using Sums = typename Atom::Sums;
+    static constexpr bool in_bytes = pairs_filters<U>, loads = reads_in_bulk<Plan, T, U>;
+    static constexpr int blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
     static constexpr int maxima = Epilogue::maxima;
-    static_assert(!reads || (maxima == 0 && !in_bytes));
+    static_assert(!loads || !in_bytes);
 
 public:
-    static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
+    static constexpr bool reads_places = (Epilogue::reads_image && !loads) || Epilogue::per_place;
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
     FUSEKIT_H TmaStage() = default;
     /// Prepares the thread's channels, from channel `first` of `channels` on; out-of-bounds channels use the last one's
     /// state.
-    template <class Arguments>
-    __device__ TmaStage(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
+    __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
-        if constexpr (Epilogue::channelwise) {
-            for (int own = 0; own < 2; ++own)
-                states[own] = Epilogue::prepare(std::int64_t{(min)(channel(own), count - 1)}, arguments);
-        }
+        for (int own = 0; own < 2; ++own) states.prepare(own, (min)(channel(own), count - 1), arguments);
     }
 
     /// Applies the epilogue and stores results at `staged`, swizzled rows of a pixel's 64 channels. `place_of(i)`,
@@ -43,8 +38,8 @@ public:
     /// pixels from the first on; 0 if unknown. An operator's tensor is read from where the results will be stored.
     /// Collected values replace the accumulators.
     template <class PlaceOf>
-    __device__ void stage(typename Atom::Sums& sums, std::uint32_t staged, typename Epilogue::Args const& arguments,
-                          [[maybe_unused]] int pixels, PlaceOf&& place_of) const {
+    __device__ void stage(Sums& sums, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
+                          PlaceOf&& place_of) const {
         if constexpr (maxima > 0 && !reads_places)
             if (pixels >= Atom::n && first + Atom::m <= count)
                 return stage_tile<true>(sums, staged, arguments, [](int) { return Pixel{}; });
@@ -55,23 +50,22 @@ private:
     static constexpr bool needs_places = reads_places || maxima > 0;
     unsigned thread = 0;
     int first = 0, count = 0;
-    State states[Epilogue::channelwise ? 2 : 1];
+    ChannelStates<Epilogue, 2> states;
 
     /// `is_whole`: all pixels and channels of the tile are in bounds.
     template <bool is_whole, class PlaceOf>
-    __device__ void stage_tile(typename Atom::Sums& sums, std::uint32_t staged,
-                               typename Epilogue::Args const& arguments, PlaceOf&& place_of) const {
-        constexpr int last = pixel_blocks - 1, own_words = 4 / together;
+    __device__ void stage_tile(Sums& sums, std::uint32_t staged, Args const& arguments, PlaceOf&& place_of) const {
+        constexpr int last = blocks - 1, own_words = 4 / together;
         TileMaxima<maxima> largest;
         unsigned const lane = thread % 32, own_block = lane / (32 / together);
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
-        for (int block = 0; block < pixel_blocks; block += together) {
+        for (int block = 0; block < blocks; block += together) {
             int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block repeats
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};
-            if constexpr (reads) ptx::ldmatrix_x4<true>(address, words);
+            if constexpr (loads) ptx::ldmatrix_x4<true>(address, words);
 #pragma unroll
             for (int i = 0; i < together; ++i) {
                 Pixel places[2] = {};
@@ -101,11 +95,10 @@ private:
     /// Returns a register of results for two pixels of y of a block: of one of the thread's channels, or of both for 8
     /// bits.
     template <bool is_whole>
-    __device__ std::uint32_t word(typename Atom::Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
-                                  typename Epilogue::Args const& arguments, TileMaxima<maxima>& largest,
-                                  Pixel const (&places)[2]) const {
+    __device__ std::uint32_t word(Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
+                                  Args const& arguments, TileMaxima<maxima>& largest, Pixel const (&places)[2]) const {
         float values[2] = {};
-        if constexpr (reads) unpack<U>(before, values);
+        if constexpr (loads) unpack<U>(before, values);
         auto const result = [&](int at_own, int i) {
             int const e = 4 * block + 2 * at_own + i;
             Pixel const& at = places[i];
@@ -113,19 +106,13 @@ private:
             OutputCoord const place{at.n, channel(at_own), at.p, at.q};
             float x = 0;
             if (!reads_places || is_of_y)
-                x = Epilogue::apply(static_cast<float>(sums[e]), coord_of(place, values[i], largest, e % 4, is_of_y),
-                                    Epilogue::channelwise ? states[at_own] : State{}, arguments,
-                                    [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
+                x = apply_to_accumulator<Epilogue, loads>(
+                    static_cast<float>(sums[e]), place, states[at_own], arguments, values[i], largest, e, is_of_y,
+                    [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
             return x;
         };
         if constexpr (in_bytes) return packed_bytes<U>({result(0, 0), result(1, 0), result(0, 1), result(1, 1)});
         else return packed<U>(result(own, 0), result(own, 1));
-    }
-
-    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value, TileMaxima<maxima>& largest,
-                                    int number, bool is_of_y) {
-        if constexpr (reads) return ReadCoord(place, value);
-        else return MaximaCoord<maxima>(place, largest, number % TileMaxima<maxima>::chains, is_of_y);
     }
 };
 
