@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/plane_grid.hpp"
 #include "fusekit/backend/hip/epilogue/apply.hpp"
+#include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
 

@@ -5,8 +5,8 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
-#include "fusekit/backend/hip/collective/plane_grid.hpp"
 #include "fusekit/backend/hip/epilogue/apply.hpp"
+#include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/collective/tile_order.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
 #include "fusekit/backend/hip/statistics/total_channels.hpp"
+#include "fusekit/backend/hip/tile_order.hpp"
 
 namespace fusekit::hip {
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/packed.hpp"
+#include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/apply.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
 

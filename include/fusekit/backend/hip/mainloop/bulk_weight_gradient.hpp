@@ -3,7 +3,8 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/weight_loader.hpp"
+#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/copy/wgrad/pixel_boxes.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"

@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/collective/float_plane_filters.hpp"
-#include "fusekit/backend/hip/collective/plane_stages.hpp"
+#include "fusekit/backend/hip/copy/plane_pipeline.hpp"
+#include "fusekit/backend/hip/copy/tma_float_filters.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_float_store.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"

@@ -3,8 +3,8 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/halo_stages.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
+#include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"

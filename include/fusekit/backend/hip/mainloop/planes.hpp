@@ -3,8 +3,8 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/plane_filters.hpp"
-#include "fusekit/backend/hip/collective/plane_stages.hpp"
+#include "fusekit/backend/hip/copy/plane_pipeline.hpp"
+#include "fusekit/backend/hip/copy/tma_filters.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_store.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"

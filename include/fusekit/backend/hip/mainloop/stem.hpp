@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/collective/stem_operands.hpp"
+#include "fusekit/backend/hip/copy/stem.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store_pixels.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/collective/bulk_loader.hpp"
-#include "fusekit/backend/hip/collective/tile_order.hpp"
+#include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
+#include "fusekit/backend/hip/tile_order.hpp"
 
 namespace fusekit::hip {
 

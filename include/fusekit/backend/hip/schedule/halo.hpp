@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/halo_stages.hpp"
+#include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
 namespace fusekit::hip {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/tile_order.hpp"
+#include "fusekit/backend/hip/tile_order.hpp"
 
 #include <set>
 #include <utility>

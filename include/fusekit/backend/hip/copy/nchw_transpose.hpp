@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/collective/plane_copies.hpp"
+#include "fusekit/backend/hip/copy/nchw_planes.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 
 namespace fusekit::hip {

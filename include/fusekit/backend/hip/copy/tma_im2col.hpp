@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/tile_order.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
+#include "fusekit/backend/hip/tile_order.hpp"
 
 namespace fusekit::hip {
 

@@ -6,8 +6,8 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
-#include "fusekit/backend/hip/collective/plane_grid.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
+#include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/collective/pixel_splitter.hpp"
-#include "fusekit/backend/hip/collective/plane_transposer.hpp"
+#include "fusekit/backend/hip/copy/bf16x3_split.hpp"
+#include "fusekit/backend/hip/copy/nchw_transpose.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {

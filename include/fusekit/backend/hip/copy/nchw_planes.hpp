@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/collective/plane_grid.hpp"
+#include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
 
