@@ -89,7 +89,7 @@ bool have_one_kernel(fk::hip::Device& device, BoundPlan const& layer, X const& x
 }
 
 template <class... Schedules>
-constexpr bool has_planes(fk::hip::Table<Schedules...>) {
+constexpr bool has_planes(fk::hip::List<Schedules...>) {
     return (false || ... || fk::hip::PlanesSchedule<Schedules>);
 }
 template <class T, Orders orders>

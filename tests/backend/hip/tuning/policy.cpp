@@ -19,15 +19,15 @@ constexpr bool same = std::is_same_v<A, B>;
 }  // namespace
 
 TEST_CASE("HIP: tables become the schedules that their numbers say") {
-    CHECK(same<GemmTable<NvidiaTuning>, Table<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>>);
+    CHECK(same<GemmTable<NvidiaTuning>, List<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>>);
     CHECK(same<GemmTable<AmdTuning>, GemmTable<AmdTuning, fk::half>>);
     CHECK(same<GemmTable<NvidiaTuning, fk::half>,
-               Table<detail::NativeCandidate<128, 64, 3, 16>, detail::NativeCandidate<64, 64, 4, 16>>>);
-    CHECK(same<GemmTable<AmdTuning, fk::half>, Table<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>>>);
+               List<detail::NativeCandidate<128, 64, 3, 16>, detail::NativeCandidate<64, 64, 4, 16>>>);
+    CHECK(same<GemmTable<AmdTuning, fk::half>, List<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>>>);
     CHECK(same<GemmTable<AmdTuning, fk::int8>,
-               Table<NativeGemm<128, 128, 2>, NativeGemm<64, 128, 3>, NativeGemm<64, 64, 6>>>);
+               List<NativeGemm<128, 128, 2>, NativeGemm<64, 128, 3>, NativeGemm<64, 64, 6>>>);
     CHECK(same<GemmTable<AmdTuning, fk::e4m3_fnuz>, GemmTable<AmdTuning, fk::int8>>);
-    CHECK(same<GemmTable<AmdTuning, fk::half, fk::int8>, Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>);
+    CHECK(same<GemmTable<AmdTuning, fk::half, fk::int8>, List<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>);
     CHECK(same<GemmTable<NvidiaTuning, float, float, fk::tf32>, GemmTable<NvidiaTuning, fk::half>>);
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("HIP: large products take large tiles, and small ones enough of them f
 }
 
 TEST_CASE("HIP: AMD's GPUs multiply int8 in tiles of 64 channels where y has no more") {
-    auto const chosen = []<class... Schedules>(Table<Schedules...>, std::int64_t m, std::int64_t n) {
+    auto const chosen = []<class... Schedules>(List<Schedules...>, std::int64_t m, std::int64_t n) {
         ScheduleFacts best{};
         double least = 1e300;
         for (ScheduleFacts const& each : {facts_of<Schedules>()...})
@@ -163,18 +163,18 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
 
 /// Fastest schedule of a table on an H200.
 template <class... Schedules>
-std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
+std::string chosen_of(List<Schedules...> table, ConvCase const& of) {
     Ranking const ranking(table, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
     return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).parts).c_str();
 }
 
 using AllOfHalf =
-    hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
-                             Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo<fusekit::half>>,
-                             MatrixTable<NvidiaTuning>, Table<DefaultMatrixSplit<NvidiaTuning>>,
-                             PlanesTable<NvidiaTuning, fusekit::half>, PlanesSplitTable<NvidiaTuning, fusekit::half>>;
-using AllOfFloat = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
-                                            Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
+    hip::detail::JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
+                            List<DefaultBulkSplit<NvidiaTuning>, DefaultHalo<fusekit::half>>, MatrixTable<NvidiaTuning>,
+                            List<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>,
+                            PlanesSplitTable<NvidiaTuning, fusekit::half>>;
+using AllOfFloat = hip::detail::JoinedList<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
+                                           List<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
 
 }  // namespace
 
@@ -242,8 +242,8 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
     auto const chosen = [](std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = bulk_case(64, c, hw, k, r);
         of.type = fusekit::DataType::int8, of.product.bytes /= half_bytes;
-        using Bytes = hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
-                                               Table<DefaultHalo<fusekit::int8>>>;
+        using Bytes = hip::detail::JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
+                                              List<DefaultHalo<fusekit::int8>>>;
         return chosen_of(Bytes{}, of);
     };
     CHECK(chosen(64, 55, 64, 3) == "Halo<240>");
@@ -256,7 +256,7 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
 
 TEST_CASE("HIP: a largest magnitude costs a halo more than other tiles, which shows where tiles are few") {
     using Bytes =
-        hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>, Table<DefaultHalo<fusekit::e4m3>>>;
+        hip::detail::JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>, List<DefaultHalo<fusekit::e4m3>>>;
     auto const chosen = [](std::int64_t n, bool maxima) {
         ConvCase of = bulk_case(n, 64, 55, 64, 3);
         of.type = fusekit::DataType::float8_e4m3, of.product.bytes /= half_bytes, of.maxima = maxima;
@@ -334,8 +334,8 @@ TEST_CASE("HIP: parts of many images are for whole ones, or windows of half") {
 }
 
 TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
-    using All = hip::detail::JoinedTable<MatrixTable<NvidiaTuning, float>, Table<DefaultSplit<NvidiaTuning>>,
-                                         GemmTable<NvidiaTuning>>;
+    using All = hip::detail::JoinedList<MatrixTable<NvidiaTuning, float>, List<DefaultSplit<NvidiaTuning>>,
+                                        GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(All{}, of_floats(bulk_case(n, c, hw, k, r)));
     };
@@ -401,7 +401,7 @@ namespace {
 /// Number of convolutions that no schedule of a table can compute: few and many channels, with and without sm_90a's
 /// matrix units, with and without layouts that TMA can load.
 template <class... Schedules>
-int left_without(Table<Schedules...> table, fusekit::DataType type, int terms = 1) {
+int left_without(List<Schedules...> table, fusekit::DataType type, int terms = 1) {
     int without = 0;
     for (std::int64_t const k : {1, 3, 20, 256})
         for (int const r : {1, 3})
@@ -422,18 +422,18 @@ int left_without(Table<Schedules...> table, fusekit::DataType type, int terms = 
 }  // namespace
 
 TEST_CASE("HIP: for every type some schedule suits every convolution") {
-    using fusekit::DataType, hip::detail::JoinedTable;
-    using Float8 = JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>,
-                               GemmTable<NvidiaTuning, fusekit::e4m3, fusekit::e4m3>>;
-    CHECK(left_without(JoinedTable<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::float16) == 0);
-    CHECK(left_without(JoinedTable<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::bfloat16) == 0);
-    CHECK(left_without(JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
-                                   GemmTable<NvidiaTuning, fusekit::int8, fusekit::int8>>{},
+    using fusekit::DataType, hip::detail::JoinedList;
+    using Float8 = JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>,
+                              GemmTable<NvidiaTuning, fusekit::e4m3, fusekit::e4m3>>;
+    CHECK(left_without(JoinedList<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::float16) == 0);
+    CHECK(left_without(JoinedList<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::bfloat16) == 0);
+    CHECK(left_without(JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
+                                  GemmTable<NvidiaTuning, fusekit::int8, fusekit::int8>>{},
                        DataType::int8) == 0);
     CHECK(left_without(Float8{}, DataType::float8_e4m3) == 0);
     CHECK(left_without(Float8{}, DataType::float8_e5m2_fnuz) == 0);
-    CHECK(left_without(JoinedTable<MatrixTable<NvidiaTuning, float>, GemmTable<NvidiaTuning>>{}, DataType::float32,
-                       6) == 0);
+    CHECK(left_without(JoinedList<MatrixTable<NvidiaTuning, float>, GemmTable<NvidiaTuning>>{}, DataType::float32, 6) ==
+          0);
 }
 
 namespace {
@@ -467,7 +467,7 @@ struct Compiling {
 }  // namespace
 
 TEST_CASE("HIP: a GPU runs with the table of the nearest architecture that it extends") {
-    using All = hip::Table<Amd, Gfx942, Sm80, Sm90>;
+    using All = hip::List<Amd, Gfx942, Sm80, Sm90>;
     CHECK(chosen_for<All>(Architecture::gfx(0x90a)) == 0);
     CHECK(chosen_for<All>(Architecture::gfx(0x942)) == 1);
     CHECK(chosen_for<All>(Architecture::gfx(0x950)) == 1);
@@ -476,24 +476,24 @@ TEST_CASE("HIP: a GPU runs with the table of the nearest architecture that it ex
     CHECK(chosen_for<All>(Architecture::sm(89)) == 2);
     CHECK(chosen_for<All>(Architecture::sm(90)) == 3);
     CHECK(chosen_for<All>(Architecture::sm(100)) == 3);
-    using Reversed = hip::Table<Sm90, Sm80, Gfx942, Amd>;
+    using Reversed = hip::List<Sm90, Sm80, Gfx942, Amd>;
     CHECK(chosen_for<Reversed>(Architecture::gfx(0x942)) == 1);
     CHECK(chosen_for<Reversed>(Architecture::sm(86)) == 2);
     CHECK(chosen_for<Reversed>(Architecture::sm(90)) == 3);
 }
 
 TEST_CASE("HIP: a GPU that no table describes runs with the first that was compiled") {
-    CHECK(chosen_for<hip::Table<Sm80, Sm90>>(Architecture::sm(75)) == 2);
-    CHECK(chosen_for<hip::Table<Sm90, Sm80>>(Architecture{}) == 3);
+    CHECK(chosen_for<hip::List<Sm80, Sm90>>(Architecture::sm(75)) == 2);
+    CHECK(chosen_for<hip::List<Sm90, Sm80>>(Architecture{}) == 3);
 }
 
 TEST_CASE("HIP: the tables of a program are those nearest to what it is compiled for") {
-    static_assert(std::is_same_v<Compiling<arch::Sm90>::Type, hip::Table<Sm90>>);
-    static_assert(std::is_same_v<Compiling<arch::Sm86>::Type, hip::Table<Sm80>>);
-    static_assert(std::is_same_v<Compiling<arch::Sm86, arch::Sm89>::Type, hip::Table<Sm80>>);
-    static_assert(std::is_same_v<Compiling<arch::Sm80, arch::Sm90>::Type, hip::Table<Sm80, Sm90>>);
-    static_assert(std::is_same_v<Compiling<arch::Gfx942, arch::Gfx90a>::Type, hip::Table<Amd, Gfx942>>);
-    static_assert(std::is_same_v<Compiling<arch::Gfx950>::Type, hip::Table<Gfx942>>);
-    CHECK((std::is_same_v<hip::CompiledTunings, hip::Table<hip::AmdTuning>> ||
-           std::is_same_v<hip::CompiledTunings, hip::Table<hip::NvidiaTuning>>));
+    static_assert(std::is_same_v<Compiling<arch::Sm90>::Type, hip::List<Sm90>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm86>::Type, hip::List<Sm80>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm86, arch::Sm89>::Type, hip::List<Sm80>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm80, arch::Sm90>::Type, hip::List<Sm80, Sm90>>);
+    static_assert(std::is_same_v<Compiling<arch::Gfx942, arch::Gfx90a>::Type, hip::List<Amd, Gfx942>>);
+    static_assert(std::is_same_v<Compiling<arch::Gfx950>::Type, hip::List<Gfx942>>);
+    CHECK((std::is_same_v<hip::CompiledTunings, hip::List<hip::AmdTuning>> ||
+           std::is_same_v<hip::CompiledTunings, hip::List<hip::NvidiaTuning>>));
 }

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/architecture.hpp"
+#include "fusekit/backend/hip/arch/list.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
 
 namespace fusekit::hip {
@@ -134,9 +135,6 @@ struct Sm90a : Sm90 {
     static constexpr Numbers numbers{90, 90};
     static constexpr bool is_specific = true;
 };
-
-template <class... Tags>
-struct List {};
 
 /// All tags, each before its base tags.
 using All =

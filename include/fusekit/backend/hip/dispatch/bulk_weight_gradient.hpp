@@ -65,7 +65,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
     WeightProduct const product = detail::weight_product(params);
     SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::most_gradient_cluster : 1,
                                workspace_bytes};
-    return [&]<class... Schedules>(Table<Schedules...> table) {
+    return [&]<class... Schedules>(List<Schedules...> table) {
         WeightShares const shares[] = {share_pixels<Schedules>(product, limits)...};
         int best = 0;
         for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)

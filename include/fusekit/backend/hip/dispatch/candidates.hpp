@@ -11,7 +11,7 @@ namespace fusekit::hip {
 namespace detail {
 
 template <bool has, class Schedules>
-using TableIf = std::conditional_t<has, Schedules, Table<>>;
+using ListIf = std::conditional_t<has, Schedules, List<>>;
 
 /// Schedules on sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; Planes of float take NCHW and
 /// channels-last.
@@ -23,24 +23,24 @@ struct MatrixCandidates {
     template <bool units>
     FUSEKIT_H static auto register_operands() {
         if constexpr (units)
-            return JoinedTable<
+            return JoinedList<
                 MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>,
-                TableIf<has_matrix_units<Plan, T> && can_split<Plan, T>, Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
-        else return Table<>{};
+                ListIf<has_matrix_units<Plan, T> && can_split<Plan, T>, List<DefaultMatrixSplit<NvidiaTuning>>>>{};
+        else return List<>{};
     }
     template <bool bulk>
     FUSEKIT_H static auto bulk_operands() {
         if constexpr (bulk)
-            return JoinedTable<WarpSpecializedTable<NvidiaTuning, T>,
-                               TableIf<can_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
-                               TableIf<HaloEntry::has_kernel<Plan, T, U>, Table<DefaultHalo<T>>>,
-                               TableIf<StemEntry::has_kernel<Plan, T, U>, Table<DefaultStem>>>{};
-        else return Table<>{};
+            return JoinedList<WarpSpecializedTable<NvidiaTuning, T>,
+                              ListIf<can_split<Plan, T> && sizeof(T) == 2, List<DefaultBulkSplit<NvidiaTuning>>>,
+                              ListIf<HaloEntry::has_kernel<Plan, T, U>, List<DefaultHalo<T>>>,
+                              ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};
+        else return List<>{};
     }
     using Bulk =
-        JoinedTable<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
-                    TableIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                    TableIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
+        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
+                   ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
+                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
     using Register = decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>());
 };
 
@@ -51,13 +51,12 @@ struct MatrixCandidates {
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
-using OtherCandidates =
-    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U, orders>::Register,
-                        detail::TableIf<std::is_same_v<T, float> && can_split<Plan, T> && Tuning::chooses_split,
-                                        Table<DefaultSplit<Tuning>>>,
-                        GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;
+using OtherCandidates = detail::JoinedList<
+    typename detail::MatrixCandidates<Plan, T, U, orders>::Register,
+    detail::ListIf<std::is_same_v<T, float> && can_split<Plan, T> && Tuning::chooses_split, List<DefaultSplit<Tuning>>>,
+    GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
-using Candidates = detail::JoinedTable<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
+using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
 /// Key of a convolution in a tuned table. No table has filters whose taps differ from the window's, as for volumes.
 FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
@@ -98,7 +97,7 @@ public:
     static constexpr int most = 32;  ///< schedules
 
     template <class... Schedules>
-    FUSEKIT_H Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
+    FUSEKIT_H Ranking(List<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
                       TunedTable const* tuned = nullptr)
         : Ranking(detail::facts_of_each<Schedules...>, sizeof...(Schedules), of, costs, rates, tuned) {
         static_assert(sizeof...(Schedules) <= most);

@@ -38,8 +38,8 @@ namespace fusekit::hip {
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   the time, by the constants of tuning/; infinite if it is of no use
 // dispatch/launcher.hpp has the other half, the launch.
-using ConvSchedules = arch::List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry,
-                                 PlanesEntry, StemEntry, DirectEntry>;
+using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
+                           StemEntry, DirectEntry>;
 enum class ScheduleKind : unsigned char {
     gemm,
     native_gemm,
@@ -51,7 +51,7 @@ enum class ScheduleKind : unsigned char {
     direct
 };
 /// Schedules of plans without a Conv or Gemm.
-using OtherSchedules = arch::List<ElementwiseEntry, ReductionEntry>;
+using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
@@ -77,14 +77,14 @@ struct Found {
 template <class Schedule, class... Lists>
 struct FindEntry : Found<NoEntry> {};
 template <class Schedule, class... Lists>
-struct FindEntry<Schedule, arch::List<>, Lists...> : FindEntry<Schedule, Lists...> {};
+struct FindEntry<Schedule, List<>, Lists...> : FindEntry<Schedule, Lists...> {};
 template <class Schedule, class First, class... Rest, class... Lists>
-struct FindEntry<Schedule, arch::List<First, Rest...>, Lists...>
+struct FindEntry<Schedule, List<First, Rest...>, Lists...>
     : std::conditional_t<First::template describes<Schedule>, Found<First>,
-                         FindEntry<Schedule, arch::List<Rest...>, Lists...>> {};
+                         FindEntry<Schedule, List<Rest...>, Lists...>> {};
 
 template <class Entry, class... Entries>
-FUSEKIT_H consteval ScheduleKind kind_in(arch::List<Entries...>) {
+FUSEKIT_H consteval ScheduleKind kind_in(List<Entries...>) {
     int place = 0, found = -1;
     static_cast<void>(((found = std::is_same_v<Entry, Entries> ? place : found, ++place) && ...));
     return static_cast<ScheduleKind>(found);
@@ -106,24 +106,9 @@ FUSEKIT_H consteval ScheduleFacts facts_of() {
     return result;
 }
 
-namespace detail {
-
-/// Calls f with the entry of a kind.
-template <class... Entries, class F>
-FUSEKIT_H auto with_entry_of(ScheduleKind kind, arch::List<Entries...>, F const& f) {
-    using Call = decltype(f(GemmEntry{})) (*)(F const&);
-    static constexpr Call calls[] = {[](F const& call) { return call(Entries{}); }...};
-    return calls[static_cast<int>(kind)](f);
-}
-template <class F>
-FUSEKIT_H auto with_entry_of(ScheduleKind kind, F const& f) {
-    return with_entry_of(kind, ConvSchedules{}, f);
-}
-
-}  // namespace detail
-
 FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
-    Text const whole = detail::with_entry_of(kind, [&]<class Entry>(Entry) { return Entry::written(*this); });
+    Text const whole =
+        with_entry(ConvSchedules{}, static_cast<int>(kind), [&]<class Entry>(Entry) { return Entry::written(*this); });
     return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
 }
 
@@ -136,7 +121,7 @@ FUSEKIT_H Unmet can_implement(ConvCase const& of) {
 /// Time of a convolution with a schedule, by a table's costs; infinite if the schedule cannot compute it.
 FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                       GpuRates const& rates) {
-    return detail::with_entry_of(schedule.kind, [&]<class Entry>(Entry) {
+    return with_entry(ConvSchedules{}, static_cast<int>(schedule.kind), [&]<class Entry>(Entry) {
         if ((Entry::on_matrix_units && !of.on_matrix_units) || (Entry::by_tma && of.in_slabs)) return Estimate{};
         return Entry::cost(schedule, of, table, rates);
     });

@@ -58,12 +58,6 @@ struct ElementwiseCase {
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
-/// A list of types.
-template <class... Types>
-struct Table {
-    static constexpr int size = sizeof...(Types);
-};
-
 namespace detail {
 
 /// Replaces std::size, whose header includes streams and strings: a fifth of this library's compile time.
@@ -74,7 +68,7 @@ consteval int count_of(T const (&)[count]) {
 
 template <class Tuning, int... i>
 FUSEKIT_H auto gemm_table(std::integer_sequence<int, i...>)
-    -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
+    -> List<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
 /// Tiles of register operands for an element type on matrix units.
 template <class Tuning, class T>
@@ -92,7 +86,7 @@ struct RegisterTiles<Tuning, tf32> {
 
 template <class Of, int... i>
 FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
-    -> Table<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
+    -> List<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
 /// NativeGemm in the library's choice. Code for sm_90a omits it where a MatrixGemm is faster.
 template <int... cut>
@@ -116,7 +110,7 @@ struct NativeTiles<Tuning, T> {
 };
 template <class Tuning, class Of, int... i>
 FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
-    -> Table<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
+    -> List<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
 /// Schedules of Gemm, or of NativeGemm.
 template <class Tuning, class T, bool is_native>
@@ -146,7 +140,7 @@ struct MatrixTiles<Tuning, T> {
 };
 
 template <class Of, int... i>
-FUSEKIT_H auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
+FUSEKIT_H auto warp_specialized_table(std::integer_sequence<int, i...>) -> List<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
 /// Planes tiles of an element type.
@@ -161,14 +155,14 @@ struct PlanesParts<Tuning, float> {
 
 template <class Of, int... i>
 FUSEKIT_H auto planes_table(std::integer_sequence<int, i...>)
-    -> Table<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
+    -> List<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
 template <class... Schedules>
-FUSEKIT_H auto split_table(Table<Schedules...>) -> Table<Split<Schedules>...>;
+FUSEKIT_H auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
 
 template <class Tuning, int... i>
 FUSEKIT_H auto weight_table(std::integer_sequence<int, i...>)
-    -> Table<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
-                         Tuning::weights[i].stages, Tuning::weights[i].products>...>;
+    -> List<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
+                        Tuning::weights[i].stages, Tuning::weights[i].products>...>;
 
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {

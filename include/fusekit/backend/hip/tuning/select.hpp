@@ -13,36 +13,15 @@ namespace fusekit::hip {
 
 namespace detail {
 
-template <class Type, class F>
-FUSEKIT_H auto call_with(F const& f) {
-    return f(Type{});
-}
-
-}  // namespace detail
-
-/// Calls f(Type{}) with entry `number` of a table; with the first entry if `number` is negative.
-template <class First, class... Rest, class F>
-FUSEKIT_H auto with_entry(Table<First, Rest...>, int number, F const& f) {
-    if constexpr (sizeof...(Rest) > 0) {
-        using Call = decltype(f(First{})) (*)(F const&);
-        static constexpr Call calls[] = {detail::call_with<First, F>, detail::call_with<Rest, F>...};
-        return calls[number > 0 ? number : 0](f);
-    } else {
-        return f(First{});
-    }
-}
-
-namespace detail {
-
 /// Number of tags that this one extends, itself included.
 template <class Tag, class... Tags>
-consteval int depth_among(arch::List<Tags...>) {
+consteval int depth_among(List<Tags...>) {
     return (0 + ... + std::is_base_of_v<Tags, Tag>);
 }
 
 /// Index of the table that describes a tag most closely; -1 if none does.
 template <class Tag, class... Tunings>
-FUSEKIT_H constexpr int nearest_tuning(Table<Tunings...>) {
+FUSEKIT_H constexpr int nearest_tuning(List<Tunings...>) {
     int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
                               ? depth_among<typename Tunings::Architecture>(arch::All{})
                               : -1 ...};
@@ -52,34 +31,21 @@ FUSEKIT_H constexpr int nearest_tuning(Table<Tunings...>) {
     return best;
 }
 
-template <class... Tables>
-struct Joined {
-    using Type = Table<>;
-};
-template <class... Left>
-struct Joined<Table<Left...>> {
-    using Type = Table<Left...>;
-};
-template <class... Left, class... Right, class... Rest>
-struct Joined<Table<Left...>, Table<Right...>, Rest...> : Joined<Table<Left..., Right...>, Rest...> {};
-template <class... Tables>
-using JoinedTable = typename Joined<Tables...>::Type;
-
 /// Types of a table for which Keeps<index> is true.
 template <template <int> class Keeps, int number, class... Types>
 struct Kept {
-    using Type = Table<>;
+    using Type = List<>;
 };
 template <template <int> class Keeps, int number, class First, class... Rest>
-struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, Table<First>, Table<>>,
+struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, List<First>, List<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
 /// Tables of the program's targets, for which IsTargeted<Tag> is true. Other tables get no kernels.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>
-    static consteval bool is_nearest(int number, arch::List<Tags...>) {
-        return (false || ... || (IsTargeted<Tags>::value && nearest_tuning<Tags>(Table<Tunings...>{}) == number));
+    static consteval bool is_nearest(int number, List<Tags...>) {
+        return (false || ... || (IsTargeted<Tags>::value && nearest_tuning<Tags>(List<Tunings...>{}) == number));
     }
     template <int number>
     struct Keeps : std::bool_constant<is_nearest(number, arch::All{})> {};
@@ -98,7 +64,7 @@ using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTun
 /// Calls f(Tuning{}) with the compiled table that describes an architecture most closely; with the first table if none
 /// does.
 template <class... Tunings, class F>
-FUSEKIT_H auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
+FUSEKIT_H auto with_tuning(List<Tunings...> tunings, Architecture architecture, F f) {
     int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
     return with_entry(tunings, nearest, f);
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/config.hpp"
+
+namespace fusekit::hip {
+
+/// A list of types: architecture tags, entries of the registry, schedules of a table.
+template <class... Types>
+struct List {
+    static constexpr int size = sizeof...(Types);
+};
+
+namespace detail {
+
+template <class... Lists>
+struct Joined {
+    using Type = List<>;
+};
+template <class... Left>
+struct Joined<List<Left...>> {
+    using Type = List<Left...>;
+};
+template <class... Left, class... Right, class... Rest>
+struct Joined<List<Left...>, List<Right...>, Rest...> : Joined<List<Left..., Right...>, Rest...> {};
+template <class... Lists>
+using JoinedList = typename Joined<Lists...>::Type;
+
+template <class Type, class F>
+FUSEKIT_H auto call_with(F const& f) {
+    return f(Type{});
+}
+
+}  // namespace detail
+
+/// Calls f(Type{}) with type `number` of a list; with the first type if `number` is negative.
+template <class First, class... Rest, class F>
+FUSEKIT_H auto with_entry(List<First, Rest...>, int number, F const& f) {
+    if constexpr (sizeof...(Rest) > 0) {
+        using Call = decltype(f(First{})) (*)(F const&);
+        static constexpr Call calls[] = {detail::call_with<First, F>, detail::call_with<Rest, F>...};
+        return calls[number > 0 ? number : 0](f);
+    } else {
+        return f(First{});
+    }
+}
+
+}  // namespace fusekit::hip
