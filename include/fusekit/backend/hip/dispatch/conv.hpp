@@ -81,6 +81,27 @@ FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& ope
     return params;
 }
 
+/// Refuses a Gemm schedule that the caller named: operands beyond 32-bit offsets, a GPU or a program without the
+/// kernel, and filters of more taps than mask bits. The library's choice never has such operands: runs_without_tiles().
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Refusal refuse_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
+                                 ConvOperands<Plan, T, U> const& operands) {
+    auto const& filter = operands.filter;
+    if (Refusal refusal =
+            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
+                                operands.weights, operands.y.collapsed_layout()))
+        return refusal;
+    if (with.schedule.kind == ScheduleKind::matrix_gemm && !with.kernel.is_launchable(gpu.index()))
+        return refuse_matrix_units<Plan>(gpu);
+    if constexpr (Plan::Head::may_be_padded)
+        if (!has_bits_for<Plan>(filter))
+            return Error(
+                type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
+                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                Plan::Head::written(operands.bound.head));
+    return {};
+}
+
 /// Prepares a GEMM with one schedule's kernel. If the schedule splits, `parts` CTAs share a tile.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
@@ -90,19 +111,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                                                  IndexLimits const& limits) {
     BoundPlan<Plan> const& bound = operands.bound;
     auto const& filter = operands.filter;
-    if (Refusal refusal =
-            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
-                                operands.weights, operands.y.collapsed_layout()))
-        return *refusal;
     auto const& [schedule, fast, input_packet, weight_packet, kernel] = with;
-    if (schedule.kind == ScheduleKind::matrix_gemm && !kernel.is_launchable(gpu.index()))
-        return refuse_matrix_units<Plan>(gpu);
-    if constexpr (Plan::Head::may_be_padded)
-        if (!has_bits_for<Plan>(filter))
-            return Error(
-                type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
-                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                Plan::Head::written(bound.head));
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
     ConvParams<Plan, T, U> params = conv_params(operands);
     bool const has_unit =
@@ -168,6 +177,7 @@ struct GemmLauncher {
             return refuse_matrix_units<Plan>(gpu);
         } else {
             auto const with = gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
+            if (Refusal refusal = refuse_product(gpu, with, operands)) return *refusal;
             return prepare_product(gpu, with, operands, parts, limits);
         }
     }
