@@ -9,6 +9,12 @@
 using namespace test;
 using fusekit::hip::BulkWeights;
 
+namespace {
+
+constexpr fk::hip::WeightCosts costs = fk::hip::NvidiaTuning::costs.weights;
+
+}  // namespace
+
 // Partial tiles of channels; a column of ones in the first column block of a tile and in the second; strides, dilations
 // and uneven padding; 13 channels, the last stored alone; pixels split over several CTAs, fewest in the last.
 TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are what the oracle computes", "", fk::half,
@@ -56,7 +62,7 @@ TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as
     using fk::hip::share_pixels, fk::hip::WeightProduct;
     constexpr std::size_t tile = 128 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
     auto const parts = [](WeightProduct const& of, std::size_t workspace_bytes, unsigned most_cluster = 8) {
-        auto const chosen = share_pixels<BulkWeights<128, 128, 64, 6>>(of, {132, most_cluster, workspace_bytes});
+        auto const chosen = share_pixels<BulkWeights<128, 128, 64, 6>>(of, {132, most_cluster, workspace_bytes}, costs);
         return std::pair(chosen.parts.cluster, chosen.parts.groups);
     };
     CHECK(parts({128 * 132, 2, 12800, false}, states + 1000 * tile) == std::pair(1u, 1u));
@@ -71,8 +77,8 @@ TEST_CASE("HIP: a tile whose sums are not promoted has no more pixels than its e
     using Tile = BulkWeights<192, 128, 64, 5>;
     static_assert(!Tile::promotes);
     fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
-    CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}).cycles > 1e200);
-    auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30});
+    CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}, costs).cycles > 1e200);
+    auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30}, costs);
     CHECK(shared.parts.count() * Tile::unpromoted_pixels >= 100000);
 }
 

@@ -26,7 +26,7 @@ GpuRates rates(int processors = 132) {
 constexpr ScheduleFacts large = facts_of<Gemm<128, 64, 16, 3>>(), small = facts_of<Gemm<64, 64, 16, 6>>();
 
 double gemm_cycles(ScheduleFacts const& schedule, Product const& of, int processors = 132) {
-    Walk const walk = gemm_walk(schedule, of, processors, 128);
+    Walk const walk = gemm_walk(schedule, of, processors, 128, CostTable().simt);
     return walk.rounds * walk.steps * walk.arithmetic;
 }
 

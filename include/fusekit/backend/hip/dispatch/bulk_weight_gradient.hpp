@@ -66,7 +66,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
     SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::most_gradient_cluster : 1,
                                workspace_bytes};
     return [&]<class... Schedules>(List<Schedules...> table) {
-        WeightShares const shares[] = {share_pixels<Schedules>(product, limits)...};
+        WeightShares const shares[] = {share_pixels<Schedules>(product, limits, NvidiaTuning::costs.weights)...};
         int best = 0;
         for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
             if (shares[i].cycles < shares[best].cycles) best = i;

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+#include "fusekit/backend/hip/tuning/amd.hpp"
 #include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -85,12 +86,12 @@ FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
-/// True if a group's channels of y fill wide tiles. These take 6 to 9 % less mainloop time per product, so that up to a
-/// sixteenth of them may be idle.
+/// True if a group's channels of y fill wide tiles.
 FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Narrow = WeightGradientTile;
     using Wide = WideWeightGradientTile;
-    return 16 * Wide::n * divide_up(group_k, Wide::n) <= 17 * Narrow::n * divide_up(group_k, Narrow::n);
+    constexpr int idle = AmdTuning::idle_wide_gradient_tiles;
+    return idle * Wide::n * divide_up(group_k, Wide::n) <= (idle + 1) * Narrow::n * divide_up(group_k, Narrow::n);
 }
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));

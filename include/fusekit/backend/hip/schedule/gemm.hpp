@@ -34,20 +34,19 @@ concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
 
-/// Walk of plain arithmetic. All threads have equal work. Waves are distributed over four schedulers; the scheduler
-/// with the most waves ends last. With w waves it reaches w / (w + 1) of the issue rate, which fits an H200 for w
-/// of 2 and 3.
+/// Walk of plain arithmetic. All threads have equal work. Waves are distributed over a processor's schedulers; the
+/// scheduler with the most waves ends last.
 FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors,
-                                double products_a_cycle) {
+                                double products_a_cycle, SimtCosts const& simt) {
     int const threads = schedule.m * schedule.n / 64;
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks;
-    auto const in_all = static_cast<double>(detail::divide_up(most * threads, 4 * 32)),
-               waves = static_cast<double>(detail::divide_up(at_once * threads, 4 * 32));
-    double const load_cost = 1 + 16.0 / schedule.m + 16.0 / schedule.n, sums_of_128_threads = 64 * 128;
+    auto const in_all = static_cast<double>(detail::divide_up(most * threads, simt.schedulers * 32)),
+               waves = static_cast<double>(detail::divide_up(at_once * threads, simt.schedulers * 32));
+    double const load_cost = 1 + simt.loads / schedule.m + simt.loads / schedule.n, of_wave = 64 * 32 * simt.schedulers;
     return {.rounds = 1,
             .steps = static_cast<double>(of.gemm_k),
-            .arithmetic = in_all * load_cost * (waves + 1) / waves * sums_of_128_threads / products_a_cycle,
+            .arithmetic = in_all * load_cost * (waves + simt.waiting_waves) / waves * of_wave / products_a_cycle,
             .outputs = static_cast<double>(most * schedule.m * schedule.n)};
 }
 
@@ -58,7 +57,7 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
                                         GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
     PartTime const time{schedule, of, table, rates, costs, products, [](PartTime const& all, Product const& part) {
-                            return gemm_walk(all.schedule, part, all.rates.processors, all.products);
+                            return gemm_walk(all.schedule, part, all.rates.processors, all.products, all.table.simt);
                         }};
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }

@@ -38,7 +38,7 @@ FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tile
                                 int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(taps),
-            .arithmetic = schedule.m / 2.0 * 2 * element_bytes,
+            .arithmetic = wgmma_cycles(schedule.m) * 2 * element_bytes,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 

@@ -39,7 +39,7 @@ FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
             .steps = static_cast<double>(of.channel_blocks),
-            .arithmetic = of.terms * multiplied / 2.0 * channels_of_block / 16 * of.channels / 64,
+            .arithmetic = of.terms * wgmma_cycles(multiplied) * channels_of_block / 16 * of.channels / 64,
             .outputs = static_cast<double>(of.places * of.channels)};
 }
 

@@ -26,12 +26,11 @@ concept StemSchedule = HasBlocks<Schedule> && requires {
 using DefaultStem = Stem<4>;
 
 /// Walk of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, by warpgroups that share a processor. A
-/// step is a chunk of two rows of a window, 16 indices of GemmK; it reads filters and words of x from SMEM in 16 cycles
-/// each.
-FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
+/// step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
+FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors, StemCosts const& reads) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(panels * chunks),
-            .arithmetic = 32,
+            .arithmetic = reads.filters + reads.words,
             .outputs = 64 * 64};
 }
 
@@ -115,7 +114,7 @@ struct StemEntry {
         StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter);
         if (tile.panels == 0) return {};
         return estimate(stem_walk(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
-                                  tile.chunks, rates.processors),
+                                  tile.chunks, rates.processors, table.stem_reads),
                         table.stem, of.product.bytes, table, rates);
     }
 

@@ -43,15 +43,15 @@ struct BulkProduct {
     int row_bytes = 128;
 };
 
-/// Walk of matrix units that TMA feeds. A k-tile takes the maximum of four times. Products: m / 2 cycles for each 64
-/// channels, m pixels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at 128 bytes a cycle.
+/// Walk of matrix units that TMA feeds. A k-tile takes the maximum of four times. Products: wgmma_cycles(m) for
+/// each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at 128 bytes a cycle.
 /// Operands: L2 bandwidth shared by the busy processors. Copies: more for narrow and short rows and for rows past the
 /// last filter. With ping-pong the next tile's products overlap the epilogue, so that a last round costs less.
 FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors,
                                             TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        busy = rows * columns < processors ? rows * columns : processors;
-    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = schedule.m / 2.0,
+    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,

@@ -51,6 +51,29 @@ struct TmaCosts {
     int split_processors = 1;  ///< split tiles use at most this fraction of the processors
 };
 
+/// Plain arithmetic: waves of 32 lanes on `schedulers` schedulers. A tile of m x n issues 1 + loads / m + loads / n
+/// instructions per product, and w waves of a scheduler reach w / (w + waiting_waves) of the issue rate.
+struct SimtCosts {
+    int schedulers = 4;
+    double loads = 16, waiting_waves = 1;
+};
+
+/// Stem: cycles in which a chunk of 16 GemmK indices reads its filters, and its words of x, from SMEM.
+struct StemCosts {
+    double filters = 0, words = 0;
+};
+
+/// Weight gradients on sm_90a's matrix units, in cycles unless another unit is named. Thousands of accumulators are
+/// those of a tile.
+struct WeightCosts {
+    double cache_bytes = 1, cluster_cache_bytes = 1;  ///< from L2 per cycle, without clusters and in clusters
+    double copied_pixel = 0, copied_window = 0;  ///< a TMA copy of rows, per pixel; an im2col copy
+    double memory_bytes = 1;  ///< per cycle
+    double tile = 0, accumulators = 0;  ///< per round beyond its k-tiles, and per thousand accumulators
+    double cluster = 0, cluster_accumulators = 0;  ///< exchange within a cluster
+    double merge = 0, merge_accumulators = 0;  ///< merge through workspace, the latter per group
+};
+
 /// One of this many processors runs no cluster of 8 or 4 CTAs.
 struct IdleInClusters {
     int of_8 = 1, of_4 = 1;
@@ -58,6 +81,15 @@ struct IdleInClusters {
 
 /// Groups with fewer output channels leave most of an MMA instruction's columns empty.
 inline constexpr std::int64_t least_matrix_channels = 16;
+
+/// Groups with at most this many output channels leave most of a tile empty; Direct computes them.
+inline constexpr std::int64_t direct_max_group_channels = 4;
+
+/// Threads per processor that saturate memory bandwidth: small tensors are cut into at least this many.
+inline constexpr std::int64_t min_threads_per_processor = 1024;
+
+/// Cycles of sm_90a's matrix units for 64 rows x `columns` columns x 32 bytes of GemmK.
+FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 
 /// Costs of all schedules, and the fraction of memory bandwidth that kernels reach.
 struct CostTable {
@@ -69,6 +101,9 @@ struct CostTable {
     Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps
     SplitCosts split, matrix_split, bulk_split;
     TmaCosts tma;
+    SimtCosts simt = {};
+    StemCosts stem_reads = {};
+    WeightCosts weights = {};
     IdleInClusters idle;
     double memory_share = 0.85;
     double clock_share = 1;  ///< fraction of the peak clock under load

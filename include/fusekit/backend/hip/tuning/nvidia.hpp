@@ -18,7 +18,7 @@ struct NvidiaTuning {
     /// windows, 11 % for shared tiles.
     /// Stem: three layers, H200: 10 %.
     /// Totals: 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to 256, H100.
-    /// `direct` is uncalibrated.
+    /// Weight gradients: L2 and memory of an H100. simt: it fits an H200 for 2 and 3 waves. `direct` is uncalibrated.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -56,6 +56,18 @@ struct NvidiaTuning {
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .split_processors = 4},
+        .stem_reads = {.filters = 16, .words = 16},
+        .weights = {.cache_bytes = 70,
+                    .cluster_cache_bytes = 42,
+                    .copied_pixel = 0.8,
+                    .copied_window = 325,
+                    .memory_bytes = 1960,
+                    .tile = 2000,
+                    .accumulators = 320,
+                    .cluster = 1500,
+                    .cluster_accumulators = 55,
+                    .merge = 8700,
+                    .merge_accumulators = 70},
         .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 processors 120 run clusters of 8, 124 clusters of 4
         .memory_share = 0.83};
 

@@ -73,10 +73,4 @@ FUSEKIT_H auto with_tuning(Architecture architecture, F f) {
     return with_tuning(CompiledTunings{}, architecture, f);
 }
 
-/// Groups with at most this many output channels leave most of a tile empty; Direct computes them.
-inline constexpr std::int64_t direct_max_group_channels = 4;
-
-/// Threads per processor that saturate memory bandwidth: small tensors are cut into at least this many.
-inline constexpr std::int64_t min_threads_per_processor = 1024;
-
 }  // namespace fusekit::hip

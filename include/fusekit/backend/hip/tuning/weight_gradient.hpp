@@ -36,17 +36,18 @@ struct WeightShares {
     double cycles;
 };
 
-/// Cycles of a k-tile: the maximum of its products, its L2 bytes and its TMA copies. L2 delivers 70 bytes a cycle; 42
-/// if consecutive CTAs form a cluster and so read different pixels. A copy of windows takes 325 cycles, each further
-/// copy 0.8 per pixel.
+/// Cycles of a k-tile: the maximum of its products, its L2 bytes and its TMA copies. L2 delivers less if consecutive
+/// CTAs form a cluster and so read different pixels.
 template <class Schedule>
-FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
+FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, WeightCosts const& costs) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
     double const rows = held(detail::divide_up(of.channels, 64), Schedule::rows / 64),
                  columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels;
-    double const products = Schedule::rows / 64 * (Schedule::columns / 2) * pixels / 16,
-                 bytes = (rows + columns) * 128 * pixels / (cluster == 1 ? 70 : 42),
-                 copies = (rows + (of.has_windows ? 0 : columns)) * 0.8 * pixels + (of.has_windows ? 325 * columns : 0);
+    double const products = Schedule::rows / 64 * wgmma_cycles(Schedule::columns) * pixels / 16,
+                 bytes =
+                     (rows + columns) * 128 * pixels / (cluster == 1 ? costs.cache_bytes : costs.cluster_cache_bytes),
+                 copies = (rows + (of.has_windows ? 0 : columns)) * costs.copied_pixel * pixels +
+                          (of.has_windows ? costs.copied_window * columns : 0);
     double const longer = products > bytes ? products : bytes;
     return longer > copies ? longer : copies;
 }
@@ -59,12 +60,10 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
 }
 
 /// Chooses the split of a tile's pixels with the fewest cycles: over the CTAs of a cluster, and over clusters or CTAs
-/// through workspace. Memory delivers 1960 bytes a cycle. Besides its k-tiles a CTA takes 2000 cycles and 320 per
-/// thousand accumulators of its tile; in a cluster 1500 and 55 more; a merge of groups takes 8700, and 70 per thousand
-/// accumulators of each group read. On an H100 the choice is within 2 % of the best measured one (13 layers, batch 64,
-/// geometric mean).
+/// through workspace. On an H100 the choice is within 2 % of the best measured one (13 layers, batch 64, geometric
+/// mean).
 template <class Schedule>
-FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
+FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
     constexpr double thousands = tile_bytes / 4000.0;
@@ -75,7 +74,7 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
     WeightShares best{{}, WeightShares::never};
     for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= steps; ++cluster) {
         std::int64_t const at_once = clusters_at_once(limits.processors, cluster);
-        double const step = weight_step_cycles<Schedule>(of, cluster);
+        double const step = weight_step_cycles<Schedule>(of, cluster, costs);
         if (at_once < 1) break;
         bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::most_grid_groups};
         for (std::int64_t groups = 1; groups == 1 || (has_states && tiles * groups <= room); ++groups) {
@@ -84,11 +83,13 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
             if (of_part > most_steps) continue;
             double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)),
                          steps_take = rounds * static_cast<double>(of_part) * step,
-                         memory_takes = static_cast<double>(of.bytes) / 1960,
-                         merged = (cluster > 1 ? 1500 + 55 * thousands : 0) +
-                                  (groups > 1 ? 8700 + 70 * thousands * static_cast<double>(groups) / cluster : 0),
+                         memory_takes = static_cast<double>(of.bytes) / costs.memory_bytes,
+                         merged = (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0) +
+                                  (groups > 1 ? costs.merge + costs.merge_accumulators * thousands *
+                                                                  static_cast<double>(groups) / cluster
+                                              : 0),
                          cycles = (steps_take > memory_takes ? steps_take : memory_takes) +
-                                  rounds * (2000 + 320 * thousands + merged);
+                                  rounds * (costs.tile + costs.accumulators * thousands + merged);
             if (cycles >= best.cycles) continue;
             best.parts.cluster = cluster, best.parts.groups = static_cast<unsigned>(groups);
             best.cycles = cycles;
