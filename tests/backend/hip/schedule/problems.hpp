@@ -4,7 +4,9 @@
 #include <string>
 
 #include "fusekit/backend/hip/schedule/conv_case.hpp"
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/fusekit.hpp"
 
 namespace test {
 
@@ -27,6 +29,11 @@ inline fusekit::hip::ConvCase problem(std::int64_t n, std::int64_t c, std::int64
             .on_matrix_units = true,
             .workspace_bytes = 0};
 }
+
+/// Conditions of a schedule on a plan of elements T.
+template <class Entry, class T, class... Ops>
+constexpr fusekit::hip::PlanConditions conditions =
+    Entry::template conditions<T>(fusekit::hip::traits_of<fusekit::Plan<Ops...>, T>());
 
 /// Sentence of the unmet condition; empty if all conditions are met.
 inline std::string sentence(fusekit::hip::Unmet const& unmet) { return unmet ? unmet.sentence().c_str() : ""; }

@@ -41,7 +41,7 @@ struct MatrixCandidates {
         JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
                    ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
-    using Register = decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>());
+    using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
 }  // namespace detail

@@ -266,8 +266,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     if (detail::runs_without_tiles(operands))
         return detail::Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     bool on_matrix_units = false;
-    if constexpr (has_matrix_units<Plan, T> || has_float_units<Plan, T>)
-        on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
+    if constexpr (MatrixGemmEntry::has_kernel<Plan, T>) on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
     else if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
     ConvCase const of = case_of(operands, on_matrix_units, workspace_bytes, limits);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {

@@ -36,8 +36,7 @@ struct NoDevice {};
 template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
-    constexpr bool has_units =
-        has_matrix_units<Plan, T> || has_float_units<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
+    constexpr bool has_units = MatrixGemmEntry::has_kernel<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
     ConvOperands<Plan, T, U> const operands{bound, x, y};
     ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
     return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {

@@ -54,32 +54,35 @@ struct HaloEntry {
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = false;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        return WarpSpecializedEntry::conditions<T>(plan);
+    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
         FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
-            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
-            constexpr bool factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
-                           prologue = !plan.prologue, pool = !plan.pools, totals = sizeof(T) > 1 || !plan.totals,
-                           tile = Schedule::pixels == DefaultHalo<T>::pixels;
-            static_assert(factors, "Halo: x and weights must both be half, bfloat16, int8, e4m3 or e5m2");
-            static_assert(prologue, "Halo: no operator before the Conv: use MatrixGemm");
-            static_assert(pool, "Halo: no Pool in the plan: use MatrixGemm");
-            static_assert(totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
+            constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
+            constexpr bool tile = Schedule::pixels == DefaultHalo<T>::pixels;
+            static_assert(plan.factors, "Halo: x and weights must both be half, bfloat16, int8, e4m3 or e5m2");
+            static_assert(plan.prologue, "Halo: no operator before the Conv: use MatrixGemm");
+            static_assert(plan.pool, "Halo: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
             static_assert(tile, "Halo: Pixels must be 232, of 8 bits 240");
-            return factors && prologue && pool && totals && tile;
+            return plan.met() && tile;
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
+    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
+    /// checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
     }
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {

@@ -22,15 +22,17 @@ namespace fusekit::hip {
 //   name                            as refusals print it
 //   describes<Schedule>             true if a type has the numbers of this schedule
 //   runs<Plan>                      true if it computes plans with such a head
+//   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type, each stated once
 //   CanImplement<Schedule>::takes<X>(epilogue, bound)
-//                                   at compile time: checks the schedule's numbers, the operators and the types; a
-//                                   static_assert names the condition that failed. The device's type calls it directly,
-//                                   because compilers print the whole call chain of an error.
+//                                   at compile time: checks the schedule's numbers and conditions(); a static_assert
+//                                   names the condition that failed. The device's type calls it directly, because
+//                                   compilers print the whole call chain of an error.
 //   splits<Schedule, T, PlanTraits> true if Split supports it
 // and, in this list,
 //   on_matrix_units, by_tma         true if it needs sm_90a's matrix units; if it counts pixels in 30 bits
 //   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
-//                                   by_tma: the first unmet condition of the plan's type
+//                                   by_tma: the first unmet condition of the plan's type beyond conditions(); true if
+//                                   all conditions are met
 //   can_implement<Schedule, T, U>(ConvCase)
 //                                   at run time: the first unmet condition of a problem
 //   facts<Schedule>(), written(facts)

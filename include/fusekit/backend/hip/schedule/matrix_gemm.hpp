@@ -41,26 +41,33 @@ struct MatrixGemmEntry {
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = true;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        constexpr bool floats = std::is_same_v<T, float>;
+        return {.factors = (detail::is_16_bits<T> || floats) && plan.same_weights,
+                .products = !floats || !plan.products_of_float};
+    }
+    template <class Plan, class T>
+    static constexpr bool has_kernel = arch::is_targeted<arch::Sm90a> && conditions<T>(traits_of<Plan, T>()).met();
+
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
         FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
-            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-            constexpr bool floats = std::is_same_v<T, float>, products = !floats || !plan.products_of_float,
-                           factors = (detail::is_16_bits<T> || floats) && plan.same_weights,
-                           rows = m == 64 || m == 128 || m == 256, columns = n == 64 || n == 128,
-                           fits = !floats || !rows || !columns || m + n <= 256;
-            static_assert(factors, "MatrixGemm: x and weights must both be half, bfloat16 or float");
-            static_assert(products, "MatrixGemm: Products<float> multiplies in plain arithmetic: use Gemm");
+            constexpr bool floats = std::is_same_v<T, float>, rows = m == 64 || m == 128 || m == 256,
+                           columns = n == 64 || n == 128, fits = !floats || !rows || !columns || m + n <= 256;
+            static_assert(plan.factors, "MatrixGemm: x and weights must both be half, bfloat16 or float");
+            static_assert(plan.products, "MatrixGemm: Products<float> multiplies in plain arithmetic: use Gemm");
             static_assert(rows, "MatrixGemm: TileM must be 64, 128 or 256");
             static_assert(columns, "MatrixGemm: TileN must be 64 or 128");
             static_assert(
                 fits,
                 "MatrixGemm of float: two stages of (TileM + TileN) 384 bytes must fit 192 KB: TileM + TileN is "
                 "256 at most");
-            return factors && products && rows && columns && fits;
+            return plan.met() && rows && columns && fits;
         }
     };
     template <class Schedule, class T, class U>

@@ -39,4 +39,16 @@ FUSEKIT_H consteval PlanTraits traits_of() {
     return traits;
 }
 
+/// Conditions of a schedule on a plan's types and operators. A call that names the schedule is refused at compile time,
+/// by a sentence for each in its CanImplement; the library's choice omits the schedule.
+struct PlanConditions {
+    bool factors = true;  ///< types of x and of the weights
+    bool products = true;  ///< Products<float>
+    bool prologue = true, pool = true;
+    bool totals = true;  ///< ChannelStatistics
+    bool by_pixel = true;  ///< tensors that operators read or write by pixel
+
+    FUSEKIT_H constexpr bool met() const { return factors && products && prologue && pool && totals && by_pixel; }
+};
+
 }  // namespace fusekit::hip

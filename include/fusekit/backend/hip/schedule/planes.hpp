@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/plane_tiles.hpp"
+#include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
@@ -55,47 +56,48 @@ struct PlanesEntry {
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = sizeof(T) == 2;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        PlanConditions result = MatrixGemmEntry::conditions<T>(plan);
+        result.prologue = !plan.prologue, result.pool = !plan.pools;
+        result.totals = !plan.totals, result.by_pixel = !plan.by_pixel;
+        return result;
+    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
         FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
-            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int pixels = Schedule::pixels;
-            constexpr bool floats = std::is_same_v<T, float>, products = !floats || !plan.products_of_float,
-                           factors = (detail::is_16_bits<T> || floats) && plan.same_weights, prologue = !plan.prologue,
-                           pool = !plan.pools, totals = !plan.totals, by_pixel = !plan.by_pixel,
-                           tile = pixels == 240 || pixels == 64 || pixels == 56;
-            static_assert(factors, "Planes: x and weights must both be half, bfloat16 or float");
-            static_assert(products, "Planes: Products<float> multiplies in plain arithmetic: use Gemm");
-            static_assert(prologue, "Planes: no operator before the Conv: use MatrixGemm");
-            static_assert(pool, "Planes: no Pool in the plan: use MatrixGemm");
-            static_assert(totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
-            static_assert(by_pixel, "Planes: no operator reads or writes another tensor by pixel: use MatrixGemm");
+            constexpr bool tile = pixels == 240 || pixels == 64 || pixels == 56;
+            static_assert(plan.factors, "Planes: x and weights must both be half, bfloat16 or float");
+            static_assert(plan.products, "Planes: Products<float> multiplies in plain arithmetic: use Gemm");
+            static_assert(plan.prologue, "Planes: no operator before the Conv: use MatrixGemm");
+            static_assert(plan.pool, "Planes: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
+            static_assert(plan.by_pixel, "Planes: no operator reads or writes another tensor by pixel: use MatrixGemm");
             static_assert(tile, "Planes: Pixels must be 240, 64 or 56");
-            return factors && products && prologue && pool && totals && by_pixel && tile;
+            return plan.met() && tile;
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
+    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
+    /// checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
-        constexpr bool of_float = has_float_units<Plan, T> && !std::is_same_v<FloatFactor<Plan>, tf32>,
-                       is_conv = requires { Plan::Head::space; };
+        constexpr bool of_tf32 = std::is_same_v<PlanFactor<Plan, T>, tf32>, is_conv = requires { Plan::Head::space; };
         if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
         return detail::first_unmet(
             detail::holds(std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"),
-            detail::holds(has_matrix_units<Plan, T> || of_float,
+            detail::holds(!of_tf32,
                           "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>",
                           "use MatrixGemm"),
             detail::holds(is_conv, "a Gemm has no planes", "use WarpSpecialized"),
-            detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"),
-            detail::holds(!Plan::totals_tiles, "ChannelStatistics", "use MatrixGemm"),
-            detail::holds(!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores,
-                          "an operator reads or writes another tensor by pixel", "use MatrixGemm"));
+            detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"));
     }
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T>
     FUSEKIT_H static PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,

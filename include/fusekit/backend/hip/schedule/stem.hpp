@@ -46,31 +46,35 @@ struct StemEntry {
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = false;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        PlanConditions result = WarpSpecializedEntry::conditions<T>(plan);
+        result.factors = result.factors && sizeof(T) == 2;
+        result.totals = !plan.totals;
+        return result;
+    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
         FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
-            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
-            constexpr bool factors = detail::is_16_bits<T> && plan.same_weights, prologue = !plan.prologue,
-                           pool = !plan.pools, totals = !plan.totals, tile = Schedule::pixels == 64;
-            static_assert(factors, "Stem: x and weights must both be half or bfloat16");
-            static_assert(prologue, "Stem: no operator before the Conv: use MatrixGemm");
-            static_assert(pool, "Stem: no Pool in the plan: use MatrixGemm");
-            static_assert(totals, "Stem: no ChannelStatistics in the plan: use WarpSpecialized");
+            constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
+            constexpr bool tile = Schedule::pixels == 64;
+            static_assert(plan.factors, "Stem: x and weights must both be half or bfloat16");
+            static_assert(plan.prologue, "Stem: no operator before the Conv: use MatrixGemm");
+            static_assert(plan.pool, "Stem: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.totals, "Stem: no ChannelStatistics in the plan: use WarpSpecialized");
             static_assert(tile, "Stem: a tile must have 64 pixels");
-            return factors && prologue && pool && totals && tile;
+            return plan.met() && tile;
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked. Per-pixel
-    /// parameters exceed the threads' registers.
+    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
+    /// checked. Per-pixel parameters exceed the threads' registers.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         if (Unmet const unmet = detail::first_unmet(
-                detail::holds(sizeof(T) == 2, "x is not of 16 bits", "use WarpSpecialized"),
-                detail::holds(!Plan::totals_tiles, "ChannelStatistics", "use WarpSpecialized"),
                 detail::holds(!Plan::Epilogue::per_place, "an operator has parameters of every pixel",
                               "use WarpSpecialized"),
                 detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized")))
@@ -78,7 +82,7 @@ struct StemEntry {
         return detail::unmet_by_taps<Plan>(unmet_by_filter);
     }
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {

@@ -6,7 +6,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Returns the first TMA requirement that a plan's operands do not meet, of those that do not depend on the extents.
+/// Returns the first TMA requirement that a plan's operands do not meet, of those that do not depend on the extents and
+/// that PlanConditions lack.
 template <class Plan>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
@@ -15,8 +16,6 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
               "compile for it, or use Gemm or NativeGemm"),
         holds(Plan::Head::collapsed_space == 2, "TMA loads windows of two modes, not volumes", "use MatrixGemm"),
-        holds(!Plan::has_prologue, "TMA loads x without the operators before the Conv or Gemm", "use MatrixGemm"),
-        holds(!Plan::pools, "TMA stores the output without a Pool", "use MatrixGemm"),
         holds(of_channels, "a BatchedGemm has weights for each matrix", "use MatrixGemm"),
         holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
 }
@@ -40,9 +39,7 @@ FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     return {};
 }
 
-/// True if x and weights have one type, which sm_90a's matrix units multiply; at compile time.
-template <class Plan, class T>
-inline constexpr bool multiplies_alike = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
+/// True if sm_90a's matrix units multiply a type; at compile time.
 template <class T>
 inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 template <class T>

@@ -107,25 +107,30 @@ struct WarpSpecializedEntry {
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        return {.factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
+                .prologue = !plan.prologue,
+                .pool = !plan.pools,
+                .totals = sizeof(T) > 1 || !plan.totals};
+    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
         FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
-            constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
+            constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-            constexpr bool factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
-                           prologue = !plan.prologue, pool = !plan.pools, totals = sizeof(T) > 1 || !plan.totals,
-                           rows = m == 64 || m == 96 || m == 128 || m == 192 || m == 256, columns = n == 64 || n == 128,
+            constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 192 || m == 256, columns = n == 64 || n == 128,
                            stages = Schedule::stages >= 2,
                            fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
             static_assert(
-                factors,
+                plan.factors,
                 "WarpSpecialized: x and weights must both be half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm "
                 "of float");
-            static_assert(prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
-            static_assert(pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
-            static_assert(totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
+            static_assert(plan.prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
+            static_assert(plan.pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
             static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 192 or 256");
             static_assert(columns, "WarpSpecialized: TileN must be 64 or 128");
             static_assert(stages, "WarpSpecialized: Stages must be 2 or more");
@@ -133,26 +138,24 @@ struct WarpSpecializedEntry {
                 fits,
                 "WarpSpecialized: Stages of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, "
                 "twice as many with ping_pong, must fit 224 KB: fewer Stages do");
-            return factors && prologue && pool && totals && rows && columns && stages && fits;
+            return plan.met() && rows && columns && stages && fits;
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U; extents are not checked.
+    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
+    /// checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         constexpr bool bits_16 = detail::is_16_bits<T>, bytes = detail::is_sm90a_byte<T>;
         if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
         return detail::first_unmet(
-            detail::holds((bits_16 || bytes) && detail::multiplies_alike<Plan, T>,
-                          "x and weights are not both half, bfloat16, int8, e4m3 or e5m2", "use MatrixGemm"),
             detail::holds(!bits_16 || std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"),
             detail::holds(!bytes || std::is_same_v<T, U> || detail::is_16_bits<U>,
                           "y's type is neither x's nor of 16 bits", "use NativeGemm"),
-            detail::holds(!bytes || !Plan::totals_tiles, "ChannelStatistics of 8 bits", "use NativeGemm"),
             detail::holds(!bytes || !has_transposed_conv<Plan>, "a TransposedConv of 8 bits", "use NativeGemm"));
     }
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = !unmet_by_plan<Plan, T, U>();
+    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
