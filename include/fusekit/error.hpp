@@ -33,7 +33,7 @@ public:
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
 
-    /// One whose what() reads "plan: operator: sentence".
+    /// Makes an Error whose what() reads "plan: operator: sentence".
     [[gnu::cold]] FUSEKIT_H static Error of_sentence(Text plan, Text operator_name, Text expected, Text given,
                                                      Text const& sentence) {
         Error error(std::move(plan), std::move(operator_name), "", std::move(expected), std::move(given));

@@ -41,7 +41,7 @@ private:
 
 namespace detail {
 
-/// std::optional, with the unit's flags in its functions' names (abi.hpp).
+/// std::optional whose functions' names contain the compiler flags of the translation unit (abi.hpp).
 template <class T>
 class Maybe {
 public:

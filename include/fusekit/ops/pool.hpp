@@ -57,7 +57,7 @@ struct Pooling {
         return x;
     }
 
-    /// Refuses windows without values.
+    /// Refuses an input without elements if the output has elements: their windows would hold no value.
     FUSEKIT_H static void check_values(Check const& in, CollapsedShape<4> const& output) {
         if (has_no_elements(in.y) && !has_no_elements(output))
             in.fail("", "1 value or more to each window", "values of " + to_string(in.y));

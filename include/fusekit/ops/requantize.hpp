@@ -13,9 +13,9 @@ namespace fusekit {
 /// rounded, except that a CPU or GPU with fused multiply-add rounds scale and zero_point once.
 ///
 /// For real values s_x x, s_w[k] w and s_y (y - zero_point): scale[k] = s_x s_w[k] / s_y, and bias is in units of s_x
-/// s_w[k]. x's zero point is 0; fold another one, z, into Bias: - z times the sum of w[k,...] over all taps, which is
-/// exact without padding. Weights have no zero point. Arguments: scale, K floats; zero_point. Source: Jacob et al.
-/// 2018, eq. (4) and (5), with a float for the multiplier M; rounding as in ONNX's QLinearConv.
+/// s_w[k]. x has zero point 0; to use a zero point z of x, subtract z times the sum of w[k,...] over all taps from
+/// bias[k], which is exact without padding. Weights have no zero point. Arguments: scale, K floats; zero_point. Source:
+/// Jacob et al. 2018, eq. (4) and (5), with a float for the multiplier M; rounding as in ONNX's QLinearConv.
 struct Requantize {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x * scale[k] + zero_point";

@@ -13,14 +13,14 @@ namespace detail {
 template <class Op>
 inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
 
-/// The first operator of a plan that has no slope; void where all have one.
+/// First operator of the plan without a derivative (slope()); void if every operator has one.
 template <class ThePlan>
 struct WithoutSlope : std::type_identity<void> {};
 template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Refuses a mainloop, a pool, and an operator without a slope, with one message for each.
+/// Static assertions of Backward: the plan has no Conv or Gemm, and no pool. Each has its own message.
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
@@ -37,7 +37,8 @@ consteval bool is_differentiable() {
     return whole;
 }
 
-/// Placeholder after a refusal: a plan without operators, so that the message is the only error.
+/// Primary template, used only after an assertion above has failed: an empty plan, so that the assertion's message is
+/// the only error.
 template <class ThePlan>
 struct BackwardOf;
 template <class... Ops>

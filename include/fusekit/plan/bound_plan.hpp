@@ -155,7 +155,8 @@ private:
                           "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
         } else {
             constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
-            constexpr bool fits = Rank >= 3 || broken;  // a broken rule's sentence is the only error
+            // an empty plan has broken a rule already: print that rule alone
+            constexpr bool fits = Rank >= 3 || broken;
             static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
         }
         return true;

@@ -7,7 +7,7 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/no_output.hpp"
 
-/// Checks of a call's arguments by their types alone.
+/// Compile-time checks of the types of layer(device, x, y)'s arguments.
 namespace fusekit::detail {
 
 /// Refuses a type that is no tensor, such as a bare pointer or a std::vector.
@@ -64,7 +64,7 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// Element type of a tensor or a view as the application names it: __half for elements stored as half. U, if given.
+/// Element type of X as the application wrote it: __half, not the fk::half that has its bits. U, unless U is void.
 template <class X, class U = void>
 struct GivenOf {
     using Type = U;

@@ -73,8 +73,8 @@ FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     return (end + alignof(Args) - 1) / alignof(Args) * alignof(Args) == sizeof(Args);
 }
 
-/// Checks the extents of each view against y by rank: K; K x P x Q; N x K x P x Q. A mode of extent 1 and stride 0 is
-/// broadcast.
+/// Checks every view among the fields of an operator's Args against the shape of y, by the view's rank: rank 1 is K,
+/// rank 3 is K x P x Q, rank 4 is N x K x P x Q. A mode of extent 1 and stride 0 is broadcast.
 class CheckViews {
 public:
     template <class Args>
@@ -142,7 +142,8 @@ private:
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
         else shape = in.y;
-        if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};  // rows of all slices, as in OutputCoord
+        // two spatial modes may stand for a volume: p runs through all slices
+        if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};
         for (int mode = 0; mode < Rank; ++mode)
             if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
         return shape;

@@ -15,8 +15,8 @@ struct Step {
     Text equation;                ///< stated by the operator; may be empty
     CollapsedShape<4> output;     ///< N x K x P x Q
     double flops = 0;             ///< FLOP count over all output elements
-    double parameter_bytes = 0;   ///< bytes of the tensors among its arguments, as its check reads them
-    double activation_bytes = 0;  ///< bytes of activations that it reads and writes as a kernel of its own
+    double parameter_bytes = 0; ///< bytes of the tensors in its Args that its check() visits
+    double activation_bytes = 0; ///< bytes of its input and output, if it ran as a kernel of its own
 
     FUSEKIT_H Step() = default;
     FUSEKIT_H Step(Step const&) = default;
@@ -53,7 +53,7 @@ FUSEKIT_H inline Text padded(Text text, std::size_t width) {
     return text + "  ";
 }
 
-/// Rewrites an operator's equation over channels k as the equation after a Gemm, over columns n.
+/// Rewrites an operator's equation for use after a Gemm: channels [k] become columns [n], [n,k,p,q] becomes [m,n].
 FUSEKIT_H inline Text of_columns(char const* equation) {
     Text result;
     for (char const* c = equation; *c;) {

@@ -40,7 +40,7 @@ struct Fields {
     V value[count];
 };
 
-/// Broadcasts one channel's state to every lane.
+/// Copies Op's prepared parameters of one channel to every lane of a vector V.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type const& state) {
     if constexpr (!Channelwise<Op>) {
@@ -53,7 +53,8 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     }
 }
 
-/// Gathers the states of channels k ... k + count - 1, one per lane; lanes past the last channel repeat it.
+/// Prepares Op's parameters of channels k ... k + count - 1, one channel per lane of a vector V; lanes past the last
+/// channel repeat it.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
     if constexpr (!Channelwise<Op>) {
@@ -83,7 +84,8 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-/// Calls f with x and the arguments that Op's apply has. Calls f once per lane if Op accepts no vectors.
+/// Calls f with the argument list of Op::apply: (x, prepared parameters), (x, args) or (x, at, args). Calls f once per
+/// lane if Op does not accept vectors.
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
@@ -109,29 +111,29 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
-/// An operator that needs the coordinate (n, k, p, q): it loads or stores an element of activations, or raises a
-/// maximum, which must skip pixels outside y.
+/// True for an operator that needs the coordinate (n, k, p, q): it loads or stores an element of activations, or raises
+/// a maximum, which must skip pixels outside y.
 template <class Op>
 concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
-/// Visitor that ignores the views of activations that an operator names.
+/// Callback for Op::views that does nothing: tests at compile time that Op::views exists.
 struct IgnoresView {
     FUSEKIT_H void operator()(auto const&) const {}
 };
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
-/// Elementwise operators, each applied to the result of the previous one: after the head, to its values, as scalars or
-/// vectors; before a Conv or Gemm (prologue), to each value that it reads.
+/// A sequence of elementwise operators, each applied to the result of the previous one. As an epilogue, the operators
+/// are applied to the head's values, scalars or vectors; as a prologue, to each value of x that a Conv or Gemm reads.
 template <class... Ops>
 struct Epilogue {
     static constexpr int size = sizeof...(Ops);
     using Args = KernelTuple<typename Ops::Args...>;
 
-    /// States of Channelwise operators for one channel, or for the channels of a vector's lanes.
+    /// Prepared parameters of the Channelwise operators: of one channel or, if V is a vector, of each lane's channel.
     template <class V>
     using State = KernelTuple<typename ChannelStateOf<Ops, V>::Type...>;
 
-    /// State of channel k, in float or double.
+    /// Prepares the parameters of channel k, in float or double.
     template <class V = float>
     FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -139,41 +141,42 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// States of Channelwise and Placewise operators for one pixel (k, p, q).
+    /// Prepared parameters of the Channelwise and Placewise operators for one pixel (k, p, q).
     using PlaceState = KernelTuple<typename PlaceStateOf<Ops>::Type...>;
 
-    /// Dependence of the results: `channelwise` on k; `placewise` on k, p, q; `located` on n, k, p, q. Operators that
-    /// keep a maximum are located, because raise() needs a coordinate, but load no element of the image.
+    /// Coordinates that the results depend on: `channelwise`: k; `placewise`: k, p, q; `located`: n, k, p, q. Operators
+    /// that keep a maximum are located, because raise() needs a coordinate, but load no element of an image.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_place = (Placewise<Ops> || ...);
     static constexpr bool placewise = located || per_place;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
-    /// True if exactly one operator loads activations, and it names the views that it loads from.
+    /// True if exactly one operator loads activations, and Op::views lists the views that it loads.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// `maxima` counts operators that keep a maximum; `writes`: an operator stores every value beside y; `stores`:
-    /// writes, or keeps a maximum; `collects`: an operator totals the values that pass through it.
+    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: an operator stores every value beside y
+    /// (Store). `stores`: `writes`, or an operator keeps a maximum. `collects`: an operator accumulates statistics
+    /// (ChannelStatistics).
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
     static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
                           collects = (StatisticsOp<Ops> || ...);
 
-    /// Address of maximum `number`.
+    /// Address of the float that Amax operator `number` raises; Amax operators are counted from 0 in plan order.
     template <int number>
     FUSEKIT_HD static constexpr float* maximum(Args const& args) {
         constexpr int at = index_of_maximum(number);
         return TypeAt<at, Ops...>::maximum(get<at>(args));
     }
 
-    /// Calls f with each view of activations that an operator names.
+    /// Calls f with each view of activations that the operators' `views` list.
     FUSEKIT_H static constexpr void views(Args const& args, auto const& f) {
         [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             (views_of<Ops>(get<Nth>(args), f), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// State of a pixel, given as an OutputCoord or a type derived from it; independent of n.
+    /// Prepares the parameters of one pixel; independent of n. `at` is an OutputCoord or a type derived from it.
     template <class At>
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
@@ -182,7 +185,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Broadcasts one channel's state to every lane of a vector.
+    /// Copies the prepared parameters of one channel to every lane of a vector.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -190,7 +193,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// States of `count` consecutive channels from k on, one per lane.
+    /// Prepares the parameters of `count` consecutive channels from k on, one channel per lane.
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -198,8 +201,8 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Applies all operators to x. `state` is a State<V> or, for V = float, a PlaceState. collect(x) is called with
-    /// each value that a statistics operator passes on.
+    /// Applies all operators to x, with prepared parameters `state`: a State<V> or, for V = float, a PlaceState. Calls
+    /// collect(x) with the value that each statistics operator receives.
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
@@ -211,7 +214,8 @@ struct Epilogue {
         return x;
     }
 
-    /// Value that reaches the operator at index Count. Stores of the preceding operators are skipped.
+    /// Value that reaches the operator at index Count: the result of the first Count operators. Store operators among
+    /// them do not store.
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
         auto const apply_unless_stored = [&]<int Nth, class Op>(Op const*) {

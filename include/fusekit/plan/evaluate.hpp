@@ -46,7 +46,7 @@ private:
     }
 };
 
-/// Loads channel c as a Conv or Gemm does: elements of x, after the prologue.
+/// Operand of a Conv or Gemm at (n, c, h, w) for a fixed channel c: the element of x after the prologue's operators.
 template <class V, class BoundPlan, class At>
 struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
@@ -63,7 +63,8 @@ struct HeadInput {
     }
 };
 
-/// Value of the head at one coordinate of y, by the definition.
+/// Value of the plan's head (a Conv here) at one coordinate of y, by the definition: one sum over c, r, s in index
+/// order.
 template <class V, MainloopOp Conv, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const& y, At const& at) {
@@ -120,7 +121,8 @@ FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t
         gradient.data[k * gradient.layout.stride[0]] =
             static_cast<float>(sum_over_pixels<V, At>(bound, k, [](At const&) { return V{1}; }));
 }
-/// The first weight of a filter also writes the filter's bias gradient.
+/// dw[k,c,r,s], with (k, c, r, s) passed as at.n, at.k, at.p, at.q. The call for c = r = s = 0 also writes filter k's
+/// bias gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const&, At const& at) {
@@ -141,9 +143,9 @@ FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V cons
     return x(at.n, at.k, at.p, at.q);
 }
 
-/// Result of the plan at one coordinate, by the definition. V is float or double; `values` are the extents of the
-/// head's output; `at` is a coordinate that loads such values; `state` is the epilogue's state of its channel; collect
-/// is as in Epilogue::apply.
+/// Result of the plan at one coordinate `at` of y, by the definition, in float or double (V). `values` are the extents
+/// of the head's output, before a pool; `state` has the epilogue's prepared parameters of the channel; collect is as in
+/// Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
 FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
                                   At const& at, State const& state, Collect const& collect = {}) {

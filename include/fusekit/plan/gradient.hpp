@@ -13,8 +13,9 @@ FUSEKIT_BEGIN_OPERATOR_CALLS
 
 namespace fusekit::detail {
 
-/// Type: the views to write an operator's parameter gradients to. Also the number of accumulators per gradient total.
-/// An operator with store_gradients writes one gradient per element instead.
+/// Type: struct of optional views that receive Op's parameter gradients; empty if Op has none. `gradient_sums` is the
+/// number of sums over elements that these gradients need. An operator with store_gradients writes one gradient per
+/// element instead of sums.
 template <class Op>
 struct GradientsOf {
     struct Type {};
@@ -30,7 +31,8 @@ template <class Op>
     requires requires { Op::gradient_sums; }
 inline constexpr int gradient_sums<Op> = Op::gradient_sums;
 
-/// Maps dy to dx for batch statistics, after their totals are complete.
+/// Type: function object that maps dy to dx through batch statistics, once the sums over the batch are known; Nothing
+/// for other operators.
 template <class Op, class V>
 struct ProjectionOf {
     using Type = Nothing;
@@ -47,7 +49,8 @@ consteval bool sums_per_place() {
     else return false;
 }
 
-/// Equation of a plan's gradient. Batch statistics, which depend on every x, state their own.
+/// Text of the gradient's equation for describe(). BatchNormTraining supplies its own, because its dx depends on every
+/// x.
 template <class First>
 consteval char const* gradient_equation() {
     if constexpr (requires { First::gradient_equation; }) return First::gradient_equation;
@@ -82,7 +85,7 @@ struct Gradient {
     static constexpr int sums = (0 + ... + gradient_sums<Ops>);
     static constexpr bool per_place = (sums_per_place<Ops>() || ...);
 
-    /// Sums that merge by addition.
+    /// Parameter-gradient sums of one channel or pixel, `sums` numbers; two Totals merge by addition.
     template <class V>
     struct Total {
         V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
@@ -193,8 +196,10 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
 
 private:
-    /// Propagates dy from operator Nth on back to its input x. Projection applies the slope of batch statistics. Adds
-    /// to the parameter-gradient accumulators, from index Sum on, or stores the per-element gradients.
+    /// Returns dL/dx for the input x of operator Nth, given dy = dL/dy of the plan's output: later operators first,
+    /// then the factor slope(x). With `adds`, adds the operators' terms to their parameter-gradient sums, from
+    /// sums[Sum] on; without it, calls store_gradients. Returns at batch statistics (Nth = 0) without their slope,
+    /// which Projection applies later.
     template <bool adds, int Nth, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<Nth>(state);

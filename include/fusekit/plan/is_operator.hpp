@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Requirements of an operator, one concept each.
+/// One concept per requirement on an operator, so that is_operator() can name the one that is not met.
 template <class Op>
 concept HasArgs = requires { typename Op::Args; };
 template <class Op>

@@ -7,7 +7,7 @@
 
 namespace fusekit::detail {
 
-/// Number of values that are added sequentially before their total is merged with others.
+/// Block length of pairwise sums: values that are added sequentially before their total is merged with others.
 inline constexpr std::int64_t addends = 64;
 
 /// Function object that merges two totals; a type, so that its call operator carries the compiler flags of its
@@ -20,8 +20,8 @@ struct Merged {
 };
 inline constexpr Merged merged;
 
-/// Pairwise summation of the numbers [begin, end): leaf(begin, end) totals up to `block` numbers, and merge(a, b)
-/// combines the totals of two halves, the first of which has `block` times a power of two. Each number takes part in
+/// Pairwise summation over the index range [begin, end): leaf(begin, end) totals up to `block` values, and merge(a, b)
+/// combines the totals of two halves, the first of which has `block` times a power of two. Each value takes part in
 /// O(log(count)) merges, so rounding errors grow as log(count) (Higham 2002, section 4.2). The order depends on the
 /// count alone.
 template <class Leaf, class Merge>
@@ -34,8 +34,8 @@ FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int
     return merge(first, pairwise(begin + half, end, block, leaf, merge));
 }
 
-/// Calls f(row, first, last) for each row of the numbers [begin, end) laid out in rows of `columns`: [first, last) are
-/// its columns.
+/// Calls f(row, first, last) for each row that the range [begin, end) of a row-major matrix with `columns` columns
+/// touches; [first, last) are the columns touched in that row.
 template <class F>
 FUSEKIT_H constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
     std::int64_t row = begin / columns, first = begin % columns;

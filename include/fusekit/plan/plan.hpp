@@ -17,7 +17,8 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// Reinterprets views of B x M x N, which a field of Args collapsed as signals, as matrices.
+/// For operators after a Gemm: reinterprets each rank-3 view in Args as a batch of matrices, B x M x N. A rank-3 view
+/// was converted as signals, N x C x W, when Args was filled.
 template <class Op>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
@@ -30,7 +31,7 @@ FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
         });
 }
 
-/// Moves the operators' arguments, in plan order, into their slots.
+/// Builds a BoundPlan from the operators' Args, given in plan order: assigns them to prologue, head and epilogue.
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;

@@ -81,8 +81,8 @@ private:
     struct Memory {
         Layout<Rank> layout;
         DataType type = data_type<T>;
-        std::uintptr_t begin, end;  ///< bytes from its pointer to its first, and past its last
-        std::uintptr_t alignment;  ///< of the pointer, in bytes
+        std::uintptr_t begin, end;  ///< byte offsets from the data pointer to the first byte, and past the last
+        std::uintptr_t alignment;  ///< alignment of the data pointer, in bytes
 
         template <class Data>
         FUSEKIT_H explicit Memory(TensorView<Data, Rank> const& view)
@@ -95,7 +95,8 @@ private:
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         FUSEKIT_H bool has_no_elements() const { return begin == end; }
-        /// Accepts any address, even null, for a tensor without elements.
+        /// True if `address` is valid for this tensor: non-null and aligned. Without elements, any address is, even
+        /// null.
         FUSEKIT_H bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }
@@ -141,8 +142,9 @@ private:
                reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
     }
 
-    /// Returns the error, with validate()'s wording. Returns none, and allocates nothing, if only the device's view of
-    /// the memory had to be refreshed.
+    /// Slow path of run(): repeats the checks exactly and returns the error, with validate()'s wording. Returns none,
+    /// and allocates nothing, if the fast checks failed only because the device's view of the memory had to be
+    /// refreshed.
     [[gnu::cold, gnu::noinline]] FUSEKIT_H Refusal refuse(Stream const& stream, T const* x, U* y,
                                                           WorkspaceView workspace) const {
         Refusal refusal;

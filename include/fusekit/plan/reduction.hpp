@@ -12,8 +12,8 @@ namespace fusekit::detail {
 ///   total = accumulator.total(count); totals are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
-/// A head without totals, or one that does not wait for them, applies while it adds, and reads each value once. A head
-/// with an operand loads one element of the operand for every value.
+/// With `waits` false, or without totals, add() and apply() run in the same pass, which reads each value once; else
+/// apply() runs in a second pass. With `has_operand`, one element of a second tensor is loaded for every value.
 template <class Head>
 struct ReductionSteps;
 

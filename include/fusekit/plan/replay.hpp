@@ -5,7 +5,8 @@
 
 namespace fusekit::detail {
 
-/// Op without the tensors that it stores beside its value.
+/// Replaces an operator with side effects (Store, Amax, ChannelStatistics) when values are recomputed: y = x, and
+/// nothing is stored.
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;
@@ -44,8 +45,8 @@ struct ReplayedOf<Op> {
     using Type = Passing<Op>;
 };
 
-/// Operator that recomputes a forward value: loads batch statistics from where the forward run saved them, and stores
-/// nothing.
+/// Operator that recomputes Op's forward value in a backward pass: BatchNormTraining loads the statistics that the
+/// forward run saved, and an operator that stores beside y becomes Passing<Op>.
 template <class Op>
 using Replayed = typename ReplayedOf<Op>::Type;
 

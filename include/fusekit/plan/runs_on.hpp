@@ -10,11 +10,13 @@ namespace fusekit::detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// True if an operator is compiled for processors that compute in Memory. A backend specialises it to refuse.
+/// True if Op is compiled for the processors of memory type Memory (host or GPU). A backend specialises it to refuse an
+/// Op.
 template <class Memory, class Op>
 inline constexpr bool has_code_for = true;
 
-/// True if an argument may be in Memory, as far as its type tells: a tensor's type names its memory, a view's does not.
+/// True if an argument of type Given may be in memory of type Memory: a Tensor's type names its memory; a view may
+/// point anywhere.
 template <class Memory, class Given>
 inline constexpr bool lies_in = true;
 template <class Memory, class Given>

@@ -13,7 +13,7 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-/// Index, type and arguments of the operator of an Epilogue that collects statistics.
+/// Index, type and Args of the operator of an Epilogue that collects statistics (ChannelStatistics).
 template <class Epilogue>
 struct Collector;
 template <class... Ops>
@@ -26,7 +26,8 @@ struct Collector<Epilogue<Ops...>> {
     }
 };
 
-/// Layout of tile totals in scratch, for a plan with a Conv: [tile][float of the total][channel].
+/// View of the scratch that holds one Total per tile and channel, for a plan with a Conv. Layout: [tile][float of the
+/// Total][channel].
 template <class Total>
 struct TileTotalsView {
     static constexpr int words = sizeof(Total) / sizeof(float);

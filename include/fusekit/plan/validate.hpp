@@ -58,14 +58,14 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
-/// Refuses a run that writes nothing: fk::no_output for a plan that stores nothing beside y.
+/// Refuses a run that writes nothing: y is fk::no_output, and no operator stores beside y.
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
     in.fail("", "an output, as the plan writes none beside it", "no_output");
 }
 
-/// Check for a run of a plan on an input of one shape and type.
+/// Context for the argument checks of a run of Plan on x of these extents and type.
 template <class Plan>
 FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
@@ -83,23 +83,24 @@ consteval char const* modes_of_y() {
     else return "N x K x P x Q";
 }
 
-/// Access to x: in place if y may be x.
+/// Access to x: read in place if the plan allows y to be x.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
 
-/// True if the head maps one x to y of several extents, between which a given y decides.
+/// True if several shapes of y are valid for one x, as for a TransposedConv with strides: the caller's y selects one.
 template <class Plan>
 inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Plan::Head::Args const& args) {
     Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
 };
 
-/// Time at which the addresses of x and y are known: now, or at a later run, which checks them. `never`: nothing runs,
+/// `known`: the addresses of x and y are known now; `later`: a later run passes and checks them; `never`: nothing runs,
 /// and arguments may be null too.
 enum class Addresses { known, later, never };
 
-/// Refuses an x that `bound` cannot compute from on `device`, and a y that cannot hold the result: throws Error, or
-/// stores it in `refusal` if given. Adds the memory of all arguments to `aliases`, x's first if its address is known.
-/// `y` is null if it is yet to be allocated, or not written. Returns the extents of the output, N x K x P x Q.
+/// Refuses an x that `bound` cannot be applied to on `device`, and a y that cannot hold the result: throws Error, or
+/// stores the error in `refusal` if that is not null. Adds the memory of all arguments to `aliases`, x's first if its
+/// address is known. `y` is null if it is not allocated yet, or not written. Returns the extents of the output, N x K x
+/// P x Q.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                                      TensorView<U, Rank> const* y, Device const& device, AliasChecker& aliases,

@@ -25,7 +25,7 @@ struct Slices<3> {
     std::int64_t x, y;
 };
 
-/// Numbers of slices of x and y, as divisors of their rows: at least 1.
+/// Numbers of slices of x and y; at least 1, because kernels divide row counts by them.
 template <int Space>
 FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
     auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };
@@ -36,13 +36,15 @@ FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFro
 struct ChannelGroups {
     static constexpr bool of_channels = true;
 };
-/// Groups are matrices of a batch with weights per matrix: rows of images of x and y, with all channels.
+/// Each matrix of a batch is a group with its own weights, as for BatchedGemm. Matrix (a, b) is row b of image a of x
+/// and of y, with all channels.
 struct MatrixGroups {
     static constexpr bool of_channels = false;
-    std::int64_t image_stride, row_stride;  ///< stride from one matrix's weights to those of the next image or row
+    /// strides in elements between the weights of consecutive images, and of consecutive rows
+    std::int64_t image_stride, row_stride;
 };
 
-/// Groups of a head.
+/// Group structure of a head: MatrixGroups for a BatchedGemm, else ChannelGroups.
 template <class Head>
 FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
     if constexpr (BatchedOp<Head>) {
@@ -55,7 +57,7 @@ FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
 template <class Head>
 using GroupsOf = decltype(groups_of<Head>(std::declval<typename Head::Args const&>()));
 
-/// Window geometry of a head.
+/// Type of a head's window geometry: Filter or TransposedFilter.
 template <class Head>
 using GeometryOf = decltype(Head::geometry(std::declval<typename Head::Args const&>()));
 
@@ -82,7 +84,7 @@ struct ConvProblem {
         if constexpr (of_channels) return extent(y, 1) / groups();
         else return extent(y, 1);
     }
-    /// Group of an output.
+    /// Group of the output at pixel `at` and channel k.
     FUSEKIT_HD constexpr Int group_of(Pixel const& at, Int k) const {
         if constexpr (of_channels) return k / group_k();
         else return at.n * extent(y, 2) + at.p;
@@ -90,7 +92,7 @@ struct ConvProblem {
     /// First channel of x, and of y, in a group.
     FUSEKIT_HD constexpr Int first_c(Int group) const { return of_channels ? group * group_c() : 0; }
     FUSEKIT_HD constexpr Int first_k(Int group) const { return of_channels ? group * group_k() : 0; }
-    /// First weight of a group.
+    /// Address of a group's first weight.
     FUSEKIT_HD constexpr W const* weights_of(Int group) const {
         if constexpr (detail::is_transposed<Geometry>) return w.data + group * group_c() * w.layout.stride[1];
         else if constexpr (of_channels) return w.data + group * group_k() * w.layout.stride[0];
@@ -114,7 +116,7 @@ struct ConvProblem {
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
         return {static_cast<Int>(n), static_cast<Int>(p), static_cast<Int>(at - n * plane - p * q)};
     }
-    /// Pixel m of a group.
+    /// Pixel m of GemmM of a group.
     FUSEKIT_HD constexpr Pixel pixel(Int m, Int group) const {
         if constexpr (of_channels) return pixel(m);
         else return {group / extent(y, 2), group % extent(y, 2), m};

@@ -7,10 +7,10 @@
 #include "fusekit/tensor/region.hpp"
 #include "fusekit/text.hpp"
 
-/// Fixes that a refusal of extents suggests, where the extents show one.
+/// Suggestions that a shape error appends if the given extents reveal the mistake, such as NHWC extents passed as NCHW.
 namespace fusekit::detail {
 
-/// Call of a layout: "write fk::NAME(a, b, c, d)".
+/// Suggested call that creates a layout: "write fk::NAME(a, b, c, d)".
 [[gnu::cold]] FUSEKIT_H inline Text call_of(char const* name, Index<4> const& arguments) {
     Text text = Text("write fk::") + name + "(";
     for (int i = 0; i < 4; ++i) text += Text(i ? ", " : "") + Text::number(arguments[i]);
@@ -38,7 +38,7 @@ template <class Modes>
     return fits && (given.from.count == expected.from.count || given.from.count == 1);
 }
 
-/// Advice for activations, N x K x P x Q, or per-pixel parameters, K x P x Q.
+/// Suggestion for activations, N x K x P x Q, or per-pixel parameters, K x P x Q.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text activation_advice(char const* argument, Modes const& given, Modes const& expected,
                                                Index<4> const& x, Access access) {
@@ -57,7 +57,8 @@ template <class Modes>
     return "";
 }
 
-/// Advice for the weights of a Conv, K x C/groups x R x S, for x and an output of `channels`, 0 if unknown.
+/// Suggestion for the weights of a Conv, K x C/groups x R x S. x: extents of the input; channels: K of the output, 0 if
+/// unknown.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x,
                                            std::int64_t channels) {
@@ -78,7 +79,8 @@ template <class Modes>
     return "";
 }
 
-/// The advice for an argument whose extents are named by `modes` (Check::readable).
+/// Selects the suggestion by `modes`, the name of the expected extents, such as "K x C/groups x R x S"
+/// (Check::readable).
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
                                     Index<4> const& x, Region const* output, Access access) {

@@ -35,7 +35,7 @@ struct Modes {
         return from == other.from;
     }
 
-    /// Prints the extents that a collapsed shape stands for.
+    /// Formats the extents in the user's modes: N x K x Q for a collapsed signal.
     [[gnu::cold]] FUSEKIT_H Text to_string() const {
         std::int64_t all[8];
         int count = 0;
@@ -54,7 +54,7 @@ struct Modes {
         return joined(all, count);
     }
 
-    /// The same numbers, printed with the modes that `shape` stands for.
+    /// The same numbers with `shape`'s original modes: strides are printed in the order of extents.
     [[gnu::cold]] FUSEKIT_H Modes as_of(Modes const& shape) const {
         Modes result = *this;
         if (shape.of_matrices()) result.from = shape.from;
@@ -83,7 +83,7 @@ private:
     }
 };
 
-/// Strides in the order in which extents are printed.
+/// Formats strides, with modes in the order of the printed extents.
 template <int Rank>
 FUSEKIT_H Text strides_of(CollapsedLayout<Rank> const& layout) {
     return Modes(layout.stride).as_of(layout.shape).to_string();

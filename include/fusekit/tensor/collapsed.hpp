@@ -9,7 +9,7 @@
 /// (tensor/collapse.hpp). Loops read the numbers alone; checks compare the original modes too, and messages print them.
 namespace fusekit {
 
-/// Original modes of collapsed rows and columns.
+/// Records the user's modes that were collapsed to rows and columns.
 struct CollapsedFrom {
     enum Kind : std::uint8_t { matrices, signal, images, volumes };  // `signals` is a macro of Qt
 

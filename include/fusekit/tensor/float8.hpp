@@ -47,7 +47,7 @@ struct Float8Format {
     template <class Floats, class Words>
     FUSEKIT_HD static constexpr Floats decode(Words code) {
         Words const magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
-        // A subnormal is the difference from the smallest normal number with its mantissa, which has the same exponent.
+        // Decodes a subnormal as smallest_normal with the code's mantissa bits, minus smallest_normal.
         auto const raised = config::bit_cast<Floats>((magnitude << shift) + smallest_normal);
         auto const subnormal = config::bit_cast<Words>(raised - config::bit_cast<float>(smallest_normal));
         Words const number = magnitude < (1u << Mantissa) ? subnormal : (magnitude << shift) + rebias;

@@ -34,13 +34,14 @@ struct Region {
     char const* argument = "";
 };
 
-/// Up to `most` steps of `size` bytes.
+/// A stride of `size` bytes that an element's address adds 0 to `most` times.
 struct Steps {
     std::uint64_t size, most;
 };
 
-/// True if whole numbers of steps add up to `distance`, or if the search takes too long. Searches the largest steps
-/// first: in nested layouts, the reach of the smaller steps leaves one or two counts of each to try.
+/// True if distance = sum of n[i] * steps[i].size for some integers 0 <= n[i] <= steps[i].most, or if the search
+/// exceeds `tries`. Steps are sorted by decreasing size: in nested layouts, the sum of all smaller steps then leaves
+/// one or two n[i] to try.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance,
                                                              int& tries) {
     if (distance == 0) return true;

@@ -30,7 +30,7 @@ struct Required : View {
         requires(std::is_convertible_v<Source, View> && !std::is_base_of_v<Required, std::remove_cvref_t<Source>>)
     FUSEKIT_H constexpr Required(Source&& source) : View(std::forward<Source>(source)) {}
 
-    /// From a pointer, in braces.
+    /// Converts from {pointer, layout}.
     template <class T, class V = View>
         requires std::is_constructible_v<V, T*, Layout<V::rank>>
     FUSEKIT_HD constexpr Required(T* data, Layout<V::rank> const& layout) : View(data, layout) {}
@@ -40,7 +40,7 @@ struct Required : View {
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };
 
-/// Constructors are declared, because the names of inherited ones carry no flags (abi.hpp).
+/// Declares Collapsed's constructors again: the names of inherited constructors carry no flags (abi.hpp).
 template <class View, int... Ranks, class Field>
 struct Required<Collapsed<View, Ranks...>, Field> : Collapsed<View, Ranks...> {
     FUSEKIT_HD constexpr Required(Collapsed<View, Ranks...> const& view) : Base(view) {}

@@ -29,7 +29,8 @@ struct Moments {
     /// Unbiased estimate of the variance: divides by count - 1.
     FUSEKIT_HD constexpr V unbiased_variance() const { return deviations / (count - 1) * (per_unit * per_unit); }
 
-    /// All-reduces Moments of equal count: `sum` replaces each number of an array by its sum over all participants.
+    /// All-reduces Moments of equal count: `sum` replaces each number of an array by its sum over all participating
+    /// threads.
     template <std::size_t Count, class Sum>
     FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
         V first[1 + Count], second[Count];
@@ -87,7 +88,7 @@ public:
     }
 
 private:
-    Moments<V> all;  ///< relative to the mean of `one`
+    Moments<V> all;  ///< sums of counts and deviations; the mean stays that of `one`
     V sum{}, squares{};
 };
 

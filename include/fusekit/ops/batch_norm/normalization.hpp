@@ -25,7 +25,7 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return math::assoc_barrier(x - mean) * scale + shift; }
 };
 
-/// Base of the batch norms of one mode.
+/// Base of BatchNormInference and BatchNormTraining in one Mode: shapes of parameters, parameter gradients, checks.
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;

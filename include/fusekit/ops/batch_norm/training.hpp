@@ -44,7 +44,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Scales and shifts a normalized value. Channelwise or Placewise: prepared before the totals are known.
+    /// Scale and shift of a normalized value: y = x * scale + shift. Channelwise or Placewise; prepared before the
+    /// batch statistics are known.
     struct Affine {
         using Args = BatchNormTraining::Args;
         static constexpr auto stage = Stage::normalization;
@@ -72,7 +73,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         }
     };
 
-    /// Coefficients that map each value, from the total of its channel or pixel.
+    /// Returns the map from x to y of one channel or pixel, given the Moments of its values and its scale and shift.
     template <class V>
     FUSEKIT_HD static constexpr detail::Normalization<V> finish(Total<V> const& total,
                                                                 typename Affine::template Prepared<V> const& affine,
@@ -117,8 +118,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         }
     };
 
-    /// dx = scale * inverse_deviation * (dy - mean of dy - (x - mean) * mean of dy * (x - mean) * inverse_deviation^2):
-    /// the statistics depend on every x. `dy` is the mean that is subtracted, `along` the coefficient of x - mean.
+    /// dx = scale * inverse_deviation * (dy - mean(dy) - (x - mean) * mean(dy * (x - mean)) * inverse_deviation^2),
+    /// because the statistics depend on every x. The field `dy` is mean(dy); `along` is the coefficient of x - mean.
     template <class V>
     struct Projection {
         V dy, along;

@@ -4,10 +4,11 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
-/// Elements of x that a filter window covers; tensors are collapsed to rows and columns, the filter is not.
+/// Maps an output index and a filter tap to the element of x that the tap reads, for convolutions and transposed
+/// convolutions. Tensors are collapsed to rows and columns; filters keep their spatial modes.
 namespace fusekit::detail {
 
-/// Filter of one mode as a filter of one row with the same result; others pass through.
+/// Converts a filter of one spatial mode to a filter of one row with the same result; returns others unchanged.
 FUSEKIT_H constexpr Filter<2> with_rows(Filter<1> const& f) {
     return {{1, f.size.w},    {0, f.pad_before.w}, {0, f.pad_after.w},
             {1, f.strides.w}, {1, f.dilations.w},  f.group_count};
@@ -41,8 +42,8 @@ inline constexpr bool is_transposed = false;
 template <int Rank, bool Spreads>
 inline constexpr bool is_transposed<TransposedFilter<Rank, Spreads>> = true;
 
-/// Filter whose windows move over x as the geometry's do; taps are reversed if it is transposed. Its padding may be
-/// negative.
+/// Filter of an ordinary convolution whose windows over x are those of the geometry. For a transposed convolution the
+/// taps are in reverse order, and the padding may be negative.
 template <int Rank>
 FUSEKIT_HD constexpr Filter<Rank> const& window_filter(Filter<Rank> const& f) {
     return f;
@@ -63,7 +64,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(TransposedFilter<Rank, Spreads> const
     return is_single_pixels(f.of_y());
 }
 
-/// Rows of a filter window, over all slices, and its columns.
+/// Number of filter rows, R or, over all slices, T R; number of filter columns, S.
 template <class Geometry>
 FUSEKIT_HD constexpr int window_rows(Geometry const& f) {
     return Geometry::rank == 3 ? f.size[0] * f.size[1] : f.size[0];
@@ -92,7 +93,7 @@ FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, 
     return -i * f.of_y().dilations[mode];
 }
 
-/// Index of x that a tap reads in one mode; out of bounds if the tap reads no element.
+/// Index of x that tap i reads for output index p in one mode; out of bounds, as -1, if the tap reads no element.
 template <class Geometry>
 FUSEKIT_H constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
     Extent const place = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});

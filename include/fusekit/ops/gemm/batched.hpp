@@ -15,7 +15,7 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
     };
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.weights); }
 
-    /// Filters of the first matrix of the batch.
+    /// Weights of the first matrix of the batch, as filters of N x K x 1 x 1.
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
         return detail::MatrixHead<Option>::filters(args.weights.float32, args.weights.type, shape[3], shape[1],
