@@ -43,7 +43,7 @@ FUSEKIT_H constexpr char const* name(ActivationMode mode) {
 
 namespace detail {
 
-/// Args of a mode from alpha, beta and gamma: as many as it has.
+/// Builds a mode's Args from alpha, beta and gamma, using as many of them as Args has fields.
 template <class Mode>
 FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta, float gamma) {
     using Args = typename Mode::Args;

@@ -7,7 +7,7 @@
 
 namespace fusekit::runtime {
 
-/// Activation of a run, with its parameters.
+/// An activation selected at run time: its mode and parameters.
 struct ActivationArguments {
     ActivationMode mode = ActivationMode::passthru;
     float alpha = 0, beta = 0, gamma = 0;
@@ -31,7 +31,7 @@ struct AnyOf {
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
 
-    /// Returns true, with x replaced by f(x), if the mode is one of Modes.
+    /// If the mode is one of Modes, replaces x by f(x) and returns true.
     template <class V>
     FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
         return (applied<Modes>(x, args) || ...);
@@ -97,8 +97,8 @@ struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT
     }
 
 private:
-    /// Kept out of line: compilers inline less into a large function, and the other modes would be called from the
-    /// CPU's loop.
+    /// Kept out of line on CPUs: in a large function compilers inline less, and then call the other modes from the
+    /// vector loop.
     template <class V>
     FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
         return CurvedActivation::apply(x, args);

@@ -68,15 +68,15 @@ enum class Role : std::uint8_t {
     saved_inverse_deviation,
     running_mean,
     running_variance,
-    x,  ///< of the forward run, for a backward run
+    x,  ///< input of the forward run, for a backward run
     scale_gradient,
     shift_gradient,
-    output,  ///< of a Store
+    output,  ///< tensor that a Store writes
     scratch,
 };
 inline constexpr int roles = static_cast<int>(Role::scratch) + 1;
 
-/// Name of a role in an operator's Args.
+/// Name of a role, as in the operator's Args.
 FUSEKIT_H constexpr char const* name(Role role) {
     constexpr char const* names[] = {"weights",
                                      "bias",
@@ -97,15 +97,15 @@ FUSEKIT_H constexpr char const* name(Role role) {
     return names[static_cast<int>(role)];
 }
 
-/// Run-time arguments of one operator. One struct for all operators: an operator reads its fields, and refuses a call
-/// without those that it requires.
+/// Run-time arguments of one operator. One struct serves all operators: an operator reads the fields that it needs, and
+/// refuses a call without those that it requires.
 struct Arguments {
     View tensors[roles];
-    double alpha = 0, beta = 0, gamma = 0;  ///< of an activation
-    double factor = 1;  ///< of a Scale; of a Residual the factor of z
+    double alpha = 0, beta = 0, gamma = 0;  ///< parameters of an activation
+    double factor = 1;  ///< factor of a Scale, or of a Residual's z
     double epsilon = 1e-5;
     double momentum = 0.1;  ///< MIOpen's expAvgFactor
-    double zero_point = 0;  ///< of a Requantize
+    double zero_point = 0;  ///< zero point of a Requantize
 
     FUSEKIT_H constexpr Arguments() = default;
 

@@ -4,7 +4,8 @@
 #include "fusekit/plan/prepared.hpp"
 #include "fusekit/runtime/handle.hpp"
 
-/// Definitions of a form's operations. A unit that includes this includes its device's backend first.
+/// Definitions of the functions that handle.hpp declares for each Form of a PlanSet. A unit that includes this header
+/// includes its device's backend first.
 namespace fusekit::runtime::detail::inline FUSEKIT_FLAGS {
 
 template <class Device, class Prepared>
@@ -25,7 +26,7 @@ struct Holding : AnyRun<Device> {
     if (!of.refusal) of.refusal = Error(of.plan(), tensor, field, std::move(expected), std::move(given));
 }
 
-/// Refuses a tensor whose type or rank differs from the form's.
+/// Refuses a tensor whose type or rank differs from the Form's.
 FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));
@@ -34,7 +35,8 @@ FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& vi
     return false;
 }
 
-/// Binds and prepares a call's arguments. On a refusal, stores the error in the call's reader and does not call f.
+/// Binds and prepares a call's arguments, and calls f(prepared). On a refusal, stores the error in the call's reader
+/// and does not call f.
 template <class Form, class Device, class F>
 FUSEKIT_H void with_prepared(Call<Device> const& call, int alignment, F const& f) {
     using X = typename Form::X;

@@ -9,7 +9,8 @@
 
 namespace fusekit::runtime {
 
-/// Kind of an operator, as a framework names it before it has tensors. Numbers from `own` on belong to the application.
+/// Kind of an operator in a Descriptor, which a framework builds before it has tensors. Numbers from `own` on are for
+/// the application's operators.
 enum class Kind : std::uint8_t {
     conv,
     gemm,
@@ -38,7 +39,7 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode =
         0;  ///< an ActivationMode, NormMode or PoolMode; 0 for other kinds; any number for an application's operator
-    Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv or a Pool
+    Filter<2> filter = fusekit::filter(1, 1); ///< filter of a Conv, or window of a Pool
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };

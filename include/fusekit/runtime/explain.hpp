@@ -5,7 +5,7 @@
 
 namespace fusekit::runtime {
 
-/// Result of a search for a sequence's plan in a set, with the reason for a failure.
+/// Result of the search for a descriptor sequence's plan in a PlanSet, with the reason if there is none.
 struct Explanation {
     enum Reason {
         supported,
@@ -41,7 +41,7 @@ template <class T>
     return name.c_str();
 }
 
-/// First rule that a sequence breaks; "" if none.
+/// First ordering rule that a sequence breaks; `rule` is null if it breaks none.
 struct Broken {
     char const* sentence = "";
     char const* (*rule)() = nullptr;
@@ -53,8 +53,8 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     return result;
 }
 
-/// Edit distance between a sequence and a form: the number of operators that only one of them has, or that differ in
-/// mode or filter. With `of_beginning`, trailing operators of the form do not count.
+/// Edit distance between a sequence and a Form of a set: the number of operators that only one of them has, or that
+/// differ in mode or filter. With `of_beginning`, the Form's operators after the last match do not count.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[most_operators + 1];
     int end = given.size;

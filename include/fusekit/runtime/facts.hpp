@@ -5,7 +5,7 @@
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/runtime/form.hpp"
 
-/// Facts of descriptors for the ordering rules, and their names for messages.
+/// Looks up, for descriptors, the properties that the ordering rules test (plan/sequence.hpp), and names for messages.
 namespace fusekit::runtime::detail {
 
 struct FormList {
@@ -13,7 +13,8 @@ struct FormList {
     int size;
 };
 
-/// Facts of a library operator that a descriptor names, even if no set contains it.
+/// Properties of the library's operator that a descriptor names, whether or not a set contains it; null for an
+/// application's kind.
 FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
     switch (of.kind) {
@@ -41,7 +42,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     return nullptr;
 }
 
-/// Operator of the set that a descriptor names; null if there is none.
+/// First operator of a set's plans that accepts the descriptor; null if there is none.
 FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)
@@ -49,7 +50,7 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
     return nullptr;
 }
 
-/// Operator as in a plan's source: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
+/// Spells an operator as in a plan's source: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
 [[gnu::cold]] FUSEKIT_H inline Text written(FormList const& forms, Descriptor const& of) {
     auto const norm = [&](char const* which) {
         return Text(which) + (of.mode == static_cast<int>(NormMode::spatial) ? "<Spatial>" : "<PerActivation>");

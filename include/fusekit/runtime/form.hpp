@@ -8,14 +8,14 @@
 
 namespace fusekit::runtime {
 
-/// A plan of a PlanSet, for x of element type X and y of element type Y.
+/// An entry of a PlanSet: a plan for x of element type X and y of element type Y.
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 
-/// Description of one operator of a form.
+/// One operator of a Form, as descriptors name it.
 struct Slot {
     Descriptor descriptor;
-    std::uint32_t modes;  ///< bit mask of supported modes; 0 if only the descriptor's
+    std::uint32_t modes; ///< bit mask of supported modes; 0 if the operator has the descriptor's mode only
     bool any_filter, optional;
     detail::OperatorFacts facts;
     Text (*name)();
@@ -27,8 +27,8 @@ struct Slot {
     }
 };
 
-/// Description of a form. Operators are listed as descriptors name them: for a Backward plan, those of the forward
-/// plan.
+/// Run-time description of a Form: its operators in plan order, as descriptors name them. A Backward plan lists the
+/// operators of the forward plan.
 struct FormInfo {
     Slot const* entries;
     int size;
@@ -38,7 +38,7 @@ struct FormInfo {
     int rank;
 };
 
-/// Index of the descriptor that matches each operator of a plan; -1 if the operator is absent.
+/// For each operator of a Form, the index of the matching descriptor; -1 if the sequence omits the operator.
 struct Matching {
     std::int8_t at[most_operators];
     bool fits = false;
@@ -47,12 +47,13 @@ struct Matching {
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Matches descriptors to operators in order, each to the first that accepts it. Fits if all descriptors are matched
-/// and every unmatched operator is optional or, with `of_beginning`, follows the last match.
+/// Matches descriptors to a Form's operators in order, each to the first operator that accepts it. `fits` is true if
+/// all descriptors are matched and every unmatched operator is optional or, with `of_beginning`, follows the last
+/// match.
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
-    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition silences g++
+    for (int i = 0; i < form.size && i < most_operators; ++i) { // the second condition avoids a g++ warning
         result.at[i] = -1;
         if (next < given.size && form.entries[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
         else if (!form.entries[i].optional && !(of_beginning && next == given.size)) return result;
@@ -88,13 +89,13 @@ consteval Slot slot_of() {
 };  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// Reads the arguments of a call's operators.
+/// Reads the operators' Args from the arguments of a call.
 struct Reader {
     Descriptor const* descriptors;
     Arguments const* arguments;
     std::int8_t const* at;
     int rank_of_x;
-    bool stands_in;  ///< replace null pointers by stand-in addresses
+    bool stands_in; ///< true: null pointers are replaced by fake addresses (tensor/stand_in.hpp)
     Text (*plan)();
     Refusal& refusal;
 
@@ -117,7 +118,7 @@ struct Reader {
     }
 };
 
-/// Binds the plan of a form to the arguments of a call.
+/// Binds a Form's plan to the arguments of a call.
 template <class ThePlan>
 struct Bind;
 
@@ -152,7 +153,7 @@ struct Bind<BackwardOf<FusedPlan<Ops...>>> {
     }
 
 private:
-    /// x of the forward run, which one operator's arguments contain.
+    /// Input x of the forward run, which is among the arguments of one of the operators.
     FUSEKIT_H static AnyActivations input(Reader const& reader) {
         using First = TypeAt<0, Ops...>;
         for (int i = 0; i < size; ++i)

@@ -19,15 +19,16 @@ FUSEKIT_H inline bool is_aligned(void const* data, DataType type) {
 
 }  // namespace detail
 
-/// Run-time arguments of one operator, for its reader (runtime/operator.hpp): returns views of the rank and element
-/// type that a field needs. A missing or unsuitable argument stores an Error, and the returned view is not used.
+/// Run-time arguments of one operator, for OperatorOf<Op>::read() (runtime/operator.hpp): returns views of the rank and
+/// element type that a field of Args needs. A missing or unsuitable argument stores an Error in `refusal`, and the
+/// returned view is not used.
 class Given {
 public:
     Descriptor const& descriptor;
     Arguments const& arguments;
 
-    /// Stand-in addresses from number `stand_ins` on replace null pointers unless it is negative: for queries that need
-    /// layouts alone.
+    /// If `stand_ins` is not negative, null pointers are replaced by fake addresses (tensor/stand_in.hpp), numbered
+    /// from `stand_ins` on: for queries that need layouts alone.
     FUSEKIT_H Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x,
                     int the_stand_ins, Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
         : descriptor(the_descriptor),
@@ -42,7 +43,7 @@ public:
         if (!refusal) refusal = Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 
-    /// True if a tensor is given.
+    /// True if the tensor of this role is given.
     FUSEKIT_H bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
 
     FUSEKIT_H static float number(double value) { return static_cast<float>(value); }
@@ -64,7 +65,7 @@ public:
         }
     }
 
-    /// Output activations of 2 to 5 modes.
+    /// Writable activations of 2 to 5 modes.
     FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
@@ -88,7 +89,7 @@ public:
         }
     }
 
-    /// Per-channel floats; per-pixel floats, K x P x Q or 1 x K x P x Q.
+    /// Floats per channel, K; the next function: floats per pixel, K x P x Q or 1 x K x P x Q.
     FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -110,7 +111,7 @@ public:
         }
     }
 
-    /// Output of per-channel or per-pixel floats, optional.
+    /// Optional writable floats per channel, or per pixel (written_places).
     FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
@@ -161,7 +162,8 @@ private:
         return {static_cast<T*>(pointer(role)), layout};
     }
 
-    /// Rank of a tensor, which must be given and have `least` to `most` modes.
+    /// Returns the rank of a tensor. Refuses one that is not given, has a null or misaligned pointer, or does not have
+    /// `least` to `most` modes.
     FUSEKIT_H int takes(Role role, int least, int most) const {
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");

@@ -18,7 +18,7 @@ class Stream;
 
 namespace runtime {
 
-/// Type that runs are enqueued on: a stream of the device or, if the backend has none, the device.
+/// Type: the stream that runs are enqueued on or, if the backend has no streams, the device.
 template <class Device>
 struct StreamOf {
     using Type = Device;
@@ -30,8 +30,8 @@ struct StreamOf<hip::Device> {
 template <class Device>
 using Stream = typename StreamOf<Device>::Type;
 
-/// Type-erased Prepared. Immutable; may be run from many threads and streams at once. Memory of its arguments must
-/// outlive its runs.
+/// Type-erased Prepared run. Immutable; may be run from many threads and streams at once. The memory of its bound
+/// arguments must outlive its runs.
 template <class Device>
 class AnyRun {
 public:
@@ -52,7 +52,7 @@ using Run = std::unique_ptr<AnyRun<Device>>;
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// All inputs of a call on a form.
+/// All inputs of a call of a Form.
 template <class Device>
 struct Call {
     Stream<Device>& stream;
@@ -62,7 +62,7 @@ struct Call {
     int alignment;
 };
 
-/// Functions of a form, type-erased.
+/// The functions of a Form, type-erased.
 template <class Device>
 struct Operations {
     void (*output_shape)(Reader const&, View const& x, Index<4>& shape);
@@ -71,7 +71,8 @@ struct Operations {
     void (*run)(Call<Device> const&, WorkspaceView workspace);
 };
 
-/// A form compiled for a device: `extern template struct Compiled<Device, Form<...>>` if another unit instantiates it.
+/// A Form's functions compiled for a device. If another unit instantiates them, declare `extern template struct
+/// Compiled<Device, Form<...>>`.
 template <class Device, class TheForm>
 struct Compiled {
     FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);
@@ -104,8 +105,8 @@ public:
     FUSEKIT_H int size() const { return count; }
     FUSEKIT_H Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
-    /// Extents of y for this x. Pointers of tensors may be null: only extents are read. An extent of 0 in x or the
-    /// weights may give an extent of 0 in y.
+    /// Extents of y for an x of these extents. Reads no pointers, which may be null. An extent of 0 in x or the weights
+    /// may give an extent of 0 in y.
     FUSEKIT_H Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
@@ -117,7 +118,7 @@ public:
         return shape;
     }
 
-    /// Workspace bytes of a run. Pointers may be null; non-null pointers must be the device's.
+    /// Workspace bytes of a run. Pointers may be null; other pointers must be to memory of the device.
     template <class On>
     FUSEKIT_H Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x,
                                                   View const& y) const {
@@ -140,8 +141,8 @@ public:
         return refusal;
     }
 
-    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or, if none is
-    /// given, the stream's own.
+    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or the stream's own
+    /// if none is given.
     template <class On>
     FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
                           WorkspaceView workspace = {}) const {

@@ -124,7 +124,7 @@ namespace detail {
 template <class Mode>
 inline constexpr NormMode norm_mode = std::is_same_v<Mode, Spatial> ? NormMode::spatial : NormMode::per_activation;
 
-/// Views of a batch norm's parameters: per channel or per pixel.
+/// Views of a batch norm's parameters: per channel for Spatial, per pixel for PerActivation.
 template <class Mode>
 FUSEKIT_H auto parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.channels(role);

@@ -10,7 +10,8 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Prepared state that passes a channel's values through bit for bit, and Args with null pointers.
+/// For an omitted operator: prepared parameters with which Op returns its input bit for bit, and Args with null
+/// pointers.
 template <class Op>
 struct Identity;
 template <>
@@ -36,7 +37,7 @@ struct Identity<BatchNormInference<Spatial>> {
 
 }  // namespace detail
 
-/// An operator that a run may omit: values then pass through bit for bit, and nothing is read. One plan serves
+/// Operator that a run may omit: values then pass through bit for bit, and no parameters are read. One plan serves
 /// sequences with and without the operator. Op is a Bias, a BatchNormInference<Spatial> or a Scale.
 template <class Op>
 struct Optional {

@@ -8,7 +8,7 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Hash of the operators' kinds and the element types of a sequence. Activation modes and filters are not hashed.
+/// Hash of a sequence: the kinds of its operators and the element types. Activation modes and filters are not hashed.
 FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));
@@ -18,8 +18,9 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     return hash ^ (hash >> 32);
 }
 
-/// Forms by the hash of each sequence that they serve, including those without optional operators. Open addressing:
-/// forms of equal hash keep the order of the set, before the next empty slot.
+/// Hash table of a set's Forms, with an entry for each sequence that a Form serves, including those without its
+/// optional operators. Open addressing: Forms of equal hash are stored in the order of the set, before the next empty
+/// entry.
 template <int Count>
 struct HashTable {
     static constexpr int places = [] {
@@ -54,8 +55,8 @@ FUSEKIT_H constexpr void add_sequences(Table& table, FormInfo const& form, int i
 
 }  // namespace detail
 
-/// Plans compiled in advance and found at run time, by descriptors of their operators and element types. A Plan among
-/// Forms is for float; Form<Plan, X, Y> for other types. If several serve a sequence, the first is found.
+/// Plans compiled in advance and found at run time, by descriptors of their operators and by element types. A Plan in
+/// the list is for float; Form<Plan, X, Y> is for other types. If several serve a sequence, the first is found.
 ///
 ///     using Layer = Plan<Conv<dynamic>, runtime::Optional<Bias>, runtime::AnyActivation>;
 ///     using Set = runtime::PlanSet<host::Device, Layer>;
@@ -65,7 +66,8 @@ class PlanSet {
 public:
     static constexpr int size = sizeof...(Forms);
 
-    /// Finds the plan of a sequence. Otherwise an Error with the reason, as from explain().
+    /// Finds the plan for a sequence of descriptors. If there is none, returns an Error with the reason, as from
+    /// explain().
     FUSEKIT_H static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
         if (auto const found = find_or_none(descriptors, types)) return *found;
         return explain(descriptors, types).error();
@@ -89,11 +91,11 @@ public:
         return find(Descriptors(descriptors), types);
     }
 
-    /// Explains why no plan is found: the operator and the broken rule, or the nearest plans.
+    /// Explains why there is no plan for a sequence: the operator and the broken rule, or the nearest plans of the set.
     FUSEKIT_H static Explanation explain(Descriptors descriptors, Types types) {
         return detail::explain(all(), descriptors, &types, false);
     }
-    /// Explains a prefix of a sequence: supported if some plan of the set begins with it.
+    /// Explains a sequence that may be continued: supported if some plan of the set begins with it.
     FUSEKIT_H static Explanation accepts_prefix(Descriptors descriptors) {
         return detail::explain(all(), descriptors, nullptr, true);
     }
@@ -102,7 +104,7 @@ public:
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    /// Tables of functions, of the calling unit.
+    /// Function tables of the Forms, compiled with the flags of the calling translation unit (abi.hpp).
     struct Tables {
         FormInfo const* forms[sizeof...(Forms) + 1];
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];

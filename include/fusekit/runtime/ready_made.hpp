@@ -25,11 +25,11 @@ using ConvResidualWith = Plan<Conv<dynamic>, Optional<Scale>, Optional<Bias>, Re
 
 }  // namespace detail
 
-/// C(B)A
+/// Conv, optional Bias, optional activation.
 using ConvBiasActivation = detail::ConvWith<PiecewiseActivation>;
 using ConvBiasCurved = detail::ConvWith<CurvedActivation>;
 
-/// C(B)NA, at inference, with per-channel or per-pixel statistics.
+/// Conv, optional Bias, BatchNormInference with per-channel or per-pixel statistics, optional activation.
 using ConvNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<Spatial>>;
 using ConvNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<Spatial>>;
 using ConvPlaceNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<PerActivation>>;
@@ -40,10 +40,10 @@ using ConvPlaceNormCurved = detail::ConvWith<CurvedActivation, BatchNormInferenc
 using ConvResidualActivation = detail::ConvResidualWith<PiecewiseActivation>;
 using ConvResidualCurved = detail::ConvResidualWith<CurvedActivation>;
 
-/// C(B)A with int8, requantized to int8.
+/// Conv, optional Bias, optional activation on int8, requantized to int8.
 using ConvRequantize = Plan<Conv<dynamic>, Optional<Bias>, PiecewiseActivation, Requantize>;
 
-/// NA at inference, in training, and backward.
+/// Batch norm and optional activation: inference, training, and backward.
 using NormActivation = Plan<BatchNormInference<Spatial>, AnyActivation>;
 using PlaceNormActivation = Plan<BatchNormInference<PerActivation>, AnyActivation>;
 using TrainingActivation = Plan<BatchNormTraining<Spatial>, AnyActivation>;
@@ -51,7 +51,7 @@ using PlaceTrainingActivation = Plan<BatchNormTraining<PerActivation>, AnyActiva
 using TrainingBackward = Backward<TrainingActivation>;
 using PlaceTrainingBackward = Backward<PlaceTrainingActivation>;
 
-/// (B)A
+/// Optional Bias and optional activation, without a convolution.
 using BiasActivation = Plan<Optional<Bias>, AnyActivation>;
 
 }  // namespace fusekit::runtime::ready_made

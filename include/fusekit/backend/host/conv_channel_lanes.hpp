@@ -12,12 +12,12 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// Implicit GEMM with output channels along the lanes of a register tile and pixels along its rows; for channels-last
 /// outputs.
 ///
-/// Filters are packed into panels once per run. A tile's rows, the windows of its pixels, are read in place if few
-/// panels read them; otherwise they are packed once and read by all panels.
+/// Filters are packed once per run into panels of GemmK x tile_columns. A row of a tile is the window of one pixel:
+/// read in place if few panels read it; otherwise packed once and read by all panels.
 ///
-/// Also used for any layout of y if windows of adjacent pixels are not a constant column step apart in x, which no
-/// other loop supports, and if a 2 x 2 Pool follows: then pixels are ordered by window, an item's results stay in its
-/// thread's scratch as floats, and every four rows reduce to one output.
+/// Also used, for any layout of y, if windows of adjacent pixels are not a constant column step apart in x (a strided
+/// transposed convolution), and if a 2 x 2 Pool follows: then pixels are ordered by window, the results of a work item
+/// stay in its thread's scratch as floats, and every four rows reduce to one output.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T,
           class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvChannelLanes {
@@ -59,7 +59,7 @@ public:
 private:
     using Sum = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
-    /// Granularity of an item in tiles: whole pool windows, or all tiles of one total.
+    /// Number of tiles in a work item is a multiple of this: whole pool windows, or all tiles of one statistics total.
     static constexpr std::int64_t together = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
                                              : pools            ? 2
                                                                 : 1;
@@ -69,14 +69,14 @@ private:
         U* y;  ///< address of channel 0; null if results are pooled
     };
 
-    /// Epilogue states of a panel's channels, and the number of valid lanes per vector.
+    /// Epilogue's prepared parameters for a panel's channels, and the number of valid lanes per vector.
     struct Panel {
         typename Epilogue::template State<Vector> state[tile_vectors];
         std::int64_t k0;
         int used[tile_vectors];
     };
 
-    /// `count` tiles from `first` on, in one group.
+    /// A work item of parallel_for: `count` tiles from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
         KRange<Sum>* k_ranges;  // (count, k_ranges_per_tile)
@@ -109,7 +109,7 @@ private:
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    Sum* zero = nullptr;  // (group_c): window row outside x
+    Sum* zero = nullptr;  // (group_c): read for taps outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    /// Finds or packs the rows of an item's tiles. Rows past the last pixel repeat it.
+    /// Finds or packs the rows (windows of pixels) of an item's tiles. Rows past the last pixel repeat the last.
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
         Pixel at = conv.pixel(first, work.group);
@@ -194,7 +194,7 @@ private:
         return work.results + (row * panels + panel) * tile_columns;
     }
 
-    /// Writes an item's outputs, each reduced from four rows of results.
+    /// Writes an item's pooled outputs, each reduced from four consecutive rows of results.
     void write_windows(Item const& work) const {
         std::int64_t const rows = (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
         for (std::int64_t row = 0; row < rows; row += 4)

@@ -12,8 +12,8 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// Implicit GEMM with pixels along the lanes of a register tile and output channels along its rows; for layouts that
 /// are not channels-last.
 ///
-/// A thread packs the windows of a few pixels at a time into panels and multiplies them by all filters. Dense float
-/// filters are read in place; others are packed once per run.
+/// A thread packs the windows of a few pixels at a time into panels of GemmK x tile_columns and multiplies them by all
+/// filters. Dense float filters are read in place; others are packed once per run.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T,
           class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvPixelLanes {
@@ -52,13 +52,13 @@ private:
     using Sum = detail::AccumulatorOf<T>;
     static constexpr int most_panels = 8;
 
-    /// Granularity of an item in panels: all panels of one total.
+    /// Number of panels in a work item is a multiple of this: all panels of one statistics total.
     static constexpr int together = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
     static_assert(most_panels % together == 0);
 
     using Collected = typename TileTotals<Epilogue>::template Accumulator<detail::Axis::pixel>;
 
-    /// `count` panels of pixels from `first` on, in one group.
+    /// A work item of parallel_for: `count` panels of pixels from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
         Sum* windows;  // (count, gemm_k, tile_columns)
@@ -88,7 +88,7 @@ private:
     std::int64_t const weight_floats = direct ? 0 : conv.groups() * group_k * row_stride;
     Sum* weights = nullptr;
 
-    /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
+    /// Packs the windows of the pixels from `m` on, one row of y (Run) at a time; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
         int const total = static_cast<int>((min)(work.count * tile_columns, conv.gemm_m() - m));
         if (total < work.count * tile_columns) {
@@ -111,7 +111,7 @@ private:
         W const* const of_group = conv.weights_of(work.group);
         KRange<Sum> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
-        for (int i = 0; i < tile_rows; ++i) {  // rows past the last filter repeat it
+        for (int i = 0; i < tile_rows; ++i) {  // rows past the last filter repeat the last
             std::int64_t const row = (min)(i, row_count - 1);
             k_range.row[i] = weights + (work.group * group_k + k0 + row) * row_stride;
             if constexpr (std::same_as<W, float>)
@@ -145,7 +145,8 @@ private:
 
     auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), total_pixels); }
 
-    /// Stores `count` pixels of channel k: lanes `lane` ... of the accumulators are pixels `skip` ... of the run.
+    /// Stores `count` pixels of channel k: lanes from `lane` on hold the pixels from number `skip` on of the run
+    /// (pack.hpp).
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
                 typename Epilogue::template State<Vector> const& state, Collected& collected) const {
         std::int64_t const stride = y.layout.stride[3];

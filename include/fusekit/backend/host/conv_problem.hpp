@@ -15,7 +15,7 @@ using Pixel = problem::PixelOf<std::int64_t>;
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geometry> {
     using Sum = detail::AccumulatorOf<T>;
-    /// True if windows of adjacent pixels are a constant step, column_step(), apart in x.
+    /// True if windows of adjacent pixels are a constant distance, column_step() columns, apart in x.
     static constexpr bool has_steps = !detail::spreads<Geometry>;
 
     [[no_unique_address]] detail::SliceHeights<Space> heights;
@@ -40,8 +40,8 @@ struct ConvAndOutput {
     TensorView<U> y;
 };
 
-/// For a 1x1 convolution of dense planes, each plane as one long row; otherwise unchanged. Rows that are matrices with
-/// their own weights are not merged.
+/// If the filter is 1x1 and planes are dense, makes each plane one long row; otherwise returns conv and y unchanged.
+/// Rows that belong to different matrices of a batch are not joined.
 template <class Problem, detail::OutputElement U>
 FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
     ConvAndOutput<Problem, U> flat{conv, y};
@@ -55,7 +55,7 @@ FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U>
     return flat;
 }
 
-/// Strides of channel c and tap t = r S + s in GemmK, taps or channels fastest.
+/// Strides, in a packed row of GemmK, of channel c and of tap t = r S + s: (taps, 1) or (1, channels).
 struct GemmKOrder {
     std::int64_t channel, tap;
 };

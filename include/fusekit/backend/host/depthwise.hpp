@@ -10,9 +10,10 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Depthwise convolution: each output channel reads one input channel, so there is no GEMM to block for, and every
-/// element of x is read a few times at most. Lanes run along the contiguous mode of y. Pixel lanes: rows of x are
-/// padded and widened first. Channel lanes: x is read in place, through tap pointers shared by all channels of a pixel.
+/// Depthwise convolution: each output channel reads one input channel, so that there is no GEMM to block for, and an
+/// element of x is read a few times at most. Lanes run along the contiguous mode of y. With pixels along lanes, rows of
+/// x are padded and converted to the accumulator type first. With channels along lanes, x is read in place, through
+/// pointers to each tap that all channels of a pixel share.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, detail::Axis axis, Element W = T,
           class Geometry = Filter<Space>>
 class Depthwise {
@@ -20,9 +21,9 @@ class Depthwise {
     using Sum = detail::AccumulatorOf<T>;
     static constexpr bool of_channels = axis == detail::Axis::channel;
 
-    /// Scratch of a thread: tap pointers that all vectors of a pixel, or of a row of pixels, share.
+    /// Scratch of a thread: the addresses of a pixel's taps in x, shared by all channels of the pixel.
     struct TapPointers {
-        T const** taps;  ///< x of channel 0 under each tap; null in padding
+        T const** taps;  ///< address of channel 0 of x at each tap; null in padding
         T zeros[lanes] = {};
     };
     struct NoRows {
@@ -72,7 +73,7 @@ private:
     TensorView<U> const& y;
     Rows const padded;
     std::int64_t const vectors = of_channels ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
-    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< rows per tile total
+    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< rows of y per statistics total
     std::int64_t const state_floats =
         round_up(detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)), lanes);
     std::int64_t const weight_floats = conv.taps() * round_up(conv.y[1], lanes);
@@ -103,7 +104,8 @@ private:
                              : 0;
     }
 
-    /// Totals tiles of rows over all images: one item, and so one thread, owns a tile of one vector's channels.
+    /// Accumulates statistics: one work item, and so one thread, accumulates rows_of_tile rows of one vector's
+    /// channels.
     void run_tiles(Device::Turn& turn) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2];
@@ -141,7 +143,7 @@ private:
         }
     }
 
-    /// Computes the lanes of one pixel's channels.
+    /// Computes one vector: `count` channels of one pixel.
     template <class Collect = detail::Nothing>
     void compute(OutputCoord const& at, int count, TapPointers const& pointers, Collect const& collect = {}) const {
         std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
@@ -158,8 +160,8 @@ private:
         write(at, count, v, sum, collect);
     }
 
-    /// Computes the outputs of a row from column at.q on, as many as are buffered. collect(x, count) is called with
-    /// each vector and its number of valid lanes.
+    /// Computes the outputs of a row of y from column at.q on, for the columns that `buffer` holds. Calls collect(x,
+    /// count) with each vector of results and its number of valid lanes.
     template <class Buffer, class Collect = detail::Nothing>
     void compute_row(OutputCoord at, Buffer& buffer, Collect const& collect = {}) const {
         padded.load(buffer, at);

@@ -15,11 +15,11 @@
 
 namespace fusekit::host {
 
-/// Host memory from the C library.
+/// Host memory, allocated by the C library.
 struct Memory {
     static constexpr std::size_t alignment = 64;
 
-    /// Allocates memory aligned to a cache line. Throws Error if there is none.
+    /// Allocates memory aligned to a cache line. Throws Error if memory is exhausted.
     FUSEKIT_H void* allocate(std::size_t bytes) const {
         void* memory = nullptr;
         try_allocate(bytes, memory).raise();
@@ -39,9 +39,11 @@ struct Memory {
 /// Rounds a number of scratch floats up to whole cache lines.
 FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
-/// The CPU: a fixed pool of threads and their scratch memory. Neither copyable nor movable: its threads point to it.
+/// The CPU: a fixed pool of threads and their scratch memory. Neither copyable nor movable, because its threads point
+/// to it.
 ///
 /// Runs from several threads on one Device are serialized; use one Device per thread to overlap them. fork() waits for
+/// runs; in the child process, which inherits no threads, a Device computes on the calling thread.
 /// runs; in the child, which inherits no threads, a Device computes on the calling thread.
 //
 // POSIX threads: <pthread.h> takes 0.02 s to include, <thread> 0.25 s. OpenMP needs -fopenmp from every user and
@@ -70,7 +72,7 @@ public:
                         return nullptr;
                     },
                     this) != 0)
-                count = i;  // fewer threads than requested; the caller alone suffices
+                count = i; // fewer threads than requested; the caller's thread suffices
         has_workers = count > 1;
         enlist();
     }
@@ -104,15 +106,15 @@ public:
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
-    /// Prepares a layer for runs on tensors of these layouts. Precondition: validated. Grows the device's own
-    /// workspace, which runs without a lent workspace use, to the size that the run needs.
+    /// Prepares a layer for runs on tensors of these layouts. Precondition: validated arguments. Grows the device's own
+    /// workspace, for runs to which the caller passes none, to the size that this layer needs.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// The CPU can access every pointer.
     FUSEKIT_H bool has_reached(void const*) const { return true; }
 
-    /// Bytes of the device's own workspace, for runs without a lent one.
+    /// Bytes of the device's own workspace, used by runs to which the caller passes none.
     FUSEKIT_H std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
     /// Grows the device's own workspace to at least `bytes`.
@@ -128,7 +130,7 @@ public:
         return {};
     }
 
-    /// Exclusive use of the device for one run: its threads, and the lent workspace or the device's own.
+    /// Exclusive use of the device during one run: its threads, and a workspace, the caller's or the device's own.
     class Turn {
     public:
         FUSEKIT_H explicit Turn(Device& the_device, WorkspaceView lent = {})
@@ -142,8 +144,8 @@ public:
 
         FUSEKIT_H int threads() const { return device.count; }
 
-        /// Returns `floats` floats of the workspace that the run requested, aligned to a cache line and disjoint from
-        /// those of earlier calls. Uninitialised.
+        /// Returns `floats` uninitialised floats of the workspace, aligned to a cache line and disjoint from those of
+        /// earlier calls. Precondition: the run's workspace size includes them.
         FUSEKIT_H float* scratch(std::int64_t floats) {
             float* const first = next;
             next += scratch_size(floats);
@@ -190,7 +192,8 @@ private:
         return processors > 0 ? static_cast<int>(processors) : 1;
     }
 
-    /// All devices of the process. fork() locks each between runs, so that a child's copies are consistent.
+    /// List of all devices of the process. fork() locks each of them between two runs, so that the child's copies are
+    /// consistent.
     static inline Device* devices = nullptr;
     static inline pthread_mutex_t devices_mutex = PTHREAD_MUTEX_INITIALIZER;
     static inline bool watches_forks = false;

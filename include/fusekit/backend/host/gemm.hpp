@@ -8,14 +8,14 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Register tile: tile_rows x tile_columns accumulators fill the register file, except the registers of one row's
-/// broadcast and a panel's two vectors.
+/// Register tile of the CPU GEMM: tile_rows x tile_columns accumulators fill the register file, but for the broadcast
+/// element of a row and the two vectors of a panel.
 inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;
 inline constexpr int tile_columns = tile_vectors * lanes;
 
-/// A range of GemmK in which every row of a tile is contiguous. Rows past the last one repeat another. Sum is the type
-/// of factors and accumulators: float or std::int32_t.
+/// A range of GemmK in which every row of a tile is contiguous: addresses of the rows, and the length. Rows past the
+/// last pixel or filter repeat another row. Sum is the type of operands and accumulators: float or std::int32_t.
 template <class Sum>
 struct KRange {
     Sum const* row[tile_rows];
@@ -25,7 +25,7 @@ struct KRange {
 /// Prefetches the first cache lines of a tile's rows: short rows end before the hardware prefetcher detects them.
 template <class Sum>
 void prefetch(KRange<Sum> const& k_range) {
-    constexpr int most = 256, line = 16;  // of 4 bytes
+    constexpr int most = 256, line = 16; // elements of 4 bytes
     for (Sum const* row : k_range.row)
         for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }
@@ -55,7 +55,8 @@ template <class Sum, int... Row>
 
 }  // namespace detail
 
-/// Multiplies tile_rows rows, given as ranges of GemmK, by a packed panel of GemmK x tile_columns.
+/// result = rows x panel: multiplies tile_rows rows, given as `count` ranges of GemmK, by a packed panel of GemmK x
+/// tile_columns.
 template <class Sum>
 [[gnu::noinline]] void gemm_tile(TileSums& result, KRange<Sum> const* k_ranges, std::int64_t count, Sum const* panel) {
     detail::gemm_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});

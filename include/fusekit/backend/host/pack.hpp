@@ -25,8 +25,8 @@ void copy_widened(Sum* to, T const* from, std::int64_t count) {
     for (; i < count; ++i) to[i] = detail::widened_to<Sum>(from[i]);
 }
 
-/// Transposes `lanes` filters by `count` of their contiguous channels: to[c][filter], rows tile_columns apart. Filters
-/// past `filters` become zero.
+/// Transposes `lanes` filters of `count` contiguous channels: to[c][filter], where rows c are tile_columns elements
+/// apart. Filters past `filters` become zero.
 template <class Sum, Element T>
 void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -41,15 +41,16 @@ void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int fil
     }(std::make_integer_sequence<int, lanes>{});
 }
 
-/// Packs filters k0 ... k0 + tile_columns - 1 of a group into one panel: panel[(t C + c)][column], zero past the last
-/// filter.
+/// Packs filters k0 ... k0 + tile_columns - 1 of a group into one panel: panel[t C + c][column] for tap t and channel
+/// c, zero past the last filter.
 template <class Problem>
 void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c(), k_end = conv.group_k();
     auto const* const first = conv.weights_of(group);
     bool const neighbours = stride[1] == 1;
-    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;  // channels whose part of the panel fits L1
+    // channels per block: the block of the panel fits L1
+    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;
     for (int r = 0; r < conv.window_rows(); ++r)
         for (int s = 0; s < conv.window_columns(); ++s, panel += channels * tile_columns)
             for (int column = 0; column < tile_columns; column += lanes)
@@ -78,7 +79,7 @@ bool weights_are(Problem const& conv, GemmKOrder order) {
     return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
 }
 
-/// Packs filter k of a group as one row, in the given order of GemmK.
+/// Packs filter k of a group as one row of GemmK, in the given order.
 template <class Problem>
 void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64_t group, std::int64_t k,
                      GemmKOrder order) {
@@ -91,7 +92,8 @@ void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64
                     detail::widened_to<typename Problem::Sum>(first[conv.w.layout.offset({{k, c, r, s}})]);
 }
 
-/// Packs the window of one output pixel as one row, row[t C + c]; taps outside x are zero.
+/// Packs the window of one output pixel as one row of GemmK, row[t C + c] for tap t and channel c; taps outside x are
+/// zero.
 template <class Problem>
 void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
@@ -112,25 +114,25 @@ void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const
     }
 }
 
-/// `count` adjacent pixels in one row of one image, from pixel `first` of an item on.
+/// `count` consecutive pixels of one row of y; the first has number `first` among the pixels of the work item.
 struct Run {
     Pixel at;
     int first, count;
 };
 
-/// Adjacent pixels of a run for one filter tap, within one panel: their offset in the panels for channel 0, and their
-/// source offset in the channel's plane; no_source if the tap reads padding.
+/// Consecutive pixels of a Run for one filter tap, within one panel. `to`: their offset in the panels, for channel 0;
+/// `from`: offset of the first element read, in a channel's plane of x, or no_source if the tap reads padding.
 struct Piece {
     static constexpr std::int64_t no_source = INT64_MIN;
     std::int64_t to, from;
     int count;
 };
 
-/// Maximum number of pieces of a run for one tap over `panels` panels: one per panel, one more if it starts within a
-/// panel, and one for padding at each end.
+/// Maximum number of Pieces of a Run for one tap over `panels` panels: one per panel, one more if the Run starts within
+/// a panel, and one for padding at each end.
 constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
-/// Splits a run into pieces for every tap, in GemmK order with taps innermost. Returns the end of the pieces.
+/// Splits a Run into Pieces for every tap, in GemmK order with taps innermost. Returns the end of the Pieces.
 template <class Problem>
 Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
@@ -140,7 +142,7 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
         for (int s = 0; s < conv.window_columns(); ++s) {
             std::int64_t const w = conv.column(run.at.q, s);
             std::int64_t const tap = (std::int64_t{r} * conv.window_columns() + s) * order.tap * tile_columns;
-            int begin = 0, end = conv.has_row(h) ? run.count : 0;  // of the pixels inside x
+            int begin = 0, end = conv.has_row(h) ? run.count : 0;  // range of pixels whose tap is inside x
             while (begin < end && w + begin * step < 0) ++begin;
             while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
             for (int i = 0; i < run.count; i += piece++->count) {
@@ -158,8 +160,8 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
     return piece;
 }
 
-/// Packs the windows of adjacent pixels into panels[pixel / columns][k of GemmK][pixel % columns], where columns is
-/// tile_columns. Taps outside x are zero. `pieces` is scratch for the pieces of one run.
+/// Packs the windows of the pixels of a Run into panels[pixel / columns][k of GemmK][pixel % columns], where columns is
+/// tile_columns. Taps outside x are zero. `pieces` is scratch for the Pieces of one Run.
 ///
 /// Channels are the outer loop, so that each channel's plane is read once, contiguously for all panels.
 template <class Problem>
@@ -168,7 +170,8 @@ void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
     std::int64_t const channels = conv.group_c(), panel_step = order.channel * tile_columns;
-    constexpr std::int64_t ahead = 8;  // in channels: a plane's segment is too short to train the hardware prefetcher
+    // prefetch distance in channels: a plane's rows are too short for the hardware prefetcher
+    constexpr std::int64_t ahead = 8;
     for (std::int64_t c = 0; c < channels; ++c) {
         auto const* const x = conv.x.data + (c0 + c) * plane;
         auto const* const later = c + ahead < channels ? x + ahead * plane : x;

@@ -7,11 +7,11 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Rows of one plane of x, converted to the accumulator type and zero-padded. For a stride of S, a row is stored as S
-/// phases, every S-th element starting at each of the first S, so that a filter tap of adjacent outputs is one
+/// Rows of one plane of x, converted to the accumulator type and zero-padded. With a column stride S, a row is stored
+/// as S phases: phase i has the elements i, i + S, i + 2 S, ... Then one filter tap of adjacent outputs is one
 /// unaligned vector load.
 ///
-/// A buffer holds the rows that one output row reads, for `columns` outputs at a time.
+/// A buffer holds the rows of x that one row of y reads, for `columns` outputs at a time.
 template <class Problem, int Space>
 class PaddedRows {
     using Sum = typename Problem::Sum;
@@ -22,15 +22,15 @@ public:
     /// Buffer of one thread.
     struct Buffer {
         std::int64_t n = -1, k = -1, first = -1;  ///< plane and first output column of the stored rows
-        std::int64_t* stored = nullptr;           ///< (slot_count) row of x in each slot, or -1
-        std::int64_t* offsets = nullptr;          ///< (window columns) offsets of the first output's taps
-        Sum const** rows = nullptr;               ///< (window rows) rows that the taps of an output row read
-        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slots
+        std::int64_t* stored = nullptr; ///< (slot_count) number of the row of x in each slot of `rows` memory, or -1
+        std::int64_t* offsets = nullptr; ///< (window columns) offset of each tap of the first output
+        Sum const** rows = nullptr; ///< (window rows) address of the stored row that each row of taps reads
+        Sum* zeros = nullptr; ///< a row of zeros, read for padding; the slots follow
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
 
-    /// True if rows are short enough to buffer: a large dilation spreads the taps too far.
+    /// True if the columns that a window spans are few enough to buffer: a large dilation spreads the taps too far.
     bool fit() const { return span < 4096; }
 
     std::int64_t columns() const { return (min)(round_up(conv.y[3], lanes), max_columns); }
@@ -39,7 +39,7 @@ public:
         return 2 * (slot_count + conv.window_columns() + conv.window_rows()) + (slot_count + 1) * row_floats;
     }
 
-    /// Makes an empty buffer in memory of floats().
+    /// Makes an empty buffer in `memory`, of floats() floats.
     Buffer buffer(float* memory) const {
         Buffer result;
         result.stored = reinterpret_cast<std::int64_t*>(memory);
@@ -66,10 +66,12 @@ public:
 private:
     static constexpr std::int64_t max_columns = 1024;
 
-    std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;  ///< columns of x for output column 0
+    /// smallest column of x that output column 0 reads, and the distance to the largest
+    std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;
     std::int64_t const advance = conv.column_step();
     std::int64_t const phase_floats = columns() + span / advance + 1, row_floats = advance * phase_floats;
-    /// Slot of a row: for images, its index modulo the window height; for volumes, its tap.
+    /// True if a row of x is stored in slot (row number modulo window height), as for images; for volumes, slot r is
+    /// for row r of the window.
     static constexpr bool by_row = Space == 2;
     std::int64_t const slot_count = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
 

@@ -10,10 +10,11 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 namespace detail {
 
-/// Elements per item: enough to amortise its assignment to a thread, few enough to balance the load.
+/// Elements per work item of parallel_for: enough to amortise the assignment to a thread, few enough to balance the
+/// load.
 inline constexpr std::int64_t pointwise_item = 16 * 1024;
 
-/// Channels, or vectors of channels, whose states an item prepares.
+/// Channels, or vectors of channels, whose parameters one work item prepares.
 inline constexpr std::int64_t channel_item = 128;
 
 /// Contiguous or strided elements of a tensor.
@@ -23,8 +24,9 @@ struct Line {
     std::int64_t stride;
 };
 
-/// Applies the epilogue to `count` elements of a line from `at` on; state(i) is the state of the vector at element i.
-/// All variables are locals, because the compiler must assume that a store may alias anything else.
+/// Applies the epilogue to `count` elements of a line from coordinate `at` on; state(i) returns the prepared parameters
+/// of the vector at element i. All variables are locals, because the compiler must assume that a store may alias
+/// anything else.
 template <class Epilogue, detail::Axis axis, Element T, detail::OutputElement U, class StateAt>
 void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
@@ -52,7 +54,8 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
     }
 }
 
-/// Coordinates of consecutive rows: divides for the first, then increments.
+/// Splits the number of a row into three coordinates, row = (outer middles + middle) inners + inner; divides once, then
+/// increments.
 struct RowCounter {
     std::int64_t outer, middle, inner, middles, inners;
 
@@ -74,9 +77,9 @@ struct RowCounter {
 
 }  // namespace detail
 
-/// Plan without a Conv. Channels-last: loops over all channels of every pixel, with the state of each vector of
-/// channels prepared beforehand. Other layouts: loops over all pixels of every channel of every image; a dense plane is
-/// one long row.
+/// Plan without a Conv. Channels-last: loops over all channels of every pixel, with the prepared parameters of each
+/// vector of channels. Other layouts: loops over all pixels of every channel of every image; a dense plane is one long
+/// row.
 template <class Epilogue, Element T, detail::OutputElement U>
 class Pointwise {
 public:

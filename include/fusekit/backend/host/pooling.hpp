@@ -11,8 +11,9 @@
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Plan without a Conv that pools: every output reduces its window of x. If x's channels are contiguous, lanes run
-/// along them, and a window's values are combined pairwise. Otherwise lanes run along rows of x: the window's rows are
-/// combined into a line of scratch first, and then the line's columns; whole planes are combined pairwise.
+/// along channels, and a window's values are combined pairwise. Otherwise lanes run along rows of x: first the rows of
+/// the windows are combined into one line of scratch, then the columns of the line; for whole planes (GlobalAverage),
+/// all values of the plane are combined pairwise.
 template <class Plan, Element T, detail::OutputElement U>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -87,14 +88,14 @@ private:
         return 0;
     }
 
-    /// Applies the operators to `used` elements of x from coordinate `at` on.
+    /// Loads `used` elements of x from coordinate `at` on and applies the operators before the pool.
     template <detail::Axis axis>
     Vector value(T const* from, OutputCoord const& at, int used, State const& state) const {
         Vector const v = load(from, x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
         return Epilogue::apply(v, LaneCoord<axis>{at, used, columns}, state, args);
     }
 
-    /// Writes output `at` for `used` channels.
+    /// Writes the pooled output `at` of `used` channels.
     void write_channels(OutputCoord const& at, int used, State const& state) const {
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
         T const* const first = &x(at.n, at.k, window.row, window.column);
@@ -106,7 +107,7 @@ private:
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window.size()));
     }
 
-    /// Writes the row of outputs from `at` on.
+    /// Writes a row of pooled outputs, from `at` on.
     void write_row(OutputCoord const& at, State const& state, float* line) const {
         constexpr Filter<2> f = Plan::Pool::geometry;
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, 0);
@@ -139,7 +140,7 @@ private:
         }
     }
 
-    /// Loads `count` of `lanes` floats, `stride` apart; without a loop for a full vector.
+    /// Loads `count` of `lanes` floats, `stride` apart. A full vector needs no loop.
     template <int stride>
     static Vector every(float const* from, int count) {
         if (stride == 1 || count < lanes) return load(from, stride, count);
@@ -148,7 +149,7 @@ private:
         }(std::make_integer_sequence<int, lanes>{});
     }
 
-    /// Writes output `at`, the reduction of a whole plane.
+    /// Writes output `at`, the reduction of a whole plane of x.
     void write_whole_plane(OutputCoord const& at, State const& state) const {
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
         Vector const neutral = Reduce::template neutral<Vector>();
@@ -165,7 +166,8 @@ private:
         y(at.n, at.k, at.p, at.q) = U(Reduce::finish(whole, window.size()));
     }
 
-    /// Combines value(row, column) over a window: sequentially for small windows, which is what pairwise() does too.
+    /// Combines value(row, column) over a window: pairwise, or, for small windows, sequentially, which gives the same
+    /// result.
     template <class Value>
     static Vector total_of(std::int64_t rows, std::int64_t columns, Value const& value) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {

@@ -20,8 +20,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Implementation for one kind of head: run(turn, bound, x, y), and the scratch that it needs, given x and y as layouts
-/// only.
+/// Implementation of a plan by the kind of its head: run(turn, bound, x, y), and scratch_size(), the floats of scratch
+/// that it needs, which depends on the layouts of x and y alone.
 template <detail::HeadKind kind>
 struct RunHead;
 
@@ -103,8 +103,8 @@ private:
         }
     }
 
-    /// Prologue applied to x, written once to scratch: each element is in up to R S windows, and packing those would
-    /// apply the prologue as many times.
+    /// Layout of the prologue's result for all of x, which is computed once to scratch: each element is in up to R S
+    /// windows, and packing windows would apply the prologue as many times.
     template <Element T>
     FUSEKIT_H static detail::ImageView<T> prologue_output(detail::ImageView<T const> const& x) {
         return {{nullptr, packed_like(x.layout.shape, x.layout)}, x.from};
@@ -120,7 +120,7 @@ private:
     }
 };
 
-/// Gemm runs as a 1x1 convolution.
+/// A Gemm runs as a 1x1 convolution.
 template <>
 struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 
@@ -187,7 +187,7 @@ FUSEKIT_H void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
-/// Runs a prepared launch with the vector width of this unit.
+/// Runs a prepared launch with the vector width of this translation unit.
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
     detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);

@@ -27,8 +27,8 @@ consteval bool compute_in_double(detail::Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
 }
 
-/// Computes one total of a plan that reduces, over the values of channel `first.k` or of one pixel in all images, and
-/// then the outputs that depend on it.
+/// For a plan that reduces: totals the values of channel `first.k` or, with per-pixel statistics, of one pixel in all
+/// images, and computes the outputs that depend on this total.
 template <class BoundPlan, detail::OutputElement U>
 FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
                              DoubleCoord const& first) {
@@ -70,8 +70,8 @@ FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> co
 
 }  // namespace detail
 
-/// Plan on double: every element by its definition, in double, rows distributed over the threads. A reference for any
-/// strides, not a fast path.
+/// Runs a plan on double: every element by its definition, in double, with rows of y distributed over the threads. A
+/// reference for any strides, not a fast path.
 template <class BoundPlan, detail::OutputElement U>
 FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
                           detail::ImageView<U> const& y) {
@@ -111,7 +111,8 @@ FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::Im
         });
     } else {
         if constexpr (Plan::has_weight_gradient)
-            if (detail::has_no_elements(shape)) {  // x has no channels, but the bias still has a gradient
+            // without channels of x there are no weights, but the bias still has a gradient
+            if (detail::has_no_elements(shape)) {
                 turn.parallel_for(
                     shape[0], [&](std::int64_t k, int) { detail::save_bias_gradient<double, DoubleCoord>(bound, k); });
                 return;

@@ -30,15 +30,16 @@ class TileTotals<Epilogue> {
     using View = detail::TileTotalsView<Total>;
 
 public:
-    /// Accumulates values that pass a statistics operator. Channel lanes: lanes are channels of one pixel, with one
-    /// total each. Pixel lanes: lanes are any number of pixels of one channel.
+    /// Accumulates the values that a statistics operator receives. With channels along lanes, each lane totals one
+    /// channel; with pixels along lanes, all lanes belong to one channel.
     template <detail::Axis axis>
     class Accumulator {
         static constexpr bool along_pixels = axis == detail::Axis::pixel;
 
     public:
         void add(Vector x, int used) {
-            if constexpr (along_pixels) {  // regroups into full vectors: independent of the calls
+            // regroups values into full vectors: the sum does not depend on how calls split them
+            if constexpr (along_pixels) {
                 store(waiting + count, x);
                 count += used;
                 if (count < lanes) return;
@@ -79,12 +80,12 @@ public:
         for (int word = 0; word < View::words; ++word)
             store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);
     }
-    /// Adds totals over some of a tile's pixels; `first`: these are the tile's first pixels.
+    /// Adds totals over some of a tile's pixels to the tile's totals; `first`: the tile has no totals yet.
     void add(std::int64_t tile, bool first, std::int64_t k, Totals const& totals, int used) const {
         put(tile, k, first ? totals : merge(get(tile, k, used), totals), used);
     }
 
-    /// Merges all totals and saves the result. Precondition: all tiles have been put.
+    /// Merges the totals of all tiles and writes the statistics. Precondition: all tiles have totals.
     void save(Device::Turn& turn) const {
         turn.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;

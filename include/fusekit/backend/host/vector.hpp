@@ -22,7 +22,7 @@ using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 /// CPU register of 32-bit integers, with as many lanes as Vector.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// Register of Sum, and register of the accumulators of convolutions of T.
+/// Register type of elements Sum, and of the accumulators of a convolution of T.
 template <class Sum>
 using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
 template <Element T>
@@ -106,7 +106,7 @@ void store(Half* to, Vector v) {
 inline Vector load(int8 const* from) { return __builtin_convertvector(detail::read<detail::Bytes>(from), Vector); }
 
 inline void store(int8* to, Vector v) {
-    constexpr float round = 0x1.8p23f;  // as in int8's own conversion
+    constexpr float round = 0x1.8p23f;  // rounds to an integer in the mantissa, as int8's conversion does
     Vector const low = v < -128.0f ? Vector{} - 128.0f : v, high = low > 127.0f ? Vector{} + 127.0f : low;
     Vector const clamped = high == high ? high : Vector{};
     auto const integers = config::bit_cast<Integers>(clamped + round) - config::bit_cast<std::int32_t>(round);
@@ -185,7 +185,7 @@ template <int F, class Register>
                                        n + F + 4, F + 5, n + F + 5, F + 6, n + F + 6, F + 7, n + F + 7);
 }
 
-/// One round of a transpose: interleaves the first half of the rows with the second.
+/// One of the log2(lanes) steps of a transpose: interleaves the first half of the rows with the second half.
 template <class Register, int... Nth>
 [[gnu::always_inline]] inline void interleave_rows(Register (&rows)[lanes], std::integer_sequence<int, Nth...>) {
     constexpr int half = lanes / 2;
@@ -195,7 +195,7 @@ template <class Register, int... Nth>
 
 }  // namespace detail
 
-/// Transposes in place, rows[i][j] <-> rows[j][i], in log2(lanes) rounds.
+/// Transposes in place, rows[i][j] <-> rows[j][i], in log2(lanes) steps.
 template <int Round = 1, class Register>
 [[gnu::always_inline]] inline void transpose(Register (&rows)[lanes]) {
     if constexpr (Round < lanes) {
@@ -211,7 +211,8 @@ inline Integers first_lanes(int count) {
     return lane < count;
 }
 
-/// of_lane reads one lane of a struct of vectors as a struct of floats; set_lane writes it.
+/// Functions on a struct of vectors, such as Moments<Vector>: of_lane() reads one lane as a struct of floats,
+/// set_lane() writes one lane.
 template <class Floats, class Vectors>
 Floats of_lane(Vectors const& vectors, int lane) {
     constexpr int fields = sizeof(Vectors) / sizeof(Vector);
@@ -231,7 +232,7 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
                     sizeof(float));
 }
 
-/// Merges the totals of all lanes, pairwise.
+/// Merges the totals of all lanes into one, pairwise.
 template <class Floats, class Vectors>
 Floats merge_lanes(Vectors totals) {
     constexpr std::size_t fields = sizeof(Vectors) / sizeof(Vector);

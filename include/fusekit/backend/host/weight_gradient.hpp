@@ -11,12 +11,13 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Gradient of a convolution's weights as a GEMM per group: dy times the windows of x. Rows are the group's channels of
-/// y; columns are filter taps x channels, channels fastest, plus a column of ones if the bias gradient is requested.
-/// GemmK is all pixels, `stretch` at a time.
+/// Gradient of a convolution's weights, as one GEMM per group: dy (channels of y, pixels) times the windows of x
+/// (pixels, columns). Columns are filter taps x channels, channels fastest, and a column of ones if the bias gradient
+/// is requested. GemmK is all pixels.
 ///
-/// A thread accumulates a slab of columns over a chunk of stretches. Chunks are merged pairwise. The order depends on
-/// extents alone, so results are bitwise identical for any number of threads.
+/// A work item accumulates `slab` columns over `chunk` pixels, a multiple of `stretch` pixels, whose windows are packed
+/// at a time. Chunks are merged pairwise. The order depends on extents alone, so that results are bitwise identical for
+/// any number of threads.
 template <class BoundPlan, Element T, detail::OutputElement U>
 class WeightGradient {
     using Plan = typename BoundPlan::Plan;
@@ -24,10 +25,12 @@ class WeightGradient {
     using Epilogue = typename Plan::Epilogue;
     using Problem = ConvProblem<T, Head::collapsed_space>;
 
-    static constexpr std::int64_t stretch = 256;  ///< pixels that are accumulated sequentially
+    static constexpr std::int64_t stretch = 256;  ///< pixels whose windows are packed at a time
     static constexpr std::int64_t slab = item_bytes / (stretch * std::int64_t{sizeof(float)}) / tile_columns *
-                                         tile_columns;  ///< columns per slab: the windows of a stretch fit an L2 cache
-    static constexpr std::int64_t most_stretches = 64, items = 64;  ///< stretches per chunk; items to distribute
+                                         /// columns per work item: the windows of `stretch` pixels fit an L2 cache
+                                         tile_columns;
+    /// maximum of chunk / stretch; target number of work items
+    static constexpr std::int64_t most_stretches = 64, items = 64;
 
 public:
     WeightGradient(BoundPlan const& the_bound, detail::ImageView<T const> const& x, TensorView<U> const& the_dw)
@@ -68,7 +71,7 @@ private:
     Problem conv;
     std::int64_t weights, columns, slabs, row_floats, chunk, chunks;
 
-    /// Accumulates pixels [begin, end) for a slab of columns and all of a group's channels.
+    /// Accumulates pixels [begin, end) for the slab of columns from `column` on and all channels of a group.
     void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
                    std::int64_t end) const {
         float* const rows = panels + slab * stretch;
@@ -98,7 +101,7 @@ private:
         }
     }
 
-    /// Packs `count` channels of dy from k on as rows of pixels [begin, end).
+    /// Packs `count` channels of dy from channel k on as rows of pixels [begin, end), packed_row_stride(stretch) apart.
     void pack_rows(float* rows, std::int64_t k, std::int64_t count, std::int64_t begin, std::int64_t end) const {
         std::int64_t const of_channel = dy.layout.stride[1], of_pixel = dy.layout.stride[3];
         detail::each_row(begin, end, conv.y[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
@@ -115,7 +118,7 @@ private:
         });
     }
 
-    /// Packs a panel of columns from `column` on: panel[pixel - begin][column], for pixels [begin, end).
+    /// Packs tile_columns columns from `column` on as a panel: panel[pixel - begin][column] for pixels [begin, end).
     void pack_panel(float* panel, std::int64_t group, std::int64_t column, std::int64_t begin, std::int64_t end) const {
         std::int64_t const channels = conv.group_c();
         for (std::int64_t lane = 0, count; lane < tile_columns; lane += count) {
@@ -131,13 +134,14 @@ private:
         }
     }
 
-    /// Packs `count` channels of x from c on, as one tap of the windows of pixels [begin, end).
+    /// Packs `count` channels of x from channel c on at one filter tap, for pixels [begin, end) of dy: to[pixel -
+    /// begin][channel].
     void pack_tap(float* to, std::int64_t c, std::int64_t count, int tap, std::int64_t begin, std::int64_t end) const {
         int const r = tap / conv.window_columns(), s = tap % conv.window_columns();
         std::int64_t const of_pixel = conv.column_step() * conv.x.layout.stride[3];
         detail::each_row(begin, end, conv.y[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
             std::int64_t const h = conv.row(row % conv.y[2], r), length = last - first;
-            std::int64_t inside = 0, outside = conv.has_row(h) ? length : 0;  // of the pixels, those inside x
+            std::int64_t inside = 0, outside = conv.has_row(h) ? length : 0;  // range of pixels whose tap is inside x
             while (inside < outside && !conv.has_column(conv.column(first + inside, s))) ++inside;
             while (inside < outside && !conv.has_column(conv.column(first + outside - 1, s))) --outside;
             for (std::int64_t m = 0; m < length; ++m)
@@ -149,7 +153,8 @@ private:
         });
     }
 
-    /// Packs `count` channels of `length` pixels of x: to[pixel][channel].
+    /// Packs `count` channels of `length` pixels of x, of_pixel elements apart: to[pixel][channel], rows tile_columns
+    /// apart.
     void pack_pixels(float* to, T const* from, std::int64_t count, std::int64_t length, std::int64_t of_pixel) const {
         std::int64_t const of_channel = conv.x.layout.stride[1];
         if (of_channel == 1) {
@@ -167,12 +172,12 @@ private:
                 to[m * tile_columns + i] = detail::widened(from[i * of_channel + m * of_pixel]);
     }
 
-    /// Merges the chunks of filter k and applies the epilogue to its gradient.
+    /// Merges the sums of filter k over all chunks, applies the epilogue and writes dw[k] and the bias gradient.
     void merge(float const* sums, std::int64_t k) const {
         std::int64_t const step = dw.layout.shape[0] * row_floats, channels = conv.group_c();
         auto const state = Epilogue::prepare(k, bound.epilogue);
         for (std::int64_t column = 0; column < columns; column += lanes) {
-            Vector values{};  // of no pixels
+            Vector values{};  // zeros, for a sum over no pixels
             if (chunks > 0)
                 values = detail::pairwise(
                     0, chunks, 1, [&](std::int64_t at, std::int64_t) { return load(sums + at * step + column); },

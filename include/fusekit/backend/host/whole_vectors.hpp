@@ -10,14 +10,15 @@
 #include "fusekit/plan/epilogue.hpp"
 
 // Refuses, with a message, operators whose apply accepts a vector x but whose body compiles only for a scalar. No
-// requirement can test a body; but compilers print the instantiation stack of its error, which can contain the message.
+// requires-expression can test a body; but compilers print the instantiation stack of an error in the body, and the
+// stack can contain the message.
 
 namespace fusekit::host {
 
 namespace detail {
 
 /// A message as a template argument: g++ prints the template arguments of the instantiation stack of an error, and
-/// clang quotes its lines.
+/// clang quotes the source lines of the stack.
 template <std::size_t Size>
 struct Sentence {
     char text[Size];
@@ -27,7 +28,7 @@ struct Sentence {
     }
 };
 
-/// Types of the arguments of Op's apply after x, in its vector form; 0 if it has none.
+/// Types of the arguments that follow x in Op's vector apply; form_of() returns 0 if Op has no vector apply.
 template <class... Rest>
 struct Form {};
 template <class Op, class At = LaneCoord<detail::Axis::channel>>
@@ -40,7 +41,7 @@ consteval auto form_of() {
     else return 0;
 }
 
-/// A value of any type for calls that never run but that unoptimised code contains.
+/// Declares a value of any type, for calls that never run but that unoptimised code contains.
 template <class T>
 FUSEKIT_H T const& some() {
     __builtin_unreachable();
@@ -48,7 +49,8 @@ FUSEKIT_H T const& some() {
 
 template <class Op, Sentence>
 FUSEKIT_H int apply_to_vector(int);
-/// The return type is deduced, so the body is compiled for every call, even in a requirement.
+/// Calls Op::apply on a vector. The deduced return type makes the compiler compile the body of apply for every call,
+/// even in a requires-expression.
 template <class Op, Sentence, class... Rest>
 FUSEKIT_H auto apply_to_vector(Form<Rest...>) {
     // clang-format off
@@ -56,7 +58,8 @@ FUSEKIT_H auto apply_to_vector(Form<Rest...>) {
     // clang-format on
 }
 
-/// True if apply can be called. clang forgets this after refusing the body: another call only repeats the error.
+/// True if apply can be called with these arguments. After clang has reported an error in the body, it would report the
+/// same error again at another call: this overload makes none.
 template <class Op>
 consteval bool still_applies(int) {
     return true;
@@ -86,7 +89,7 @@ consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
 
 }  // namespace fusekit::host
 
-/// Overloads that refuse, with a message, operators that call <cmath> functions with a vector.
+/// Overloads of <cmath> functions for Vector: an operator that calls one gets a message instead of an overload error.
 namespace std {
 
 template <same_as<fusekit::host::Vector> V>
