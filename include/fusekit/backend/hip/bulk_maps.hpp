@@ -12,14 +12,14 @@
 
 namespace fusekit::hip {
 
-/// True if TMA loads filters in even/odd pairs, so that a thread's two accumulator columns of 8-bit results are
-/// adjacent.
+/// True if TMA loads the filters of each 16 as the even ones, then the odd ones: for 8-bit results, so that the two
+/// adjacent accumulator columns of a thread are adjacent channels of y.
 template <class U>
 inline constexpr bool pairs_filters = sizeof(U) == 1;
 
 /// Tensor maps of a convolution's operands and result. All have contiguous channels (channels-last).
 struct BulkMaps {
-    TensorMap x;  ///< (C, W, H, N) as im2col windows or rows; (C, N H W) for 1x1 windows on evenly spaced pixels
+    TensorMap x; ///< (C, W, H, N) in im2col mode or as rows; (C, N H W) for 1x1 filters on evenly spaced pixels
     /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps reversed; for 8-bit results (C, S R, 8, 2,
     /// K / 16): the even ones of 16 filters, then the odd ones.
     TensorMap w;
@@ -32,14 +32,14 @@ struct BulkMaps {
     }
 };
 
-/// Tensor map of an operator's tensor of y's shape, in the boxes of y.
+/// Tensor map of a tensor that an operator reads, of y's shape, with the boxes of y's map.
 struct ReadMap {
     TensorMap map;
 };
 
 namespace detail {
 
-/// Names of a tensor's address and strides in refusals. `strides` are those of images or filters, rows and columns.
+/// Names, for refusals, of a tensor's address, channel stride, and strides of images (or filters), rows and columns.
 struct NamesForTma {
     char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
 };
@@ -61,13 +61,13 @@ FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, s
     return unmet;
 }
 
-/// Extents and strides of a view in a tensor map's order: channels, columns, rows, images or filters.
+/// Extents and strides of a view in the order of a tensor map: channels, columns, rows, images (or filters).
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
     bool legal;
 
-    /// Legal if the channel stride is 1 and all other strides are positive multiples of 16 bytes.
+    /// `legal`: TMA accepts the view (unmet_by_tma()).
     FUSEKIT_H explicit MapModes(TensorView<T> const& view) : legal(!unmet_by_tma(view.layout, view.data, sizeof(T))) {
         constexpr int order[] = {1, 3, 2, 0};
         for (int i = 0; i < 4; ++i) {
@@ -80,7 +80,7 @@ struct MapModes {
     }
 };
 
-/// Elements between adjacent pixels: along a row if it has several pixels, else along a column, else between images.
+/// Distance in elements between pixels adjacent in a row; without a second column, in a column; else between images.
 FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     return shape[3] > 1 ? stride[3] : shape[2] > 1 ? stride[2] : shape[0] > 1 ? stride[0] : shape[1];
@@ -95,14 +95,14 @@ FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     return follow ? step : 0;
 }
 
-/// True if the channels of a pixel fill whole 16-byte packets. TMA stores write whole packets: on an H100 a store
+/// True if the channels of a pixel are a multiple of 16 bytes. TMA stores write whole 16-byte units: on an H100 a store
 /// overwrote the gap after channels that ended within one.
 template <class U>
 FUSEKIT_H bool ends_with_packets(TensorView<U> const& y) {
     return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
 }
 
-/// Channels in a row of a box, for tiles of 64 channels.
+/// Channels in one swizzled row of a TMA box, for tiles of 64 channels.
 template <class T>
 inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) / sizeof(T);
 
@@ -166,8 +166,8 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
 }  // namespace detail
 
 /// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels; boxes of y have 64 channels, in rows of
-/// bulk_row_bytes(). A box of w has at most K filters: on an H200 a row past the last filter takes 14 cycles, and each
-/// further one 2. Returns false if an operand's layout is not legal for TMA.
+/// bulk_row_bytes(). A box of w has at most K filters: on an H200 the first out-of-bounds row of a box takes 14 cycles,
+/// and each further one 2. Returns false if TMA cannot read an operand's layout.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -189,8 +189,8 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     return maps.in_use;
 }
 
-/// Encodes the tensor map of the view that an operator names, by encode_view(map, view). Returns false if there are
-/// several views, or if the view's shape or type differs from y's, or if its layout is not legal for TMA.
+/// Encodes the tensor map of the view that an operator of the epilogue reads, by encode_view(map, view). Returns false
+/// if there are several views, if the view's shape or type differs from y's, or if TMA cannot read its layout.
 template <class Epilogue, class U, class EncodeView>
 FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
                            EncodeView const& encode_view) {
@@ -206,7 +206,7 @@ FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, T
     return legal && views == 1;
 }
 
-/// Encodes a tensor map of y's rows, or of a tensor of y's shape.
+/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows rows x shape.pitch pixels.
 template <class U, class HaloShape>
 FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
     detail::MapModes<U> const modes(y);
@@ -216,7 +216,7 @@ FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShap
            encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes a tensor map of the rows of x that the windows of a tile of rows read.
+/// Encodes a tensor map of x in boxes of the rows that a tile's windows read, with their halo.
 template <class T, class HaloShape>
 FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);
@@ -225,7 +225,7 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return modes.legal && encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes the maps for tiles of rows: x with its halo, y, and `filters` filters of w.
+/// Encodes the maps of x, w and y for tiles of image rows. A box of w has `filters` filters.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters) {

@@ -11,7 +11,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Range of offsets, in elements, that steps along strides reach from an element.
+/// Range of offsets, in elements, of the elements that a kernel reads relative to one element.
 class OffsetRange {
 public:
     /// Extends the range by up to `steps` steps of `stride`.
@@ -30,18 +30,18 @@ public:
 
 private:
     std::int64_t low = 0, high = 0;
-    bool known = true;  ///< no overflow so far
+    bool known = true; ///< false after an overflow
 };
 
-/// True if strides and dilations are 1 and there is one group.
+/// True if the filter has strides and dilations of 1 and one group.
 FUSEKIT_H inline bool has_unit_steps(Filter<2> const& filter) {
     bool unit = filter.group_count == 1;
     for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
     return unit;
 }
 
-/// Sets the stride to 0 in modes of extent 1: no element needs it, but windows in padding would step along it. An empty
-/// view gets zero strides in all modes.
+/// Sets the stride to 0 in modes of extent 1: no element depends on it, but kernels would step along it into the
+/// padding. A view without elements gets zero strides in all modes.
 template <class T>
 FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
     bool const empty = has_no_elements(view.layout.shape);
@@ -53,7 +53,7 @@ FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
 template <class Geometry>
 inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
 
-/// Operand whose implicit GEMM offsets exceed 32 bits.
+/// The operand whose 32-bit offsets in an implicit GEMM would overflow.
 enum class FarOperand { none, x, weights, y };
 
 /// Steps from a window's first tap to its last tap inside an image of extent `image`.
@@ -68,8 +68,8 @@ FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const&
     return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
 }
 
-/// Checks the distances from the start of a window or filter to its taps inside the image, and between channels of y.
-/// Starts themselves have 64-bit addresses.
+/// Checks that 32-bit offsets reach from the start of a window or filter to its taps inside the image, and to the next
+/// channel of y. The starts themselves have 64-bit addresses.
 template <class Geometry>
 FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
                                  detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
@@ -89,8 +89,8 @@ FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout
     return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
 }
 
-/// True if a Buffer at the first window reaches the windows of `tile` consecutive pixels, and a Buffer at the first
-/// filter reaches the tile's filters. Images, rows and columns may have any order in memory.
+/// True if a Buffer's byte offsets from the first window of a tile reach the windows of `tile` consecutive pixels, and
+/// its offsets from the first filter reach the tile's filters. Images, rows and columns may have any order in memory.
 template <int Space, Element T>
 FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
                                 problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
@@ -107,14 +107,14 @@ FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const>
         if (weights.shape[mode] > 1) range.add(steps, x.layout.stride[mode]);
     }
     range.add(images, x.layout.stride[0]);
-    for (int const direction : {1, -1}) {  // pixels: the next row starts at the left, the next image at the top
+    for (int const direction : {1, -1}) {  // from pixel to pixel: a new row begins at the left, a new image at the top
         if (y[2] > 1 || direction > 0) range.add(columns, direction * x.layout.stride[3]);
         if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
         if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);
     }
     return range.is_near(sizeof(T));
 }
-/// True if a Buffer reaches all of x, extended by the windows' reach on every side (transposed convolution).
+/// True if a Buffer's byte offsets reach all of x and the padding that a transposed convolution's windows read.
 template <int Space, bool Spreads, Element T>
 FUSEKIT_H bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed,
                                            TensorView<T const> const& x) {
@@ -141,8 +141,8 @@ FUSEKIT_H bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.is_near(sizeof(T));
 }
 
-/// True if the windows of four consecutive pixels, aligned to four, are one column apart in memory, and only the first
-/// and last quads of a row reach into padding (QuadOffsets).
+/// True if quads, four consecutive pixels of y aligned to four, read consecutive elements of x at each tap, and only
+/// the first and last quads of a row read padding (QuadOffsets).
 template <int Space, Element T>
 FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -151,12 +151,12 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
     constexpr int columns = Space - 1;
     std::int64_t const left = filter.pad_before[columns],
                        window = (std::int64_t{filter.size[columns]} - 1) * filter.dilations[columns],
-                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // start of the last quad before the right end
+                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // first pixel of the last quad but one
     return filter.strides[columns] == 1 && y[3] % 4 == 0 && y[3] >= 8 && shape[3] >= 4 && left <= 4 &&
            last_inside + 3 + window - left < shape[3];
 }
 
-/// Returns the far operand as an error. `gemm` names a head of matrices.
+/// Returns the error of an operand whose offsets exceed 32 bits, if any. `gemm` returns the name of a head of matrices.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
                                       detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
@@ -184,8 +184,8 @@ FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry c
     return {};
 }
 
-/// Checks the 32-bit counts of kernels: an image's pixels, channels, products and padded pixels, of x, or of y for a
-/// transposed convolution. Slabs split batches of more pixels.
+/// Checks the 32-bit counts of kernels: the extents of x and y, pixels of an image, products per output, and rows and
+/// columns with padding (of x; of y for a transposed convolution). Batches of more pixels are split into slabs.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                                      CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {

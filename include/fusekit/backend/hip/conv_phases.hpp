@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Phases of a strided transposed convolution. A phase has the pixels of y with equal remainders modulo the strides.
-/// Its taps over elements of x are the same for all of its pixels: every step-th tap from a first one, in each mode.
-/// The other taps read the zeros between x's elements. Each phase is an implicit GEMM of its own; all phases together
-/// have 1 / stride^2 of the whole's products.
+/// Phases of a strided transposed convolution. A phase has the pixels of y with equal remainders modulo the strides. In
+/// each mode, every `step`-th tap from a first one reads elements of x at all pixels of the phase; the other taps read
+/// the zeros between x's elements and are skipped. Each phase is an implicit GEMM of its own; all phases together have
+/// 1 / stride^2 of the products.
 template <class Head>
 struct ConvPhases {
     static constexpr int space = Head::collapsed_space;
@@ -19,10 +19,12 @@ struct ConvPhases {
     static constexpr int count = [] {
         std::int64_t all = 1;
         for (int mode = 0; mode < space && all <= 16; ++mode) all *= filter.strides[mode];
-        return all <= 16 ? static_cast<int>(all) : 0;  // 0 if there are more than 16: a kernel has code for each
+        // 0 for more than 16 phases, because a kernel has code for each phase
+        return all <= 16 ? static_cast<int>(all) : 0;
     }();
 
-    /// In each mode the pixels start at `remainder`, `stride` apart, and the taps are `step` apart.
+    /// In each spatial mode: the phase's pixels are remainder, remainder + stride, ...; its taps first_tap, first_tap +
+    /// step, ...
     struct Phase {
         PerMode<space> remainder, stride, first_tap, step, taps;
 
@@ -35,10 +37,10 @@ struct ConvPhases {
             return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
         }
     };
-    /// Phases are sorted by taps, longest first, because their tiles take longest.
+    /// Phase i in the order of launch: by decreasing number of taps, because tiles of more taps take longer.
     FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
-    /// Number of tiles of all phases of an N x K x P x Q output with `slices`.
+    /// Number of tiles of all phases, for y of N x K x P x Q.
     FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {
@@ -85,8 +87,8 @@ private:
     }
 };
 
-/// Number of phases with tiles of their own; 1 if a tile spans all phases, as with pooling (tiles of windows) and
-/// statistics (workspace for the whole's tiles).
+/// Number of phases that have their own tiles; 1 if a tile spans all phases: with pooling, whose tiles are windows, and
+/// with statistics, whose workspace is indexed by tiles of the whole output.
 template <class Plan>
 consteval int count_phases() {
     if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)
@@ -99,7 +101,7 @@ consteval bool has_phases() {
     return count_phases<Plan>() > 1;
 }
 
-/// Implicit GEMM of one phase: GemmM counts its pixels, GemmK its taps.
+/// Implicit GEMM of one phase: GemmM enumerates the phase's pixels, GemmK its taps and channels.
 template <class Head, class Whole>
 class PhaseProblem : public Whole {
     using Phases = ConvPhases<Head>;
@@ -110,9 +112,9 @@ class PhaseProblem : public Whole {
     SpaceCoord places;
 
 public:
-    using Whole::first_tile;  ///< of the phase, numbered over all phases
+    using Whole::first_tile;  ///< number of the phase's first tile; tiles are numbered through all phases
 
-    /// Returns the problem of the phase that has `tile`.
+    /// Returns the problem of the phase that contains tile `tile`.
     template <int TileM>
     __device__ static PhaseProblem of_tile(Whole const& whole, unsigned tile) {
         PhaseProblem problem(whole);
@@ -140,7 +142,7 @@ public:
         }
         return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]});
     }
-    /// Splits a GemmK index into channel and tap, as the whole's k_coord() does, over the taps of the phase.
+    /// Splits an index of GemmK into channel and tap of the phase, as ConvProblem::k_coord() does for all taps.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(Base::group_c()), all = static_cast<unsigned>(phase.all_taps());
         if (all == 0) return {static_cast<int>(channels), 0, 0};
@@ -159,7 +161,7 @@ public:
 private:
     __device__ explicit PhaseProblem(Whole const& whole) : Whole(whole) {}
 
-    /// Enters phase i; returns true if it has `tile`, which is numbered from first_tile.
+    /// Selects phase i; returns true if it contains tile `tile`. Phases are tried in order, from i = 0.
     template <int i, int TileM>
     __device__ bool enter(unsigned tile) {
         if constexpr (i > 0) first_tile += static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
@@ -170,7 +172,8 @@ private:
     }
 };
 
-/// Returns the problem of a CTA's tile of TileM pixels x TileN channels: the whole, a slab, or a phase of either.
+/// Returns the problem that contains a CTA's tile of TileM pixels x TileN channels: the whole convolution, one of its
+/// slabs, or a phase of either.
 template <class Plan, int TileM, int TileN, class Params>
 __device__ auto problem_of_tile(Params const& params, unsigned block) {
     auto whole = params.problem();

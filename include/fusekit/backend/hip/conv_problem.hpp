@@ -18,28 +18,28 @@ struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// Start of an operand's GEMM row: an output pixel's window in x, or a channel's filter. `valid` has a bit for each
-/// slice, row and column of the window inside the image.
+/// One row of GemmM or GemmN: address of the first tap of an output pixel's window in x, or of a filter's first weight.
+/// `valid` has a bit for each slice, row and column of the window that is inside the image.
 template <Element T>
 struct RowPointer {
     T const* first;
     std::uint32_t valid;
 };
 
-/// Offset of a GemmK index from the start of a row, in elements, and the mask of bits that the row must have; the
-/// operand is zero if one is missing.
+/// Offset, in elements, of an index of GemmK from the row's `first`, and the mask of bits that the row's `valid` must
+/// have; if one is missing, the operand is zero (padding).
 struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
 
-    /// Limits and bits of the mask: the most slices, rows or columns of a window, the bit of each, and `never`, a bit
-    /// that no row has, for indices past the end.
+    /// most(): the maximum number of slices, rows or columns of a window, limited by the mask's bits. bit(): the bit of
+    /// slice, row or column i. `never`: a bit that no row has, for indices of GemmK past the end.
     FUSEKIT_H static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
     static constexpr std::uint32_t never = 1u << 31;
 };
 
-/// True if the operand has an element there; else it is zero.
+/// True if the row has an element at this offset; else the operand is zero.
 template <Element T>
 __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
     return (offset.mask & ~row.valid) == 0;
@@ -53,27 +53,27 @@ __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset
     else return load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
 }
 
-/// Copies the elements asynchronously to SMEM; masked elements are filled with zeros.
+/// Copies Count floats asynchronously to SMEM, or zeros if the offset is masked.
 template <int Count>
 __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution in a kernel: all images, or those of a slab. Extents, GemmM and GemmK are below 2^30; a GEMM's offsets
-/// fit 32 bits (conv_limits.hpp).
+/// A convolution as a kernel sees it: all images, or those of one slab. Extents, GemmM and GemmK are below 2^30;
+/// offsets within a GEMM row fit 32 bits (conv_limits.hpp).
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
-    using SpaceCoord = PerMode<Space>;  ///< slice, row and column, or row and column
+    using SpaceCoord = PerMode<Space>;  ///< (slice, row, column), or (row, column) for two spatial modes
     using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
     using Base::x, Base::w, Base::y;
 
     Index<4> y_stride;
     problem::Slices<Space> slices;
-    int first_image = 0;  ///< of the slab
-    unsigned first_tile = 0;  ///< of the slab or phase
+    int first_image = 0;  ///< first image of the slab
+    unsigned first_tile = 0;  ///< number of the first tile of the slab or phase
 
-    /// Restricts the problem to the slab that has `block`.
+    /// Restricts the problem to the slab that contains CTA `block`.
     __device__ void enter(Slabs const& slabs, unsigned block) {
         Slabs::Start const start = slabs.of(block);
         first_image = start.image, first_tile = start.tile;
@@ -84,7 +84,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (m >= Base::gemm_m()) return {-1, 0, 0};
         return of_batch(Base::pixel(m, group));
     }
-    /// Pixel m; m < GemmM.
+    /// Pixel m of GemmM. Precondition: m < GemmM.
     __device__ Pixel existing_pixel(int m) const { return of_batch(Base::pixel(m)); }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -94,8 +94,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
-    /// First tap of an output pixel's window in x, and a tap's distance from it. For a transposed convolution both are
-    /// in x with zeros between its elements.
+    /// window(): coordinates in x of the first tap of an output pixel's window, which may be in padding. distance():
+    /// coordinates of a tap relative to the first tap. For a transposed convolution the coordinates are those of x with
+    /// zeros inserted between its elements.
     __device__ SpaceCoord window(Pixel const& at) const {
         SpaceCoord place = expanded(at.p, at.q, height_of_y());
         for (int mode = 0; mode < Space; ++mode) place[mode] = detail::first_tap(filter, mode, place[mode]);
@@ -111,10 +112,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// Offset of a coordinate, or of a distance, in elements within a channel's plane of x. The offsets of a window's
-    /// start and of a tap's distance add up to the tap's offset. A transposed convolution divides by the strides:
-    /// starts, not negative, round down, and distances, not positive, round up; the sum is exact where x has an
-    /// element.
+    /// Offset of coordinates, or of a distance, in elements within a channel's plane of x. The offsets of a window's
+    /// first tap and of a tap's distance add up to the tap's offset. A transposed convolution divides coordinates by
+    /// the strides: first taps, which are not negative, are rounded down, and distances, which are not positive, up;
+    /// the sum is exact where x has an element.
     __device__ std::int64_t input_offset(SpaceCoord place) const {
         if constexpr (detail::spreads<Geometry>) {
             for (int mode = 0; mode < Space; ++mode) place[mode] /= filter.of_y().strides[mode];
@@ -123,7 +124,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
-    /// Uses few branches; uses loops if AMD's scalar registers do not hold all conditions.
+    /// Row of GemmM for an output pixel. Compiles to selects instead of branches; to loops where AMD's scalar registers
+    /// would not hold the conditions of all taps.
     template <bool padded>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
@@ -152,8 +154,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
-    /// Elements between consecutive filters, and the end of a group's last filter; needs filters with ascending
-    /// addresses.
+    /// Distance in elements between consecutive filters, and the end of a group's last filter. Precondition: filters
+    /// have ascending addresses.
     __device__ std::int64_t filter_stride() const { return w.layout.shape[0] > 1 ? stride(w, 0) : 0; }
     __device__ W const* end_of_filters(int group) const {
         W const* end = weight_row(group_k() - 1, group).first + 1;
@@ -179,8 +181,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// Columns by which the 4-element load of a quad of pixels at the left or right end of a row of y moves right for
-    /// filter column s, so that it stays inside x (load_quads.hpp). Single pixels are not moved.
+    /// Quads are four consecutive pixels. Returns the columns by which the 4-element load of the first (`left`) or last
+    /// quad of a row of y moves to the right at filter column s, so that the load stays inside x
+    /// (copy/amd/quad_loads.hpp). 0 for images of fewer than four columns.
     __device__ int shift_of_quad(bool left, int s) const {
         int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
         int const column =
@@ -189,7 +192,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return (column < 0 ? 0 : column > most ? most : column) - column;
     }
 
-    /// Coordinate of a GemmK index, with channels or taps fastest. c or r is out of range past the end.
+    /// Channel and tap of an index of GemmK, with channels or taps fastest. Past the end, c or r is out of range.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
@@ -198,7 +201,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
     }
 
-    /// Extent of y in one spatial mode, and a coordinate's row counted over all slices.
+    /// extent_of_y(): extent of y in one spatial mode. collapsed_row(): row of a coordinate counted through all slices.
     __device__ int extent_of_y(int mode) const {
         if constexpr (Space == 3)
             if (mode == 0) return static_cast<int>(slices.y);
@@ -209,7 +212,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     }
 
 protected:
-    /// Pixel of the slab with its image numbered in the whole batch.
+    /// Pixel of the slab, with its image counted in the whole batch.
     __device__ Pixel of_batch(Pixel const& at) const { return {at.n + first_image, at.p, at.q}; }
 
 private:
@@ -217,7 +220,7 @@ private:
     __device__ static std::int64_t stride(View const& view, int mode) {
         return view.layout.stride[mode];
     }
-    /// Rows of a slice.
+    /// Rows of one slice of x, and of y.
     __device__ int height_of_x() const {
         if constexpr (Space == 3) return extent(x.layout.shape, 2) / static_cast<int>(slices.x);
         else return extent(x.layout.shape, 2);
@@ -232,7 +235,7 @@ private:
     }
     __device__ SpaceCoord tap(int r, int s) const { return expanded(r, s, filter.size[Space - 2]); }
 
-    /// True if x has an element at `at` in one spatial mode.
+    /// True if x has an element at coordinate `at` of one spatial mode.
     __device__ bool has(int mode, int at) const {
         int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Order of an image's elements, K x P x Q: channel by channel, or pixel by pixel with channels last. An image has
-/// fewer than 2^31 elements.
+/// Maps an index to the coordinate of an element of one image, K x P x Q, enumerated in memory order: channels first,
+/// or channels last. An image has fewer than 2^31 elements.
 struct ImageOrder {
     bool channels_last = false;
     FastDivmod channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
@@ -19,7 +19,7 @@ struct ImageOrder {
           plane(static_cast<unsigned>(shape[2] * shape[3])),
           columns(static_cast<unsigned>(shape[3])) {}
 
-    /// Coordinate of element `index` of the first image.
+    /// Coordinate of element `index` of image 0.
     FUSEKIT_HD OutputCoord place(unsigned index) const {
         FastDivmod const& outer = channels_last ? channels : plane;
         unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();

@@ -22,7 +22,7 @@ FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
 class FastDivmod {
 public:
     FUSEKIT_H FastDivmod() = default;
-    /// A divisor of 0 (a tensor without elements) counts as 1; nothing is divided by it.
+    /// A divisor of 0, an extent of a tensor without elements, is replaced by 1.
     FUSEKIT_H explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
         std::uint32_t const the_divisor = divisor;
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;

@@ -6,14 +6,14 @@
 
 namespace fusekit::hip {
 
-/// True if a view of one image, K x P x Q, has y's strides.
+/// True if a view of one image, K x P x Q, has the strides of y.
 FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
     Index<3> const& own = view.layout.stride;
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// Coordinate of y with its offset from the image's first element, in elements. Views with y's strides are read at that
-/// offset.
+/// OutputCoord with its offset in y from the image's first element, in elements. Views with y's strides are read at
+/// that offset, without index arithmetic.
 struct OffsetCoord : ThreadCoord {
     std::int64_t distance;
     Index<4> const& stride;
@@ -36,11 +36,11 @@ struct OffsetCoord : ThreadCoord {
     }
 };
 
-/// `width` consecutive elements of y: each is read by itself, and all are written by one packet.
+/// `width` consecutive elements of y: operators read them one by one, and store() writes all of them at once.
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance;  ///< offset of the first element, as in OffsetCoord
+    std::int64_t distance; ///< offset of the first element in y from the image's first, in elements
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }
@@ -60,8 +60,9 @@ struct OffsetCoords {
     }
 };
 
-/// One of `width` consecutive elements with contiguous parameters. Each parameter is read by itself; the known
-/// alignment lets the compiler merge the reads. Valid for views that PacketProbe accepted.
+/// One of `width` consecutive elements of y whose per-pixel parameters are also contiguous. Each parameter is loaded by
+/// itself, from an address of known alignment: the compiler merges the loads. Precondition: PacketProbe accepted the
+/// views.
 template <int width>
 struct PacketCoord : OutputCoord {
     std::int64_t distance;
@@ -76,7 +77,8 @@ struct PacketCoord : OutputCoord {
     }
 };
 
-/// Reads nothing: clears `fit` unless every view has y's strides and is aligned to packets of `width` floats.
+/// Tests whether PacketCoord may load an operator's views; loads nothing. Clears `fit` unless every per-pixel view has
+/// y's strides and is aligned to `width` floats.
 template <int width>
 struct PacketProbe : OutputCoord {
     Index<4> const& stride;
@@ -89,7 +91,7 @@ struct PacketProbe : OutputCoord {
         fit = false;
         return 0;
     }
-    FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // read one by one
+    FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // per-channel parameters may have any layout
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
         fit &= lies_alike(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
         return 0;

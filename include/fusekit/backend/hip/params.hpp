@@ -15,7 +15,7 @@
 
 namespace fusekit::hip {
 
-/// Storage for a value in shared memory, which runs no constructor.
+/// Storage for a T in shared memory, where variables must not have constructors.
 template <class T>
 struct Uninitialized {
     alignas(T) unsigned char bytes[sizeof(T)];
@@ -23,27 +23,30 @@ struct Uninitialized {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// Layout of the mainloop's outputs: before pooling, twice y's rows and columns.
+/// Layout of the convolution's output: without pooling y's; with 2 x 2 pooling, twice y's rows and columns.
 template <class Plan>
 FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
     return y;
 }
 
-/// Tile groups of a grid that merges totals: first groups of `group_size` consecutive tiles merge, then the groups.
+/// Merges the totals of tiles in two levels: first those of `group_size` consecutive tiles, then those of the groups.
 struct TileGroups {
-    GroupWorkspace workspace;  ///< a state for each group of each column of tiles and one for each column; or
-                               ///< GridShares' workspace
+    /// one state for each group of each column of tiles, and one for each column; or the workspace of GridShares
+    /// (collective/grid_totals.hpp)
+    GroupWorkspace workspace;
     unsigned tiles = 0, group_size = 0;
 };
 
 /// Split-K: the CTAs that reduce one output tile.
 struct TileParts {
-    GroupWorkspace workspace;  ///< a state for each tile and each CTA's accumulators, if CTAs do not form a cluster
+    /// one state per output tile and the accumulators of each CTA; unused if the CTAs form a cluster
+    GroupWorkspace workspace;
     unsigned count = 1;
 };
 
-/// True if TMA loads an operator's tensor of y's shape. Statistics need the SMEM for themselves.
+/// True if TMA loads the tensor, of y's shape, that an operator of the epilogue reads. Not with statistics, which need
+/// the SMEM.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
@@ -64,7 +67,8 @@ struct ConvParams {
     std::conditional_t<by_tma, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
-    /// True if ChannelOperands, QuadOperands or TapOperands load the operands (AMD's matrix units).
+    /// True if ChannelOperands, QuadOperands or TapOperands (AMD's matrix instructions, 32-bit buffer offsets) load x
+    /// and w.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
     std::conditional_t<can_split<Plan, T>, TileParts, detail::Nothing> parts = {};
 
@@ -73,7 +77,7 @@ struct ConvParams {
     using Groups = problem::GroupsOf<typename Plan::Head>;
     using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    /// Problem of all images.
+    /// The convolution of all images; ConvProblem::enter() restricts it to a slab.
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},
@@ -82,17 +86,18 @@ struct ConvParams {
     }
 };
 
-/// Kernel argument of a plan without a Conv or Gemm. Each of `iterations` covers an equal range of elements, in
-/// packets; a packet's parameters are the same in all iterations. Fields that all threads read come first and
-/// contiguous: the first access to each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
+/// Kernel argument of a plan without a Conv or Gemm. Elements are enumerated in `order` and processed in packets,
+/// vectors of consecutive elements. Each of `iterations` covers an equal range of elements; a packet's parameters are
+/// the same in all iterations. Fields that all threads read come first and are contiguous: the first access to each 64
+/// bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
-    ImageOrder order;  ///< order of elements
-    FastDivmod tiles = {}, packets = {};  ///< tiles of elements; packets per tile, all with one CTA
-    unsigned all_packets = 0;  ///< the last tile may exceed them
+    ImageOrder order;  ///< enumeration of an image's elements
+    FastDivmod tiles = {}, packets = {};  ///< tiles per iteration; packets per tile, which one CTA processes
+    unsigned all_packets = 0;  ///< packets per iteration; the last tile may end past them
     std::int64_t iterations = 0, splits = 1;  ///< `splits` threads share the iterations of one packet
-    std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next
-    std::int64_t x_stride = 0, y_stride = 0;  ///< elements from one iteration of a thread to its next
+    std::int64_t x_step = 0, y_step = 0;  ///< elements of x and y from one iteration to the next
+    std::int64_t x_stride = 0, y_stride = 0;  ///< elements of x and y from a thread's iteration to its next one
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;

@@ -8,21 +8,21 @@
 
 namespace fusekit::hip {
 
-/// Exclusive limits of 32-bit counts: pixels of a convolution's slab and of a weight gradient's block, outputs of a
+/// Exclusive limits of 32-bit counts: pixels of a convolution's slab, pixels of a weight gradient's CTA, outputs of a
 /// pooling slab, steps of a reduction's slab. Tests lower them.
 struct IndexLimits {
     std::int64_t pixels = std::int64_t{1} << 30, block_pixels = std::int64_t{1} << 30, outputs = std::int64_t{1} << 31,
                  steps = std::int64_t{1} << 31;
 };
 
-/// Slabs of a batch whose pixels or outputs exceed 32-bit counts. A slab has whole images, all slabs but the last
-/// equally many. CTAs are numbered slab by slab, so that one launch computes all.
+/// Splits a batch with more pixels or outputs than 32-bit counts allow into slabs: ranges of whole images, of equal
+/// length but for the last. CTAs are numbered slab by slab, so that one launch computes all slabs.
 struct Slabs {
-    unsigned blocks = 0xffffffff;  ///< of each slab but the last
-    unsigned tiles = 0;  ///< of these CTAs, along pixels
+    unsigned blocks = 0xffffffff; ///< CTAs of each slab but the last
+    unsigned tiles = 0; ///< tiles along pixels of each slab but the last
     int images = 0x7fffffff;
 
-    /// First image, CTA and tile of a CTA's slab.
+    /// First image, first CTA and first tile of the slab that contains CTA `block`.
     struct Start {
         int image = 0;
         unsigned block = 0, tile = 0;
@@ -35,8 +35,8 @@ struct Slabs {
     }
 };
 
-/// Images per slab, of `size` pixels each: fewer than `most` pixels. If images allow it, a slab has whole tiles of
-/// tile_m pixels, so that its tiles equal those of the whole batch.
+/// Images per slab, for images of `size` pixels: at most `most` - 1 pixels. If there are enough images, a slab has a
+/// multiple of tile_m pixels, so that its tiles are those of the unsplit batch.
 FUSEKIT_H inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most,
                                              int tile_m = 1) {
     std::int64_t const fit = (most - 1) / size, count = fit < 1 ? 1 : fit,

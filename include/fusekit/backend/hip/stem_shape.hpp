@@ -9,34 +9,38 @@
 
 namespace fusekit::hip {
 
-/// Tiling of a convolution of few channels whose pixels are contiguous in a row: tiles of 64 pixels of y, and words of
-/// two adjacent elements. A row of a window is S C contiguous elements of x, read in chunks of 8. The last chunk is
-/// padded with zeros; if windows start at odd elements of x, a zero precedes the first chunk. If some windows start at
-/// odd and others at even elements, words would straddle, and elements are read one by one.
+/// Tiling of a convolution of few input channels (a network's stem) whose pixels are contiguous in a row. A tile has 64
+/// pixels of y. One row of a window is S C contiguous elements of x, read as 32-bit words of two elements, in chunks of
+/// 8 elements. The last chunk is padded with zeros. If all windows start at odd elements of x, one zero precedes the
+/// first chunk; if some start at odd and others at even elements, a word would straddle two windows' elements, and
+/// elements are read one by one.
 struct StemShape {
-    static constexpr int pixels = 64, chunk = 8, most_chunks = 4, most_elements = 256;  ///< of a row of a TMA box
+    /// pixels of a tile; elements of a chunk; maxima of chunks per row of a window and of elements per row of a TMA box
+    static constexpr int pixels = 64, chunk = 8, most_chunks = 4, most_elements = 256;
 
-    int shift = 0;  ///< a tile has 2^shift columns of y
-    int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads, and elements per row in SMEM
-    int step = 0, before = 0;  ///< elements from one window to the next, and from the first window's start to x's start
-    int lead = 0, row_elements = 0;  ///< zeros before a row of a window, and its elements
-    int chunks = 0, panels = 0;  ///< per row of a window; per two rows
+    int shift = 0;  ///< log2 of the tile's columns of y
+    int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads; elements per such row in SMEM
+    /// elements of x between adjacent windows; elements from the first window's start to x's first column
+    int step = 0, before = 0;
+    int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of that row, S C
+    int chunks = 0, panels = 0;  ///< chunks per row of a window; panels of two rows per window
     bool whole_words = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
     FUSEKIT_HD constexpr int rows() const { return pixels >> shift; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x * pitch * 2; }
-    /// Bytes of SMEM; the last chunk ends past the copied rows.
+    /// Bytes of SMEM of one stage of x; the last chunk may end past the copied rows.
     FUSEKIT_HD constexpr int stage_bytes() const { return (bytes_of_x() + 2 * chunk + 127) / 128 * 128; }
     FUSEKIT_H constexpr std::int64_t tiles(Index<4> const& y) const {
         return y[0] * detail::divide_up(y[2], rows()) * detail::divide_up(y[3], columns());
     }
 
-    /// Returns the widest shape with the fewest tiles of y whose stage fits `bytes`; `panels` is 0 if none fits.
+    /// Returns the shape with the fewest tiles of y (the widest of equals) whose stage fits `bytes`; `panels` is 0 if
+    /// none fits.
     FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
                                             int bytes) {
         StemShape best;
-        bool few = channels <= most_elements;  // bounds the products below to int
+        bool few = channels <= most_elements;  // keeps the products below within int
         for (int mode = 0; mode < 2; ++mode)
             few = few && filter.size[mode] <= most_elements && filter.strides[mode] <= most_elements &&
                   filter.dilations[mode] <= most_elements && filter.pad_before[mode] <= most_elements;

@@ -8,7 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Coordinate of y in a thread that keeps maxima of its own values until the kernel ends.
+/// OutputCoord for plans with an Amax: raise() keeps the thread's maximum (arch/maximum.hpp), which is merged when the
+/// kernel ends.
 struct ThreadCoord : OutputCoord {
     FUSEKIT_HD explicit ThreadCoord(OutputCoord const& at) : OutputCoord(at) {}
 
@@ -20,8 +21,8 @@ struct ThreadCoord : OutputCoord {
     }
 };
 
-/// Maxima of a thread while it stores a tile, in registers: independent chains for each, so that their latencies
-/// overlap.
+/// Maxima of |value| of a thread, for each Amax operator, kept in registers while the thread stores a tile: independent
+/// chains of maxima, so that their latencies overlap.
 template <int count>
 struct TileMaxima {
     static constexpr int chains = 4;
@@ -46,7 +47,7 @@ struct TileMaxima<0> {
     __device__ void keep() const {}
 };
 
-/// Coordinate of y in a thread that stores a tile; `exists` is false out of bounds.
+/// ThreadCoord of a thread that stores a tile; raise() updates TileMaxima. `exists` is false out of bounds of y.
 template <int count>
 struct MaximaCoord : ThreadCoord {
     TileMaxima<count>& maxima;

@@ -8,22 +8,22 @@
 
 namespace fusekit::hip {
 
-/// Relation that a quantity must have to its limit.
+/// Required relation of a quantity to its limit.
 enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_of };
 
-/// First condition of a schedule that a plan, a problem or a tensor does not meet. A literal value: one function serves
-/// compile time and run time, and the sentence costs nothing until it is read. Converts to false if all conditions are
-/// met.
+/// First condition of a schedule that a plan, a problem or a tensor does not meet; converts to false if all are met. A
+/// literal type: the same function checks at compile time and at run time, and the sentence is formatted only when it
+/// is read.
 struct Unmet {
-    char const* quantity = nullptr;  ///< "C"; the whole sentence with Relation::none
+    char const* quantity = nullptr; ///< quantity's name, such as "C"; with Relation::none the whole sentence
     std::int64_t value = 0;
     Relation relation = Relation::none;
     std::int64_t limit = 0;
-    char const* fix = nullptr;  ///< argument to pass, or schedule to use instead
+    char const* fix = nullptr; ///< remedy: argument to pass, or schedule to use
 
     FUSEKIT_H constexpr explicit operator bool() const { return quantity != nullptr; }
 
-    /// "C = 96 exceeds 64: use WarpSpecialized".
+    /// The whole condition: "C = 96 exceeds 64: use WarpSpecialized".
     FUSEKIT_H Text sentence() const {
         constexpr char const* relations[] = {"", " exceeds ", " is below ", " is not ", " is not a multiple of "};
         Text result = quantity;
@@ -32,13 +32,13 @@ struct Unmet {
         if (fix) result += Text(": ") + fix;
         return result;
     }
-    /// "C at most 64".
+    /// Required value: "C at most 64".
     FUSEKIT_H Text expected() const {
         constexpr char const* relations[] = {"", " at most ", " at least ", " = ", " a multiple of "};
         if (relation == Relation::none) return fix ? fix : "another schedule";
         return Text(quantity) + relations[static_cast<int>(relation)] + Text::number(limit);
     }
-    /// "C = 96".
+    /// Given value: "C = 96".
     FUSEKIT_H Text given() const {
         return relation == Relation::none ? Text(quantity) : Text(quantity) + " = " + Text::number(value);
     }

@@ -6,14 +6,14 @@
 
 namespace fusekit::hip {
 
-/// Elements that one access of up to 16 bytes moves.
+/// Count contiguous elements, aligned so that one load or store of up to 16 bytes moves them.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// Compiler barrier: hides the origin of a packet, so that values derived from it are recomputed instead of kept in
-/// registers.
+/// Compiler barrier: hides how the packet's elements were computed, so that values derived from them are recomputed
+/// instead of kept in registers.
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
@@ -88,8 +88,8 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// load_if by selecting the address: AMD's compiler turns a predicated load into a branch. A Zeros holds the address of
-/// zeros; a thread with many loads keeps one.
+/// load_if() that selects the address, because AMD's compiler turns a predicated load into a branch: if `is_read` is
+/// false, it loads from 16 zero bytes in memory. A Zeros object holds the address of these bytes.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 namespace detail {
 template <int Bytes>
@@ -112,7 +112,8 @@ alignas(16) static constexpr unsigned char zeros[16] = {};
 }  // namespace detail
 class Zeros {
 public:
-    /// Keeps the address in two registers of the thread: otherwise the compiler recomputes it at each load.
+    /// Keeps the address of the zero bytes in two VGPRs of the thread: otherwise the compiler recomputes it at each
+    /// load.
     __device__ void keep() { asm volatile("" : "+v"(address)); }
     template <class T>
     __device__ T load_if(bool is_read, T const* from) const {
@@ -135,9 +136,9 @@ struct Zeros {
 };
 #endif
 
-/// Scheduling barrier: AMD's compiler moves no instruction across. Hoisted instructions would take registers: two per
-/// address, two scalar ones per comparison. A load after the barrier also does not overwrite the address of a load
-/// before it, for which it would have to wait.
+/// Scheduling barrier: AMD's compiler moves no instruction across. Hoisted instructions would occupy registers: two
+/// VGPRs per address, two SGPRs per comparison. Loads after the barrier do not reuse the address registers of loads
+/// before it, which would add a wait.
 __device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);

@@ -9,10 +9,11 @@
 
 namespace fusekit::hip {
 
-/// Memory that a wave reads by 32-bit byte offsets, from `before` bytes below the address of its first lane on. Loads
-/// at offsets from `nowhere` on, or from a given end on, return zero. AMD's hardware checks the range in the load:
-/// padding costs neither a branch nor a second address. Source: AMD, CDNA 3 instruction set architecture, "Buffer
-/// resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
+/// Memory that a wave reads through an AMD buffer resource descriptor, at 32-bit byte offsets. Offset 0 is 2^30 bytes
+/// (`before`) below the `origin` that the wave's first lane passes. Loads at offsets of 2^31 (`nowhere`) or more, or
+/// past the given end, return zero: the hardware checks the range, so padding costs neither a branch nor a second
+/// address. Source: AMD, CDNA 3 instruction set architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3
+/// and RDNA 4 likewise.
 class Buffer {
 public:
     static constexpr std::uint32_t before = 1u << 30, nowhere = 1u << 31;
@@ -35,7 +36,7 @@ public:
         bytes = end ? bytes_until(end, first) : nowhere;
     }
 #endif
-    /// Offset of an address; of one out of range, the offset of the first lane's address.
+    /// Offset of an address. For an address outside the range, the offset of the first lane's `origin`.
     __device__ std::uint32_t offset(void const* of) const {
         std::uint64_t const result = reinterpret_cast<std::uint64_t>(of) - first;
         return result < nowhere ? static_cast<std::uint32_t>(result) : before;
@@ -66,7 +67,8 @@ private:
 #else
     static constexpr std::uint32_t words = 0x00020000;
 #endif
-    /// Kept in registers apart from the address: otherwise the compiler copies both next to it at each load.
+    /// Two words of the descriptor, kept in registers apart from the address: otherwise the compiler copies both next
+    /// to the address at each load.
     std::uint32_t bytes, format;
 #else
     template <class T>

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Returns an operand unchanged. Integers have at most 24 bits, which AMD multiplies at full rate, and 32 bits at a
-/// quarter of it. The shifts tell the compiler so, which then removes them.
+/// Returns an operand of a multiplication unchanged. Integer operands have at most 24 bits: AMD multiplies those at
+/// full rate, but 32-bit integers at a quarter of it. The two shifts tell the compiler so, and generate no code.
 __device__ inline float factor(float value) { return value; }
 #if defined(__HIP_PLATFORM_AMD__)
 __device__ inline std::int32_t factor(std::int32_t value) { return value << 8 >> 8; }

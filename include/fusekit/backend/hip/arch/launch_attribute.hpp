@@ -6,7 +6,7 @@
 namespace fusekit::hip {
 
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && CUDART_VERSION >= 12000
-/// Launches a kernel with attributes that a plain launch lacks.
+/// Launches a kernel with attributes that the <<<...>>> launch cannot express.
 template <unsigned Count>
 FUSEKIT_H hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* kernel, dim3 grid, dim3 block,
                                  void** arguments, unsigned shared_bytes, hipStream_t stream) {

@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Largest number of threads per CTA that keep a maximum, one word of shared memory each: AMD's small tiles have room
-/// for 256, Halo with two maxima for 512.
+/// Maximum number of threads of a CTA whose plan has an Amax. Each thread has one word of shared memory per Amax
+/// operator: AMD's small tiles have LDS for 256 words, Halo kernels with two Amax for 512 threads.
 inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
 /// A thread's running maximum, as the bits of a non-negative float. Kept in shared memory, where a thread finds it

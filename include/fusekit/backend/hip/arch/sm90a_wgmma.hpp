@@ -33,7 +33,7 @@ namespace fusekit::hip::ptx {
         FUSEKIT_ACC_8(kind, 112)
 #define FUSEKIT_ACC_128(kind) FUSEKIT_ACC_64(kind, 0), FUSEKIT_ACC_64(kind, 64)
 
-/// Ten operands: %t0 to %t9.
+/// Names of ten consecutive asm operands, %t0 to %t9: FUSEKIT_TEN(1) is "%10, %11, ... %19".
 #define FUSEKIT_TEN(t) \
     "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9"
 #define FUSEKIT_NAMES_28 FUSEKIT_TEN() ", " FUSEKIT_TEN(1) ", %20, %21, %22, %23, %24, %25, %26, %27"
@@ -61,7 +61,7 @@ namespace fusekit::hip::ptx {
                  : acc_of(kind)                                                                                \
                  : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(static_cast<int>(a_major)),          \
                    "n"(static_cast<int>(b_major)))
-/// The form with a in registers: the names of a's four registers, of b's descriptor and of scale-d.
+/// wgmma with a in registers. a_names: a's four registers; b_name: b's descriptor; scale_name: scale-d.
 #define FUSEKIT_WGMMA_OF_REGISTERS(n, types, acc_of, names, a_names, b_name, scale_name)                       \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " scale_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
                  " {" names "}, {" a_names "}, " b_name ", p, 1, 1, 0;}"                                       \

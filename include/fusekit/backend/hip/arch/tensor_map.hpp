@@ -10,7 +10,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The driver's enumerator of the swizzle that is as wide as a row.
+/// The driver's CUtensorMapSwizzle for rows of 64 or 128 bytes: the swizzle as wide as a row.
 FUSEKIT_H constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
     return elements * static_cast<std::uint32_t>(element_bytes) == 64 ? 2 : 3;
 }
@@ -60,8 +60,8 @@ Function* driver_function(char const* name) {
     return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
 }
 
-/// Address to encode: a fixed valid one for a stand-in, which the driver would refuse. A map of a stand-in is never
-/// launched.
+/// Address to pass to the driver: `memory`, or a fixed valid address for a fake one (tensor/stand_in.hpp), which the
+/// driver would refuse. A map of fake memory is never launched.
 FUSEKIT_H inline void const* encoded(void const* memory) {
     constexpr std::uintptr_t any = 1 << 20;
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;

@@ -10,14 +10,15 @@
 
 namespace fusekit::hip {
 
-/// MMA atom of AMD's dot instructions, for processors without matrix instructions: a lane multiplies two halves by two,
-/// or four int8 by four, and adds the products to a float or an int32. int8 is exact. Products of half are exact too,
-/// and an instruction rounds once or twice, like two additions: a sum of m products is within m half ulps of the sum of
-/// magnitudes, as in SIMT arithmetic. The instruction flushes float's subnormals to zero; sums of products of half are
-/// multiples of 2^-48, so none is subnormal.
+/// MMA atom of AMD's dot instructions, for processors without matrix instructions. An instruction multiplies two halves
+/// by two, or four int8 by four, and adds the products to a float or an int32. int8 is exact. Products of half are
+/// exact too, and an instruction rounds once or twice, like two additions: a sum of m products is within m half ulps of
+/// the sum of magnitudes, as in SIMT arithmetic. The instruction flushes float's subnormals to zero; sums of products
+/// of half are multiples of 2^-48, so none is subnormal.
 ///
 /// A thread has 8 x 8 accumulators, at pixels 8 apart and channels 4 apart: the 8 x 4 threads of a wave read
-/// consecutive rows, which a RowTile stores in different banks. Each read is 16 bytes of a row.
+/// consecutive rows of an operand tile, which RowTile's swizzle maps to different LDS banks. Each read is 16 bytes of a
+/// row.
 template <class T, int TileM, int TileN, int RowBytes = 64>
 class DotTile {
     static constexpr int waves_m = TileM / 64, waves_n = TileN / 32;
@@ -59,12 +60,14 @@ public:
                 for (int word = 0; word < 4; ++word)
 #pragma unroll
                     for (unsigned j = 0; j < 8; ++j)
-                        fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);  // (8, 8) += over a word
+                        // (8, 8) += over the k of one 32-bit word
+                        fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);
             }
         }
     }
 
-    /// Accumulators are staged through LDS in four rounds: in each, every thread stores two of its rows or columns.
+    /// Accumulators are staged through LDS in four passes. In each pass every thread stores two of its eight rows
+    /// (pixels), or two of its eight columns (channels).
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -86,7 +89,7 @@ public:
     }
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
-        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;  // rows of a wave per round
+        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;  // rows of a wave per pass
         return row / at_once * (rounds * at_once) + static_cast<unsigned>(round) * at_once + row % at_once;
     }
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }

@@ -8,14 +8,14 @@
 
 namespace fusekit::hip {
 
-/// Factors for gfx90a, whose MFMA of halves flushes subnormal operands to zero (AMD, MIOpen's documentation, "MI200
-/// MFMA behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has a wider range and 8 bits of mantissa,
-/// as MIOpen does in backward passes. ExactHalf: the half itself, in SIMT arithmetic.
+/// Operand types of half for gfx90a, whose MFMA of halves flushes subnormal operands to zero (AMD, MIOpen's
+/// documentation, "MI200 MFMA behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has a wider range
+/// but 8 bits of mantissa, as MIOpen does in backward passes. ExactHalf: the half itself, in SIMT arithmetic.
 struct RoundedHalf {};
 struct ExactHalf {};
 
 /// gfx90a's MFMA of halves rounded to bfloat16: the bfloat16 instruction has the same operand layout and rate.
-/// Precondition: every operand word has passed converted().
+/// Precondition: converted() has rounded every operand word.
 template <int Depth, int Size = 32>
 struct RoundedHalfMfma : Mfma<half, Depth, Size> {
     using Base = Mfma<half, Depth, Size>;

@@ -5,15 +5,16 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (TileK, Size) in shared memory, K-major: Size rows, pixels or channels, are contiguous at each
-/// index of GemmK, so that a thread reads several rows as one vector.
+/// One operand tile (TileK, Size) in shared memory: at each index k of GemmK, the elements of all Size pixels or
+/// channels are contiguous, so that a thread reads several pixels or channels as one vector.
 template <class TheOperand, int Size, int TileK>
 class KMajorTile {
 public:
     using Operand = TheOperand;
     static constexpr bool rows_neighbour = true;
-    static constexpr int pad = 4;  ///< operands of padding: columns that are stored at once fall into different banks
-    static constexpr int k_step = Size + pad;  ///< operands from one index of GemmK to the next
+    /// elements of padding per k, so that stores of one row at consecutive k hit different banks
+    static constexpr int pad = 4;
+    static constexpr int k_step = Size + pad; ///< elements from index k of GemmK to k + 1
 
     __device__ Operand* at(unsigned k, unsigned row) { return &values[k][row]; }
     __device__ Operand const* at(unsigned k, unsigned row) const { return &values[k][row]; }

@@ -23,7 +23,7 @@ struct MmaSync {
     static constexpr int rows_per_thread = 2, factors_per_thread = m * k / threads;
     static constexpr int sums_per_thread = m * n / threads;
 
-    using Operand = Words<4>;  ///< two words of the first row, and two of the second
+    using Operand = Words<4>;  ///< two words of row l / 4, then two of row l / 4 + 8
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 
@@ -46,7 +46,8 @@ struct MmaSync {
 #pragma unroll
             for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
         }
-        std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};  // both rows at the first k, then at the others
+        // PTX's order: both rows at the first k, then both rows at the other k
+        std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             Sum sums[4] = {};

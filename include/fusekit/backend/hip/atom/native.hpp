@@ -19,7 +19,7 @@ namespace detail {
 template <class F>
 inline constexpr bool is_float_factor = std::is_same_v<F, float> || std::is_same_v<F, tf32>;
 
-/// True if the processor's matrix instructions support the 8-bit float F, and for any other factor.
+/// True if the processor's matrix instructions support the 8-bit float F; true for every other operand type F.
 template <class F, class Tag>
 inline constexpr bool has_float8 = true;
 template <int Mantissa, class Tag>
@@ -28,8 +28,8 @@ inline constexpr bool has_float8<Float8<Mantissa, false>, Tag> =
 template <int Mantissa, class Tag>
 inline constexpr bool has_float8<Float8<Mantissa, true>, Tag> = std::is_base_of_v<arch::Gfx942, Tag>;
 
-/// Matrix instruction of a processor for factors F in registers, or for floats if it has none for tf32; void if it has
-/// neither.
+/// Type: the processor's matrix instruction for operands of type F in registers; for tf32, the float instruction if
+/// there is no TF32 one; void if there is no instruction.
 template <class F, class Tag>
 struct NativeUnit {
     using Type = void;
@@ -62,25 +62,26 @@ struct NativeUnit<ExactHalf, arch::Gfx90a> {
     using Type = void;
 };
 
-/// Factor type of a gradient: keeps the range of T.
+/// Operand type of a gradient's MMA: has at least T's exponent range.
 template <class T>
 using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, T>;
 
-/// Bytes of a row of a stage: 64 by default. 32 on gfx908 and with dot instructions, whose accumulators and fragments
-/// leave few registers, for tiles of 64 rows, of which a thread loads more, and for one-byte elements.
+/// Bytes of a row (along GemmK) of an operand tile: 64 by default. 32 on gfx908 and with dot instructions, where
+/// accumulators and fragments leave few registers, for tiles of 64 rows (more loads per thread) and for one-byte
+/// elements.
 template <class Tag>
 FUSEKIT_H constexpr int native_row_bytes(int tile, int element) {
     constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
     return few && (tile == 64 || element == 1) ? 32 : 64;
 }
-/// Stages of shared memory: 1 on AMD; 3 on NVIDIA if they fit static shared memory, otherwise 2.
+/// SMEM stages: 1 on AMD; on NVIDIA 3 if they fit 40 KB of static shared memory, otherwise 2.
 template <class Tag>
 FUSEKIT_H constexpr int native_stages(int rows) {
     if (!std::is_base_of_v<arch::Nvidia, Tag>) return 1;
     return 3 * rows * native_row_bytes<Tag>(128, 2) <= 40 * 1024 ? 3 : 2;
 }
 
-/// True if a processor has dot instructions, but no matrix instruction, for factors F.
+/// True if a processor has dot instructions, but no matrix instruction, for operands of type F.
 template <class F, class Tag>
 inline constexpr bool has_dots = (std::is_same_v<F, half> || std::is_same_v<F, int8>) &&
                                  std::is_base_of_v<arch::Gfx1030, Tag> && !std::is_base_of_v<arch::Gfx11, Tag>;
@@ -107,8 +108,8 @@ struct NativeAtomOf<Schedule, T, F, Tag> {
 
 }  // namespace detail
 
-/// True if GPUs of an architecture multiply factors F by matrix or dot instructions, whose operands are packets of 16
-/// bytes. The host pass of AMD's compiler knows no target: a run asks at run time.
+/// True if GPUs of an architecture multiply operands of type F by matrix or dot instructions, for which threads load 16
+/// bytes at once. Tested at run time, because the host pass of AMD's compiler knows no target.
 template <class F>
 FUSEKIT_H bool has_native_unit(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) {
@@ -116,8 +117,8 @@ FUSEKIT_H bool has_native_unit(Architecture architecture) {
     });
 }
 
-/// Best MMA atom of a processor for a schedule that leaves the choice open: matrix instructions for factors F (T, or a
-/// type that T is converted to), dot instructions, or SIMT arithmetic.
+/// The processor's MMA atom for a schedule that does not name one: matrix instructions for operands of type F (T, or a
+/// type that T is converted to), else dot instructions, else SIMT arithmetic.
 template <class Schedule, Element T, class Tag, class F = T>
 using NativeAtom = typename detail::NativeAtomOf<Schedule, T, F, Tag>::Type;
 

@@ -5,13 +5,14 @@
 
 namespace fusekit::hip {
 
-/// RowTile whose rows hold two pixels each, the b operand of sparse MMAs. Every two indices of GemmK have four
-/// elements. One-byte elements: both indices of the first pixel, then of the second. Wider elements: both pixels of the
+/// Operand tile b of sparse MMAs: a RowTile whose rows hold two pixels each. Each group of four elements of a row has
+/// two indices k of GemmK for two pixels: for one-byte elements (k0, k1) of the first pixel, then of the second; for
+/// wider elements both pixels at k0, then both at k1.
 /// first index, then of the second.
 template <class T, int Size, int RowBytes>
 class PairTile : public RowTile<T, Size / 2, 2 * RowBytes> {
 public:
-    /// Sparsity indices that select the first pixel, and the second, from each group of four.
+    /// Sparsity indices of the MMA that select the first pixel, and the second, from each group of four elements.
     static constexpr std::uint32_t indices[] = {sizeof(T) == 1 ? 0x4444 : 0x8888, sizeof(T) == 1 ? 0xeeee : 0xdddd};
 };
 

@@ -19,7 +19,7 @@ public:
     __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
     __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
 
-    /// Chunk number `chunk` of a row.
+    /// 16-byte chunk `chunk` of a row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
 
     /// Stores 16 bytes of a row. Precondition: k is a multiple of the elements in 16 bytes.
@@ -45,14 +45,14 @@ public:
         for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
     }
 
-    /// Offset of index k of a row, in elements.
+    /// Offset of index k of row `row` in the tile, in elements, after the swizzle.
     FUSEKIT_HD static constexpr unsigned place(unsigned k, unsigned row) {
         return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
     }
 
 private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
-    alignas(16) unsigned char bytes[Size * row_bytes];  // raw bytes: T would be constructed
+    alignas(16) unsigned char bytes[Size * row_bytes]; // raw bytes: an array of T would run T's constructors
 };
 
 }  // namespace fusekit::hip

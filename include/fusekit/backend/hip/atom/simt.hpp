@@ -8,36 +8,39 @@
 
 namespace fusekit::hip {
 
-/// Tile of a CTA whose threads compute 8 x 8 accumulators each, and the constraints of 8 x 8 threads' tiles and 64 x 32
-/// tiles of 32-lane waves on its extents.
+/// Extents of a CTA's tile whose threads compute 8 x 8 accumulators each, and the conditions on them: waves of 32 lanes
+/// that compute 64 x 32, and equal work per thread.
 struct SimtShape {
     int m, n, k;  ///< pixels, channels and indices of GemmK
 
     FUSEKIT_H constexpr int threads() const { return m / 8 * (n / 8); }
     FUSEKIT_H constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
-    /// True if each thread keeps one row of an operand tile, or one column of the output tile.
+    /// True if each thread loads elements of only one row of an operand tile, and stores to only one column of the
+    /// output tile.
     FUSEKIT_H constexpr bool has_whole_columns() const {
         return threads() % m == 0 && threads() % n == 0 && k <= threads();
     }
-    /// True if all threads load the same number of elements.
+    /// True if all threads load the same number of elements of each operand.
     FUSEKIT_H constexpr bool has_equal_shares() const { return m * k % threads() == 0 && n * k % threads() == 0; }
-    /// Bytes of the two stages.
+    /// Bytes of the two SMEM stages.
     FUSEKIT_H constexpr int shared_bytes() const { return 2 * k * (m + n + 8) * 4; }
 };
 
 /// MMA atom: how a CTA multiplies the operands of one k-tile, x (TileM pixels, TileK) and w (TileN channels, TileK). An
-/// atom provides, to the mainloop, loader and writer:
+/// atom provides, to mainloop, loader and epilogue:
 ///
 ///     Architecture      tag of the GPUs that have the atom
 ///     tile_m, tile_n, tile_k, threads
 ///     Stage             both operands of a k-tile in shared memory, x and w: tiles of Operand, the type that is
-///     multiplied Fragment          a thread's accumulators multiply          Fragment += x w^T over a stage; if
-///     is_asynchronous, complete after wait() publish           called by each thread after it has written to a stage,
-///     before the barrier rounds, rows, put, tile_row, tile_column
-///                       staging of the accumulators through shared memory, as float: in rounds, each some of the rows
+///                       multiplied
+///     Fragment          a thread's accumulators
+///     multiply          Fragment += x w^T over a stage; if is_asynchronous, complete after wait()
+///     publish           called by each thread after it has stored to a stage, before the barrier
+///     rounds, rows, put, tile_row, tile_column
+///                       staging of the accumulators through shared memory, as float: `rounds` passes of `rows` rows
 ///
 /// Simt is the atom of SIMT arithmetic. Operands are float or int32: a conversion at each of an operand's 8 reads would
-/// cost more than narrow operands save in shared memory. A 32-lane wave is 8 x 4 threads, interleaved so that each
+/// cost more than narrow operands save in shared memory. A wave of 32 lanes has 8 x 4 threads, interleaved so that each
 /// half-wave reads 16 different banks of either operand.
 template <Element T, int TileM, int TileN, int TileK, int unroll>
 class Simt {
@@ -84,14 +87,15 @@ public:
         }
     }
 
-    /// Accumulators are staged through shared memory in four rounds: in each, every thread stores two of its rows or
-    /// columns. A round has a quarter of the tile's pixels, or channels.
+    /// Accumulators are staged through shared memory in four passes of a quarter of the tile's rows: in each pass every
+    /// thread stores two of its eight rows (pixels), or two of its eight columns (channels).
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// Swaps adjacent elements of a packet, so that an even accumulator register meets odd operand registers: 2 % on an
-    /// H200, whose register file has two banks.
+    /// Stores the accumulators of pass `round`. Swaps adjacent elements of each four (undone by tile_column()), so that
+    /// an even accumulator register meets odd operand registers in the FMA: 2 % on an H200, whose register file has two
+    /// banks.
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
         auto const& sums = fragment.sums;
@@ -108,7 +112,8 @@ public:
             out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = four;
         }
     }
-    /// Row of the tile that a row of shared memory holds in a round, and position of a tile's column in that row.
+    /// tile_row(): row of the output tile that row `row` of shared memory holds in pass `round`. tile_column():
+    /// position of a column of the output tile in that row.
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);

@@ -10,22 +10,23 @@
 
 namespace fusekit::hip {
 
-/// MMA atom of waves that multiply from registers with a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The rows of
-/// Unit's products are channels: a lane's accumulators are of adjacent channels. A wave computes 64 channels x `lanes`
-/// pixels, 64 accumulators per lane. The order of GemmK within a sum is free: a lane reads 16 bytes of a row and
-/// multiplies them with several instructions.
+/// MMA atom of waves that multiply fragments in registers by a matrix instruction Unit (Mfma, Wmma, MmaSync). Channels
+/// are the rows of Unit's result and pixels its columns, so that a lane's accumulators are of adjacent channels. A wave
+/// computes 64 channels x `lanes` pixels, 64 accumulators per lane. The order of k within a sum is arbitrary: a lane
+/// reads 16 bytes of an operand row and multiplies them with several instructions.
 template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
-    static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;  ///< MMAs of a wave per mode
+    /// MMAs of a wave along pixels, and along channels
+    static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
-    /// Words that a lane reads at once: whole 16-byte chunks, and whole operands.
+    /// 32-bit words of a row that a lane reads at once: whole 16-byte chunks, and whole operands of Unit.
     static constexpr int own_rows = Unit::rows_per_thread;
     static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
-    /// Lanes that hold the same row of an operand, at different k.
+    /// Number of lanes that hold the same row of an operand, at different k.
     static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
 
@@ -49,20 +50,20 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
-    /// `are_in_pairs`: pixels are multiplied in pairs, by sparse MMAs. `may_be_pairs`: the unit has sparse MMAs.
-    /// `InPairs`: the atom with pairs. Two MMAs share a column of two adjacent pixels; each selects its pixel from the
-    /// PairTile's row.
+    /// `are_in_pairs`: pixels are multiplied in pairs, by sparse MMAs. `may_be_pairs`: Unit has sparse MMAs. `InPairs`:
+    /// this atom with are_in_pairs. Two MMAs read the same words of two adjacent pixels from a PairTile; the sparsity
+    /// indices of each MMA select one of the pixels.
     static constexpr bool are_in_pairs = are_pairs;
     static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
     using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
 
-    /// Multiplies a stage. Its tiles may have other types that can read() a chunk of a row.
+    /// Accumulates one k-tile. The stage's operand tiles may be of any type that can read(chunk, row) 16 bytes.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
         if constexpr (requires { stage.x.indices; }) multiply_pairs(stage, fragment);
         else multiply_rows(stage, fragment);
     }
-    /// Keeps the accumulators in place. Called before the first step and after each step.
+    /// Keeps the accumulators in their registers. Called before the first k-tile and after each k-tile.
     __device__ void wait(Fragment& fragment) const {
 #pragma unroll
         for (int i = 0; i < across_n; ++i)
@@ -71,8 +72,8 @@ public:
     }
     __device__ static void publish() {}
 
-    /// Accumulators are staged through LDS in `rounds` passes. In each, `leaving` of the waves along the rows store one
-    /// MMA's tile each, or a part of its pixels. A pixel's row in LDS has its accumulators in the order of Unit's rows.
+    /// Accumulators are staged through LDS in `rounds` passes. Rows in LDS are pixels or channels. In each pass,
+    /// `leaving` of the waves along the rows store the tile of one MMA each, or some of the tile's pixels.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -126,8 +127,8 @@ private:
     __device__ int own_lane() const { return static_cast<int>(lane); }
 
     static_assert(Unit::m == Unit::n);
-    /// Per round: rows of an MMA's tile that are stored at once; MMAs of a wave along the rows of LDS; groups of waves
-    /// that store in different rounds; waves per group.
+    /// Per pass: rows of an MMA's tile that are stored; MMAs of a wave along the rows in LDS; groups of waves that
+    /// store in different passes; waves per group.
     template <bool rows_are_pixels>
     static constexpr int rows_at_once = rows(rows_are_pixels) < Unit::m ? rows(rows_are_pixels) : Unit::m;
     template <bool rows_are_pixels>
@@ -136,11 +137,11 @@ private:
     static constexpr int splits = rounds / (across<rows_are_pixels> * (Unit::m / rows_at_once<rows_are_pixels>));
     template <bool rows_are_pixels>
     static constexpr int leaving = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
-    /// True if four consecutive accumulators of a lane are of adjacent rows.
+    /// True if four consecutive accumulators of a lane are of adjacent channels, and so are stored as one vector.
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
-    /// True if a lane reads all its operands of a step before the first MMA: with one stage no copies are in flight.
-    /// The operands read last are multiplied first: one wait covers the step.
+    /// True if a lane reads all operands of the k-tile before the first MMA, as with one stage, where no copies are in
+    /// flight. The operands that were read last are multiplied first: one wait covers all reads.
     static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;
     static constexpr unsigned ahead = reads_ahead ? steps : 1;
     struct Chunks {
@@ -223,16 +224,16 @@ private:
                 chunk[word % 4] = Unit::converted(chunk[word % 4]);
             }
     }
-    /// Filter i of a lane.
+    /// Channel of the lane's row `row` in the wave's MMA i.
     __device__ unsigned filter(int i, int row = 0) const {
         return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
     }
-    /// Pixel of a wave that is column `column` of MMA j.
+    /// Pixel, within the wave, of column `column` of MMA j.
     __device__ static constexpr int pixel(int j, int column) {
         return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
     }
 
-    /// First chunk of a row that the lane reads in a step.
+    /// First 16-byte chunk of a row that the lane reads in step `step` of the k-tile.
     __device__ unsigned first_chunk(unsigned step) const {
         auto const own = static_cast<unsigned>(Unit::factor_k(own_lane(), 0) / factors_of_row);
         return (step * lanes_of_row + own) * (chunk_words / 4);
@@ -240,7 +241,7 @@ private:
     __device__ unsigned own_pixel(int j, int row = 0) const {
         return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
     }
-    /// A lane's chunks of its rows of one operand; row_at(i) is the index of row i.
+    /// Reads the lane's chunks of its rows of one operand; row_at(i) is the tile's row of the lane's row i.
     template <class Tile, class RowAt>
     __device__ Chunks read(Tile const& tile, unsigned step, RowAt const& row_at) const {
         Chunks result;

@@ -40,17 +40,19 @@ struct Wgmma {
     }
     FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-    /// SMEM descriptor of an operand tile: address / 16, stride in bytes from 8 lines to the next 8, swizzle mode.
+    /// SMEM descriptor of an operand tile: address / 16, byte stride between groups of 8 lines, swizzle mode.
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
         constexpr std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{8 * row_bytes >> 4} << 32 | swizzle << 62;
     }
-    /// SMEM descriptor of an MN-major tile: `lines` lines of 64 rows, then as many lines of the next 64. In a cluster
-    /// an address also has the CTA's rank, in the bits of the descriptor's leading dimension: these are masked.
+    /// SMEM descriptor of an MN-major tile: `lines` lines (one per k) of 64 rows each, then the same number of lines of
+    /// the next 64 rows. In a cluster, an SMEM address also has the CTA's rank in bits that overlap the descriptor's
+    /// leading dimension: masked off.
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
         return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
     }
-    /// Descriptor offsets: of the next k-block, and of `rows` rows on, a multiple of 8.
+    /// Descriptor increments: k_step to the next k-block (Wgmma::k indices of GemmK), rows_further() to the row `rows`
+    /// later, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
@@ -58,13 +60,13 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
-    /// Descriptor `rows` rows on. Changes the lower word only.
+    /// Descriptor of the row `rows` later. Changes the lower 32 bits only.
     FUSEKIT_HD static constexpr std::uint64_t further(std::uint64_t descriptor, int rows) {
         auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(rows_further(rows));
         return descriptor >> 32 << 32 | low;
     }
 
-    /// Issues one wgmma; overwrites the accumulators unless `adds`.
+    /// Issues one wgmma: sums = a b, or sums += a b if `adds`. a and b are SMEM descriptors.
     __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
@@ -74,7 +76,7 @@ struct Wgmma {
                                                               : ptx::Factor::int8;
         ptx::wgmma<factor, N, a_major, b_major>(sums, a, b, adds);
     }
-    /// Issues one wgmma with 16-bit elements of a in registers, and the first `columns` rows of b.
+    /// Issues one wgmma with 16-bit elements of a in registers and the first `columns` rows j of b.
     template <int columns = N>
     __device__ static void multiply(Sum (&sums)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)

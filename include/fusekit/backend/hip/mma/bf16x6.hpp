@@ -10,8 +10,8 @@ namespace fusekit::hip {
 
 /// Splits floats into three bfloat16 terms, x = x0 + x1 + x2: each term is the remainder of the terms before, rounded
 /// to nearest. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133. An
-/// infinity, or a value that rounds to one, gives NaN. Returns the next term of the remainders `left` in `words`, two
-/// per word, and subtracts it from `left`.
+/// infinity, or a value that rounds to one, gives NaN. Writes the next term of each remainder in `left` to `words`, two
+/// per word, and subtracts the term from `left`.
 template <int Count>
 __device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Count / 2]) {
     static_assert(Count % 2 == 0, "two values are rounded at once");
@@ -24,7 +24,7 @@ __device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Coun
         for (int j = 0; j < 2; ++j) left[2 * i + j] -= rounded[j];
     }
 }
-/// Calls put(term, words) for each of the three terms.
+/// Calls put(term, words) for each of the three terms of the floats in `left`; words hold two bfloat16 each.
 template <int Count, class Put>
 __device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
 #pragma unroll
@@ -88,7 +88,8 @@ private:
     }
 };
 
-/// MMA atom of warpgroups for FP32 operands on sm_90a's tensor cores, at FP32 accuracy.
+/// MMA atom of warpgroups for FP32 operands on sm_90a's tensor cores, with six products of bfloat16 terms each
+/// (bf16x6).
 ///
 /// The tensor cores add 16 products at a time and round toward zero. Each k-tile issues its small products first, so
 /// that only four additions round at the magnitude of the sum. The sums of a k-tile, 64 indices of GemmK, are then
@@ -111,11 +112,11 @@ public:
         Bf16x3Tile<TileN> w;
     };
     struct Fragment : Base::Fragment {
-        typename Unit::Sums step;  ///< accumulators of the k-tile in flight
+        typename Unit::Sums step;  ///< sums of the k-tile in flight, not yet promoted
     };
 
-    /// Issues the MMAs of a k-tile; wait() completes them. convert<part, parts>() is called between the issues: threads
-    /// convert the next k-tile in parts while the tensor cores run the MMAs issued before.
+    /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() between the issues: threads convert
+    /// quarter i of the next k-tile while the tensor cores run the MMAs issued before.
     template <class Convert>
     __device__ void multiply(Stage const& stage, Fragment& fragment, Convert const& convert) const {
         auto const x =

@@ -27,7 +27,7 @@ using OperandA = SmemOperand<Atom::a_k_step, tile_step>;
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandB = SmemOperand<Atom::b_k_step, tile_step>;
 
-/// Fragment of a in registers, by value: see Wgmma::multiply().
+/// Fragment of a in registers, passed by value (Wgmma::multiply() with a in registers).
 struct RegisterOperand {
     std::uint32_t words[4];
 };
@@ -51,7 +51,7 @@ __device__ inline auto words_of(RegisterOperand const& operand) -> std::uint32_t
 
 }  // namespace detail
 
-/// Compiler fence of accumulators: see ptx::fence_operands().
+/// Compiler fence of all accumulators in `acc` (ptx::fence_operands()).
 template <class Acc>
 __device__ void fence_operands(Acc& acc) {
 #pragma unroll
@@ -71,21 +71,21 @@ __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
             Atom::multiply(detail::accumulator(acc, i), detail::words_of(a(k, i)), detail::words_of(b(k, i)),
                            accumulate || k > 0);
 }
-/// issue(), committed as one group; a k-tile by default.
+/// Issues k_blocks k-blocks, a whole k-tile by default, and commits them as one group.
 template <class Atom, int k_blocks = Atom::tile_k / Atom::k, class Acc, class A, class B>
 __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     issue<Atom, k_blocks>(acc, a, b, accumulate);
     ptx::wgmma_commit();
 }
 
-/// Waits for all committed groups; `acc` holds their accumulators.
+/// Waits for all committed wgmma groups, which accumulate in `acc`.
 template <class Acc>
 __device__ void wait(Acc& acc) {
     ptx::wgmma_wait<0>();
     fence_operands(acc);
 }
 
-/// Promotion: acc += step in FP32, rounded to nearest, once wait(step) has returned.
+/// Promotion: acc += step in FP32, rounded to nearest. Precondition: wait(step) has returned.
 template <class Sum, int count, class Step>
 __device__ void promote(Sum (&acc)[count], Step const& step) {
 #pragma unroll

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (Size, TILE_K) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK, whose 16-byte
-/// chunks are swizzled.
+/// One operand tile (Size, TILE_K) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK, with the 128-byte
+/// swizzle of 16-byte chunks.
 template <class T, int Size>
 class SwizzledTile {
 public:
@@ -78,13 +78,13 @@ public:
     /// stores.
     __device__ static void publish() { ptx::fence_proxy_async(); }
 
-    /// Accumulators are staged through SMEM in four rounds. With rows of pixels, a round stages one warp of each
-    /// warpgroup; with rows of channels, a quarter of the channels.
+    /// Accumulators are staged through SMEM in four passes. If rows are pixels, a pass stages one warp of each
+    /// warpgroup; if rows are channels, a quarter of the channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// put() is identical code for every round: the caller need not unroll its loop.
+    /// True if put() has the same code for every pass, so that the caller need not unroll its loop.
     static constexpr bool rounds_are_alike = true;
 
     template <bool rows_are_pixels, int Pitch>

@@ -9,7 +9,7 @@ namespace fusekit::hip {
 template <unsigned number, unsigned threads>
 struct NamedBarrier {
     __device__ void operator()() const { ptx::bar_sync(number, threads); }
-    /// The OR of all threads' predicates.
+    /// Barrier that returns the OR of all threads' predicates.
     __device__ bool any(bool predicate) const { return ptx::bar_red_or(number, threads, predicate); }
 };
 

@@ -28,7 +28,7 @@ struct DynamicPipelineState {
     int stages, stage = 0;
     unsigned phase = 0;
 
-    /// Position after `steps` stages from the start.
+    /// Position in the ring `steps` stages after its start.
     __device__ static DynamicPipelineState after(unsigned steps, unsigned stages) {
         return {static_cast<int>(stages), static_cast<int>(steps % stages), steps / stages & 1};
     }
@@ -37,9 +37,9 @@ struct DynamicPipelineState {
     }
 };
 
-/// Full barriers of stages that TMA fills: a stage's phase completes after its producers' arrivals and all expected
-/// bytes. There are no empty barriers: the kernel synchronizes consumers with the producer itself before it refills a
-/// stage.
+/// Full barriers of SMEM stages that TMA fills: a stage's phase completes after `producer_arrivals` arrivals and all
+/// expected bytes. There are no empty barriers: before the producer refills a stage, the kernel orders it after the
+/// consumers' reads by another barrier.
 template <int stages>
 struct TmaStages {
     std::uint64_t full[stages];
@@ -65,7 +65,7 @@ struct TmaStages {
         ptx::mbarrier_arrive_expect_tx(loads, bytes);
         return loads;
     }
-    /// Arrives as a producer that wrote the stage itself.
+    /// Arrives as a producer whose threads have stored to the stage themselves.
     template <class Index>
     __device__ void producer_commit(Index stage) const {
         ptx::mbarrier_arrive(barrier(stage));
@@ -81,7 +81,8 @@ struct TmaStages {
     }
 };
 
-/// A ring of stages between producers and consumers: `producers` arrivals fill a stage, `consumers` arrivals empty it.
+/// A ring of SMEM stages between producers and consumers: a stage is full after `producers` arrivals and all expected
+/// bytes, and empty after `consumers` arrivals.
 template <int stages, int consumers, int producers = 1>
 struct TmaPipeline : TmaStages<stages> {
     using State = PipelineState<stages>;

@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Owns the properties at an address that stays valid for streams when the device moves.
+/// Owns a Gpu on the heap: streams point to it, and its address stays valid when the Device is moved.
 struct GpuOwner {
     Gpu const* owned;
 

@@ -10,19 +10,21 @@ namespace fusekit {
 
 namespace hip::detail {
 
-/// Operator whose apply can be overloaded in a derived class: it is not final, and apply is not an object.
+/// Operator whose apply can be overloaded in a derived class: Op is not final, and apply is a function, not a function
+/// object.
 template <class Op>
 concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
                        !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
 
-/// Adds a second `apply`, which makes clang choose by target: clang ignores the target of a function without overloads.
+/// Derived operator with a second `apply`: clang checks that a function can run on the device only when it resolves
+/// overloads.
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
     FUSEKIT_H static void apply();
 };
 
-/// Type that an operator prepares; empty if it prepares nothing.
+/// Type: the operator's Prepared<float>; empty if it has none.
 template <class Op>
 struct PreparedOf {
     struct Type {};
@@ -33,8 +35,8 @@ struct PreparedOf<Op> {
     using Type = typename Op::template Prepared<float>;
 };
 
-/// Checks if device code can call an operator's apply: clang rejects a host function there. nvcc takes every function
-/// for callable and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
+/// callable() is true if device code can call Op::apply: clang rejects a host-only function there. nvcc accepts every
+/// function here and refuses the call itself (FUSEKIT_BEGIN_OPERATOR_CALLS).
 template <class Op>
 struct DeviceCode {
     using Args = typename Op::Args;

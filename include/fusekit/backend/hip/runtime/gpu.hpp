@@ -34,7 +34,8 @@ public:
         reads_host_memory = all.pageableMemoryAccess != 0;
         pools_memory = attribute(hipDeviceAttributeMemoryPoolsSupported) != 0;
         clock_rate = 1e3 * attribute(hipDeviceAttributeClockRate);
-        double const bytes_a_cycle = 2 * attribute(hipDeviceAttributeMemoryBusWidth) / 8.0;  // double data rate
+        // two transfers per clock cycle (DDR)
+        double const bytes_a_cycle = 2 * attribute(hipDeviceAttributeMemoryBusWidth) / 8.0;
         memory_bytes = 1e3 * attribute(hipDeviceAttributeMemoryClockRate) * bytes_a_cycle;
     }
 
@@ -63,19 +64,20 @@ public:
     /// True if the GPU supports stream-ordered allocation.
     FUSEKIT_H bool has_memory_pools() const { return pools_memory; }
 
-    /// True if the cache has this pointer as accessible.
+    /// True if the cache of accessible pointers contains `data`.
     FUSEKIT_H bool has_reached(void const* data) const {
         return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data;
     }
 
-    /// Calls in.fail() if this GPU cannot read a pointer's memory. The last pointers are cached, because a query costs
-    /// 1/50 of a launch: memory that was freed and has a new owner may be missed. Stand-in pointers are not checked.
+    /// Calls in.fail() if this GPU cannot read the memory at `data`. The last pointers are cached, because a query
+    /// costs 1/50 of a launch: memory that was freed and allocated again elsewhere may be missed. Stand-in pointers
+    /// (tensor/stand_in.hpp) are not checked.
     FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data) || detail::is_stand_in(data)) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);
         bool const known = status == hipSuccess;
-        if (status == hipErrorInvalidValue) clear_last_error();  // HIP before version 6 reports host memory so
+        if (status == hipErrorInvalidValue) clear_last_error();  // HIP before version 6 returns this for host memory
         else if (Refusal refusal = refusal_of(status, device, "hipPointerGetAttributes", "a device that works"))
             return in.refuse(*refusal);
         auto const type = type_of(attributes);

@@ -19,7 +19,7 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
-/// True if another mainloop replaces this one wherever sm_90a could run it.
+/// True if, on sm_90a, another mainloop always replaces this one: the pass for sm_90a does not compile it.
 template <class Mainloop>
 inline constexpr bool yields_to_matrix_units = false;
 template <class Mainloop>
@@ -31,7 +31,7 @@ template <class Mainloop>
 inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type> &&
                                     !(arch::is_for_sm90a_alone && yields_to_matrix_units<Mainloop>);
 
-/// Mainloop whose shared memory exceeds the static limit: the launch requests it.
+/// Mainloop with dynamic shared memory, because it needs more than the static limit of 48 KB: the launch requests it.
 template <class Mainloop>
 concept HasDynamicShared = requires { typename Mainloop::DynamicShared; };
 template <class Mainloop>
@@ -56,14 +56,14 @@ __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& pa
     }
 }
 
-/// Number of maxima that a plan's operators keep.
+/// Number of Amax operators of a plan, whose maxima a kernel keeps.
 template <class Plan>
 inline constexpr int maxima_of = 0;
 template <class Plan>
     requires requires { Plan::maxima; }
 inline constexpr int maxima_of<Plan> = Plan::maxima;
 
-/// Zeroes the thread's maxima before the mainloop and merges them after it.
+/// Sets the thread's maxima (arch/maximum.hpp) to 0 before the mainloop and merges them over all threads after it.
 template <class Plan, class Mainloop, int... number>
 __device__ __forceinline__ void run_with_maxima(typename Mainloop::Params const& params,
                                                 std::integer_sequence<int, number...>) {
@@ -79,8 +79,9 @@ __device__ __forceinline__ void run_plan(typename Mainloop::Params const& params
     else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
 }
 
-/// Mainloop that takes the address of its argument, for TMA. It has no local copy of the argument, so it reads again
-/// some fields that other kernels keep in registers.
+/// Mainloop that takes the address of its kernel argument, for the tensor maps of TMA. The argument is
+/// __grid_constant__: the compiler makes no local copy, but loads some fields again that other kernels keep in
+/// registers.
 template <class Mainloop>
 concept ReadsArgumentInPlace = requires { requires Mainloop::reads_argument_in_place; };
 
@@ -89,9 +90,9 @@ inline constexpr int bound_threads = is_compiled<Mainloop> ? Mainloop::threads :
 template <class Mainloop>
 inline constexpr int bound_residency = arch::Target::processor.residency(Mainloop::blocks);
 
-/// The library's kernel, in two forms: runs a plan on a schedule's mainloop. Its name is the layer, so that a
-/// profiler's trace reads as the plan. For GPUs that lack the mainloop's architecture it is empty, the mainloop is not
-/// compiled, and launches of more than one thread fail.
+/// The library's kernel, in two forms (argument by value, or read in place): runs a plan on a schedule's mainloop. The
+/// kernel's name contains the plan, so that a profiler's trace names the layer. For GPUs that lack the mainloop's
+/// architecture the kernel is empty, and launches of more than one thread fail.
 template <class Plan, class Mainloop>
     requires(!ReadsArgumentInPlace<Mainloop>)
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)

@@ -9,7 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Error of a refused launch. Any later call may report an earlier kernel's failure; the Error then says so.
+/// Error of a launch that HIP refused. HIP may report an earlier kernel's failure at any later call: the Error then
+/// says so.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Refusal refuse_launch(Stream const& stream, Text (*plan)(),
                                                                     hipError_t status) {
     clear_last_error();
@@ -30,12 +31,12 @@ namespace fusekit::hip {
             "one of device " + Text::number(given));
 }
 
-/// Launch of the CTAs: independent; cooperative (co-resident, may synchronize); overlapping the end of the previous
-/// kernel (arch/overlap.hpp); in clusters (arch/cluster.hpp); or both.
+/// How CTAs are launched: independent; cooperative (co-resident, may synchronize); overlapping the end of the previous
+/// kernel on the stream (arch/overlap.hpp); in clusters (arch/cluster.hpp); overlapping and in clusters.
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
-/// A kernel's launch: kernel, argument and grid, without the pointers that a run supplies. The kernels of all of a
-/// plan's schedules have one argument type.
+/// A kernel's launch: kernel, kernel argument and grid, without the pointers of x, y and workspace that a run supplies.
+/// The kernels of all schedules of a plan have one argument type.
 template <class TheParams>
 struct Launch {
     using Params = TheParams;
@@ -48,7 +49,7 @@ struct Launch {
     unsigned blocks, threads;
     LaunchMode mode;
     std::size_t workspace_bytes;
-    unsigned shared_bytes = 0;  ///< dynamic, in addition to the kernel's static
+    unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, beside the kernel's static
     unsigned cluster = 1;  ///< CTAs per cluster
 
     FUSEKIT_H bool suits(Stream& stream) const { return stream.index() == device; }
@@ -66,7 +67,7 @@ struct Launch {
             if (own.maps.in_use) own.maps.replace_memory(x, y);
         return start_with(own, stream, workspace);
     }
-    /// Launches the kernel on the tensors of prepare().
+    /// Launches the kernel on the tensors that were given to prepare().
     FUSEKIT_H Refusal start(Stream& stream) const {
         Params own = params;
         return start_with(own, stream, {});
@@ -114,7 +115,7 @@ private:
     }
 };
 
-/// Cached state of a kernel: a bit for each of the first 64 devices.
+/// Cached answers of is_launchable() for one kernel: one bit for each of the first 64 devices.
 struct KnownKernel {
     std::uint64_t asked = 0, launchable = 0;
 };
@@ -139,14 +140,15 @@ struct KnownKernel {
     return takes;
 }
 
-/// A plan's kernel on a mainloop as a value: launch code is compiled once for all kernels of a plan.
+/// A plan's kernel for one mainloop, as a value: code that prepares launches is compiled once for all kernels of a
+/// plan.
 template <class Params>
 struct Kernel {
     void (*function)(Params);
     KnownKernel* known;
     Text (*plan)();
     int threads;
-    unsigned shared_bytes;  ///< dynamic, in addition to the kernel's static
+    unsigned shared_bytes;  ///< bytes of dynamic shared memory, beside the kernel's static
     bool waits_for_previous;
 
     FUSEKIT_H bool is_launchable(int device) const {
@@ -165,7 +167,7 @@ FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
     return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
 }
 
-/// Prepares a kernel's launch; it borrows `workspace_bytes` if its CTAs exchange values.
+/// Prepares a kernel's launch. The run needs `workspace_bytes` of workspace if its CTAs exchange values through memory.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                 std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
@@ -198,7 +200,7 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gp
     return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes);
 }
 
-/// Launch of a run that writes nothing; no kernel is launched.
+/// Launch without a kernel, for a run that writes nothing.
 template <class Params>
 FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
     return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};

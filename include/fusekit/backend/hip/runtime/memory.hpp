@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Memory of one GPU, copied to and from in the order of one stream.
+/// Memory of one GPU. Copies and fills are ordered with one stream.
 class Memory {
 public:
     FUSEKIT_H Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
@@ -28,7 +28,7 @@ public:
                             Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                             static_cast<int>(status)));
     }
-    /// Frees memory with the stream's device current.
+    /// Frees memory, with this object's device as HIP's current device.
     FUSEKIT_H void release(void* memory) const {
         Refusal of_a_lost_device;
         DeviceGuard const guard(number, &of_a_lost_device);

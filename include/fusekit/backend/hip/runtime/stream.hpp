@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Limit of a run's workspace, in bytes.
+/// Upper limit of a run's workspace, and size of a stream's own workspace, in bytes.
 inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
@@ -18,26 +18,27 @@ class Tuned;
 class ChannelsLast;
 struct TunedTable;
 
-/// Ordered queue of runs on a GPU: its own stream or one of the application's. Runs are asynchronous and may be
-/// captured into a graph; copies between tensors and the host synchronize with them. The device outlives its streams;
-/// one thread at a time may use a stream. Move-only.
+/// Ordered queue of runs on a GPU: a stream of its own or one of the application's. Runs are asynchronous and may be
+/// captured into a graph; copies between tensors and the host synchronize with the stream. The device outlives its
+/// streams; one thread at a time may use a stream. Move-only.
 ///
-/// Plans that reduce borrow workspace: the stream's own, or one that the run is lent. Runs that share a workspace must
-/// be ordered, as runs on one stream are; graphs captured from one stream share its workspace.
+/// Plans that reduce use a workspace: the stream's own, or one that the caller passes to the run. Runs that share a
+/// workspace must be ordered, as runs on one stream are; graphs captured from one stream share the stream's workspace.
 class Stream : public Memory, public TakesAll {
 public:
-    using TensorDevice = Device;               ///< device of the tensors that runs create
-    static constexpr bool is_handle = true;  ///< runs may be launched on a const one
+    using TensorDevice = Device; ///< device type of the tensors that runs allocate
+    static constexpr bool is_handle = true; ///< true: a const Stream may launch runs
 
-    /// Creates a stream with its own workspace, ordered with the default stream, and so with an application's kernels
-    /// and hipMemcpy there. While it is captured, no thread may use the default stream.
+    /// Creates a stream with its own workspace. The stream is ordered with the default stream, and so with an
+    /// application's kernels and hipMemcpy there. While the stream is captured, no thread may use the default stream.
     FUSEKIT_H explicit Stream(Device const& device);
 
-    /// Creates a stream that is not ordered with the default stream: order shared memory by events or synchronize().
+    /// Creates a stream that is not ordered with the default stream: order accesses to shared memory by events or
+    /// synchronize().
     FUSEKIT_H static Stream non_blocking(Device const& device);
 
-    /// Wraps the application's stream, which outlives this object. Queries and allocates nothing: one per call is
-    /// cheap. A program with a default stream per thread passes hipStreamPerThread.
+    /// Wraps the application's stream, which outlives this object. Queries and allocates nothing, so that an object per
+    /// call is cheap. A program with a default stream per thread passes hipStreamPerThread.
     FUSEKIT_H Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
 
     FUSEKIT_H Stream(Stream&& other) noexcept
@@ -65,7 +66,7 @@ public:
     FUSEKIT_H int processors() const { return properties->processors(); }
     FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
-    /// Workspace of runs that are lent none.
+    /// Workspace of runs to which the caller passes none.
     FUSEKIT_H void* own_workspace() const { return lent.data; }
     FUSEKIT_H std::size_t own_workspace_bytes() const { return lent.bytes; }
 
@@ -81,20 +82,22 @@ public:
         return Scheduled<Schedule>(*this);
     }
 
-    /// Returns a stream whose calls use the schedules that tools/tune measured as fastest on such a GPU, where the
-    /// table has them.
+    /// Returns a stream whose calls use the schedules that tools/tune measured as fastest on such a GPU, for layers in
+    /// the table.
     FUSEKIT_H Tuned tuned(TunedTable const& table) const;
 
     /// Returns a stream whose calls compile kernels for contiguous channels only. Calls refuse other layouts of x and
     /// y.
     FUSEKIT_H ChannelsLast channels_last() const;
 
-    /// Prepares a layer's launch. x and y are aligned as in its runs; the arguments have been validated.
+    /// Prepares a layer's launch. Precondition: the arguments are validated, and x and y have the alignment of later
+    /// runs.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
                            detail::ImageView<U> const& y) const;
 
-    /// Launches one kernel on the stream. The arguments have been validated. Throws Error if HIP refuses the launch.
+    /// Launches one kernel on the stream. Precondition: the arguments are validated. Throws Error if HIP refuses the
+    /// launch.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
                        detail::ImageView<U> const& y) const;

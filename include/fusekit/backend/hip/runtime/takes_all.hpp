@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Accepts, on a device with the library's choice of schedule, every plan of every type but double.
+/// For devices whose library chooses the schedule: accepts every plan on every element type but double.
 struct TakesAll {
     template <class X, class BoundPlan>
     FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
