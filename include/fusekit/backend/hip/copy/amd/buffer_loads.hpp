@@ -7,17 +7,18 @@
 
 namespace fusekit::hip {
 
-/// Byte offset of an index of GemmK for elements of T; Buffer::nowhere, which is out of bounds, if the index does not
-/// exist.
+/// Byte offset of an index of GemmK for elements of T; Buffer::nowhere, which is out of bounds, for an index past the
+/// end.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
     if (offset.mask == KOffset::never) return Buffer::nowhere;
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// A table of GemmK offsets, one entry for each packet of 16 bytes: byte offsets of x and w, the padding mask, and the
-/// number of steps that follow under the same tap. An entry has 16 bytes, so that a byte offset in a row of the tile is
-/// also the byte offset of its entry.
+/// LDS table of GemmK offsets, one entry for each 16 bytes (8 half elements) along GemmK: byte offsets in x and w, the
+/// padding mask, and `steps`, the number of consecutive k-tiles, from the entry's on, whose indices have the same
+/// filter tap. An entry has 16 bytes, so that the byte offset of an element in a k-tile's row is also the byte offset
+/// of its entry.
 template <Element T, Element W, int Size>
 struct PacketOffsets {
     struct alignas(16) Entry {
@@ -30,7 +31,7 @@ struct PacketOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// Entry of index k of the step whose entries begin at byte offset `place`.
+    /// Entry for index k of the k-tile whose entries begin at byte offset `place`.
     __device__ Entry const& at(int place, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
         return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
@@ -38,7 +39,7 @@ struct PacketOffsets {
     __device__ std::uint32_t w_at(int place, unsigned k) const { return at(place, k).w; }
 };
 
-/// Stores a step's operands to LDS. Filters are loaded last, so their wait covers both operands.
+/// Stores a k-tile's operands from registers to LDS. Filters were loaded last, so one wait covers both operands.
 template <class Inputs, class Filters, class Stage>
 __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
     filters.wait();
@@ -46,7 +47,7 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// A thread's fragment of a tile: 16 bytes along GemmK, at index k, of every `step`-th row.
+/// A thread's fragment of an operand tile in registers: 16 bytes along GemmK, at index k, of every `step`-th row.
 template <Element T, int Size, int TileK, int threads>
 class RowPackets {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
@@ -70,7 +71,8 @@ protected:
     __device__ unsigned row(int pass) const { return first + static_cast<unsigned>(pass * step); }
 };
 
-/// Loads x (pixels, channels) in packets of 16 bytes by buffer loads; out-of-bounds taps read zero if `padded`.
+/// Loads a thread's fragment of x (pixels, channels) by 16-byte buffer loads. With `padded`, taps out of bounds of x
+/// read zero.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class InputPackets : public RowPackets<T, Size, TileK, threads> {
     using Base = RowPackets<T, Size, TileK, threads>;
@@ -87,7 +89,7 @@ public:
         }
     }
 
-    /// Reads the offsets of a step.
+    /// Computes the thread's offsets for a k-tile from the table.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int place) {
         auto const& entry = offsets.at(place, k);
@@ -98,7 +100,8 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads the step that find() read, or a step of the same tap whose channels begin `further` bytes behind.
+    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
+    /// the same tap.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
@@ -109,9 +112,9 @@ private:
     std::uint32_t rows[passes], invalid[passes], own[passes];
 };
 
-/// Loads w (filters, GemmK) in packets of 16 bytes by buffer loads. With `has_scalars` each pass has a Buffer that
-/// begins at its first filter, so that all loads of a thread share one vector offset. Rows past K read zero (buffer out
-/// of bounds) or clamp to the last filter.
+/// Loads a thread's fragment of w (filters, GemmK) by 16-byte buffer loads. With `has_scalars`, each pass has a Buffer
+/// that begins at the pass's first filter, so that all loads of a thread share one vector-register offset. Rows past K
+/// read zero (buffer out of bounds); without `has_scalars` they read the last filter.
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
 class FilterPackets : public RowPackets<W, Size, TileK, threads> {
     using Base = RowPackets<W, Size, TileK, threads>;
@@ -156,9 +159,9 @@ public:
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    std::uint32_t own[passes / together];  ///< byte offsets of a step's loads in their Buffers
+    std::uint32_t own[passes / together];  ///< byte offsets of a k-tile's loads, relative to their Buffers
 
-    /// Calls f(pass, buffer, byte offset in the buffer) for each pass.
+    /// Calls f(pass, Buffer, byte offset in it) for each pass, a group of rows that all threads load at once.
     template <class F>
     __device__ void each(F const& f) const {
 #pragma unroll

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Types of ChannelOperands. The table has one offset for each packet of 16 bytes.
+/// Types of ChannelOperands. The LDS table has one offset for each 16 bytes along GemmK.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -27,26 +27,27 @@ struct ChannelOperandsOf {
 
 }  // namespace detail
 
-/// Loads operands whose channels are contiguous (NHWC, KRSC) by AMD's buffer loads: packets of 16 bytes at 32-bit
-/// offsets, for tiles that read within 2^30 bytes of their first element. Within a tap a thread keeps its offsets in
-/// registers and the wave adds the channel offset in a scalar register.
+/// Loads operands whose channels are contiguous (NHWC, KRSC) by AMD's buffer loads of 16 bytes at 32-bit offsets.
+/// Precondition: a tile reads within 2^30 bytes of its first element. For all k-tiles of one filter tap, a thread keeps
+/// its offsets in vector registers, and the wave adds the channel offset in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::ChannelOperandsOf<Plan, Atom, T, U>::Base;
     using Base::conv, Base::inputs, Base::offsets, Base::weights, Base::table_steps, Base::tile_k;
-    /// True if offsets are read from the table once for all steps of a tap. With padded one-byte elements a tap has few
-    /// steps, each twice as long: every step reads its offsets.
+    /// True if a thread reads its offsets from the table once for all k-tiles of a filter tap. Padded one-byte elements
+    /// have few k-tiles per tap, each twice as long, so each k-tile reads its offsets.
     static constexpr bool has_runs = sizeof(T) > 1 || !Base::padded;
 
 public:
     using typename Base::Stage;
-    /// Byte offset of a step: in a row, from the step whose offsets were read last (`has_runs`), or in the table.
+    /// Byte offset of a k-tile: with `has_runs`, its channel offset from the k-tile whose offsets were read last; else
+    /// its position in the table.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 
     using Base::Base;
 
-    /// Reads the offsets of `step` and of consecutive steps; returns how many steps may use them.
+    /// Reads the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
     __device__ int find(int step) {
         if constexpr (!has_runs) {
             fill(step);
@@ -69,7 +70,7 @@ public:
     }
 
 private:
-    int next = table_steps;  ///< first step of the table whose offsets are not read yet
+    int next = table_steps;  ///< first k-tile of the table whose offsets have not been read
 
     __device__ void find_own(int place) {
         inputs.find(offsets, place);

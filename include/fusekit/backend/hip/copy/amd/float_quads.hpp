@@ -9,15 +9,15 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows are a quad of 16 bytes. The `Between` words
-/// between two quads are never read: a quad may be stored up to `Between` words off to either side.
+/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows (pixels) form a quad of 16 bytes. `Between`
+/// unused words separate quads, so that a quad may be stored up to `Between` words too far left or right.
 template <int Size, int TileK, int Between>
 class QuadTile {
 public:
-    /// Address of index k of a quad's first row; the quad's other rows follow.
+    /// Address of index k of a quad's first row; the other three rows follow.
     __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + place(k, row); }
 
-    /// Chunk number `chunk` of a row: four indices of GemmK.
+    /// Four indices of GemmK, from 4 `chunk` on, of one row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
         auto const* const first = address_in_register(words + place(chunk * 4, row));
         Words<4> result;
@@ -35,9 +35,10 @@ private:
     }
 };
 
-/// TapQuads of floats, which need no transposition. A quad that reaches into the padding left or right of x is loaded
-/// from inside the row, stored shifted by that number of words in its QuadTile, and padded with zeros. All quads of a
-/// thread have the same tap, hence the same shift.
+/// Loads x as TapQuads does, for floats, which need no transposition. A quad is four consecutive pixels. A quad that
+/// reaches into the padding left or right of x is loaded from inside the row of x, stored shifted by the number of
+/// padded columns in its QuadTile, and its padded pixels are zeroed. All quads of a thread have the same filter tap,
+/// hence the same shift.
 template <int Size, int threads, bool padded, class Order>
 class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
     using Base = PixelQuad<float, Size, Order::tile_k, threads>;
@@ -49,7 +50,7 @@ public:
 
     using Base::Base;
 
-    /// Reads the offsets of a step.
+    /// Computes the thread's offsets for a k-tile from the table.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
 #pragma unroll
@@ -60,7 +61,8 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
     }
-    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind.
+    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
+    /// the same phase.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);
@@ -86,8 +88,8 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// Word of the j-th padded pixel. Without a j-th one: the last padded word, or, in the middle, a word that is never
-    /// read.
+    /// Word of the j-th padded pixel of the shifted quad. If fewer pixels are padded: the last padded one, or, for a
+    /// quad without padding, an unused word between quads.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

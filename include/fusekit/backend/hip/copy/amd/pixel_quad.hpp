@@ -7,12 +7,13 @@
 
 namespace fusekit::hip {
 
-/// Position of a quad in a row of y: its windows reach padding on the left, on neither side, or on the right.
+/// Position of a quad (four consecutive pixels) in a row of y: its windows reach into padding on the left, on neither
+/// side, or on the right.
 enum class QuadPlace { left, middle, right };
 
-/// A thread's fragment of x if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a quad), and own_k
-/// indices of GemmK, whole words for each pixel. For floats, a thread's indices are four apart: the threads of 16 bytes
-/// of a filter share a tap, and consecutive threads load consecutive quads.
+/// A thread's share of an operand tile of x if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a
+/// quad) at own_k indices of GemmK, a whole number of 32-bit words per pixel. For floats, a thread's indices are four
+/// apart: the threads that load 16 bytes of a filter have the same tap, and consecutive threads load consecutive quads.
 template <Element T, int Size, int TileK, int threads>
 class PixelQuad {
 public:
@@ -27,8 +28,8 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Sets the quad's position in its row. `first_column` and `last_column` are the columns of the window's first and
-    /// last tap.
+    /// Sets the quad's position in its row of y. `first_column` and `last_column` are the filter columns that read the
+    /// leftmost and the rightmost column of x.
     __device__ void find_place(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) place = QuadPlace::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) place = QuadPlace::right;
@@ -51,12 +52,14 @@ protected:
     unsigned k, row;
     QuadPlace place = QuadPlace::middle;
     Buffer buffer;
-    std::uint32_t first, invalid, invalid_at_end;  ///< byte offset of the first window; masks of the first and last
+    /// byte offset of the first pixel's window; masks of the slices, rows and columns of the first and the last pixel's
+    /// window that are out of bounds
+    std::uint32_t first, invalid, invalid_at_end;
 
-    /// Stores the thread's indices of GemmK for each pixel.
+    /// Stores the own_k elements of each of the four pixels to the operand tile.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
-        static_assert(Tile::place(0, 1) == TileK);  // rows at fixed distances: the compiler pairs stores
+        static_assert(Tile::place(0, 1) == TileK);  // rows at constant distances: the compiler merges stores
 #pragma unroll
         for (int pixel = 0; pixel < 4; ++pixel) {
             T* const to = tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK;

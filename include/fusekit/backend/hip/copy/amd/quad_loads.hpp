@@ -10,28 +10,30 @@
 
 namespace fusekit::hip {
 
-/// A table of GemmK offsets for quads: four consecutive pixels of a row of y at column stride 1. Quads at the left and
-/// right end of a row have columns in padding: they load the first or last four elements of the row, and a v_perm_b32
-/// selector shifts these and zeros the others.
+/// LDS table of GemmK offsets for quads: four consecutive pixels of a row of y at column stride 1. Some columns of the
+/// quads at the left and right end of a row are in padding: these quads load the first or last four elements of the row
+/// of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the padded ones.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
     static constexpr auto left = static_cast<unsigned>(QuadPlace::left),
                           middle = static_cast<unsigned>(QuadPlace::middle),
                           right = static_cast<unsigned>(QuadPlace::right);
     static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
-    static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));  ///< words of one quad's selectors
+    /// 32-bit words of selectors per quad
+    static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// Per QuadPlace: byte offsets in x, and selectors. Per index: the padding above and below x that the index
-    /// reaches, as a mask, or as the number of its one bit. All middle quads have the same selectors: a short table
-    /// stores them once, the number that a thread reads.
+    /// For each QuadPlace: byte offsets in x, and v_perm_b32 selectors. For each index of GemmK: the rows of padding
+    /// above and below x that its tap may read, as a mask, or (`one_bit`) as the number of the mask's one bit. All
+    /// quads in the middle have the same selectors: a short table stores these once, `same_words` of them, as many as a
+    /// thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[places][Size];
     alignas(16) std::uint32_t masks[of_padding];
     alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
     alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
-    std::uint32_t w[Size / packet];  ///< byte offset of each packet of 16 bytes
+    std::uint32_t w[Size / packet];  ///< byte offset of each 16 bytes along GemmK
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
@@ -62,15 +64,16 @@ struct QuadOffsets {
         bool const in_middle = place == middle;
         return in_middle ? same : selectors[place / 2][in_middle ? 0 : k];
     }
-    /// 0, or `nowhere` (all ones) if the index reaches padding above or below x for a pixel with this mask.
+    /// All ones, hence out of bounds, if the tap with this mask reads padding above or below x for a pixel with mask
+    /// `invalid`; else 0.
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }
 
 private:
-    /// Selectors of index i: element j of the result is element j - shift of the quad, or zero. Byte selectors
-    /// interleave the elements of the quads of two consecutive indices, the first stage of the transposition. Quads of
-    /// floats are shifted whole, by `shift`; 4 means that nothing is loaded.
+    /// Selectors of GemmK index i: element j of the result is element j - shift of the loaded quad, or zero. The byte
+    /// selectors also interleave the elements of the quads of two consecutive indices, the first stage of the
+    /// transposition. For floats the entry is `shift` itself; shift 4 means that the index is out of bounds.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
         if constexpr (sizeof(T) == 4) {
             all[i] = static_cast<std::uint32_t>(shift == 4 ? 0 : shift);
@@ -89,8 +92,8 @@ private:
     }
 };
 
-/// Loads x in quads (NCHW): one quad for each of a thread's indices of GemmK, transposed in registers on the way to
-/// LDS.
+/// Loads x in quads of four consecutive pixels (NCHW): one quad for each of a thread's own_k indices of GemmK.
+/// Transposes them in registers, so that LDS gets consecutive indices of each pixel.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadLoads : public PixelQuad<T, Size, TileK, threads> {
     using Base = PixelQuad<T, Size, TileK, threads>;
@@ -128,7 +131,7 @@ public:
                                                               pixel % 2 == 0 ? 0x05040100 : 0x07060302);
             } else {
 #pragma unroll
-                for (int half = 0; half < 2; ++half) {  // first or last two pixels
+                for (int half = 0; half < 2; ++half) {  // the quad's first two pixels, then its last two
                     std::uint32_t const low = alternate(i, half), high = alternate(i + 2, half);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
                     pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
@@ -142,7 +145,7 @@ protected:
     using Base::k;
     Words<words> quads[own_k];
 
-    /// Calls f(i, byte offset) for each of the thread's indices of GemmK, and reads their selectors.
+    /// Calls f(i, byte offset) for each of the thread's indices i of GemmK, and reads the selectors of their quads.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll
@@ -167,17 +170,17 @@ protected:
             }
         }
     }
-    /// Loads the i-th quad at byte offset `from` of this thread, plus `further`, which is uniform over the wave.
+    /// Loads quad i at the thread's byte offset `from` plus the wave's offset `further`.
     __device__ void load(int i, std::uint32_t from, std::uint32_t further = 0) {
         quads[i] = buffer.template load<Words<words>>(from, further);
     }
 
-    /// Word j of quad i, zero in padding.
+    /// Word j of quad i after the selector: padded elements are zero.
     __device__ std::uint32_t selected(int i, int j) const {
         return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
     }
-    /// Four bytes of an even index and of the next index, for the first (half 0) or the last two pixels of a quad, zero
-    /// in padding: both indices of one pixel, then both of the next.
+    /// Four bytes: both GemmK indices (`index`, which is even, and `index` + 1) of one pixel, then both of the next
+    /// pixel; of the quad's first two pixels (half 0) or last two. Padded elements are zero.
     __device__ std::uint32_t alternate(int index, int half) const {
         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
         return permuted(quads[index + 1][0], quads[index][0], padded ? selectors[index + half][0] : in_place);

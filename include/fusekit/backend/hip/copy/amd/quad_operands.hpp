@@ -20,8 +20,9 @@ struct QuadOperandsOf {
 
 }  // namespace detail
 
-/// Loads x in quads of pixels (NCHW, column stride 1) and w in packets of 16 bytes, by buffer loads at 32-bit offsets
-/// from a table: for filters known at run time. TapOperands load filters known from the type.
+/// Loads x in quads of four consecutive pixels (NCHW, column stride 1) and w in 16 bytes along GemmK, by buffer loads
+/// at 32-bit offsets from an LDS table. For filters known at run time only; TapOperands loads filters that the plan's
+/// type contains.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class QuadOperands : public detail::QuadOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::QuadOperandsOf<Plan, Atom, T, U>::Base;
@@ -38,7 +39,7 @@ public:
         if constexpr (Base::padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
-    /// Fills the table from `step` on; returns the table's number of steps.
+    /// Fills the table for k-tiles from `step` on; returns the number of k-tiles that the table holds.
     __device__ int find(int step) const {
         this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& place) {
             offsets.put(i, place.x, place.w, at.s, conv);

@@ -9,12 +9,13 @@
 
 namespace fusekit::hip {
 
-/// Loads w (KCRS) in a TapOrder: packets of 16 bytes of taps, or single tail taps of several units.
+/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or the single tail taps of several units of
+/// channels.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::own, Base::passes, Base::values;
-    static constexpr int units = Order::packet / Order::pair;  ///< units whose tail taps fill 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< units of channels whose tail taps fill 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
@@ -23,10 +24,10 @@ public:
         : Base(thread, conv, first_filter, group),
           of_channel(static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)}) {}
 
-    /// Bytes from a step's channels to the next step's.
+    /// Bytes in w from a k-tile's channels to those of the next k-tile of the phase.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind. Precondition for tail
-    /// taps: steps are loaded in order.
+    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes, a later k-tile of the same phase.
+    /// Precondition for tail taps: k-tiles are loaded in order.
     __device__ void load(std::uint32_t further) {
         if constexpr (Order::packed) {
             Base::load(further);

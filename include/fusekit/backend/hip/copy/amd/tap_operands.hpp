@@ -16,8 +16,9 @@
 
 namespace fusekit::hip {
 
-/// True if TapOrder can pack the filter of the head's type, with quads of pixels at column stride 1: a Conv with 16
-/// bytes of taps in a unit, or a TransposedConv of 16 or 32 bits without strides.
+/// True if TapOrder can order the filter in the head's type, and pixels can be loaded in quads (column stride 1): a
+/// Conv whose unit of channels has at least 16 bytes of taps, or a TransposedConv with 16- or 32-bit elements without
+/// strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -29,7 +30,7 @@ inline constexpr bool may_have_quads_of_taps = [] {
     else return false;
 }();
 
-/// True if TapOperands load the tile: of a convolution in NCHW, or of its gradient by x.
+/// True if TapOperands loads the operand tiles: for an NCHW convolution, or for its gradient with respect to x.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -39,8 +40,8 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// MMA atom for TapOperands' stages: the schedule's, or, if its unit has sparse products, the atom of pairs of pixels,
-/// which halves the permutations. Unpadded 16-bit elements need no permutation that pairs would save.
+/// MMA atom for the k-tiles of TapOperands: the schedule's, or, if its instruction has a sparse version, the atom with
+/// pairs of pixels, which halves the number of permutations. Unpadded 16-bit elements have no permutations to save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct TapAtom {
     using Type = Atom;
@@ -54,7 +55,7 @@ struct TapAtom<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
 };
 
-/// TapOperands' loader of x.
+/// Type: TapOperands' loader of x.
 template <class Atom, Element T, bool padded, class Order>
 struct TapInputs {
     using Type = TapQuads<T, Atom::tile_m, Atom::threads, padded, Order>;
@@ -74,7 +75,7 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// LDS stage of TapOperands: the atom's, or one with Inputs' own tile.
+/// Type: LDS stage of TapOperands: the atom's, or one with the tile of x that Inputs defines.
 template <class Inputs, class AtomStage>
 struct TapStage {
     using Type = AtomStage;
@@ -85,8 +86,9 @@ struct TapStage<Inputs, AtomStage> {
     using Type = StageOfTiles<typename Inputs::Tile, decltype(AtomStage::w)>;
 };
 
-/// Loads x in quads of pixels (NCHW) and w by taps (KCRS) in a TapOrder, by buffer loads. Within a phase a thread's
-/// offsets and selectors stay in registers, and the wave adds the channel offset in a scalar register.
+/// Loads x in quads of four consecutive pixels (NCHW) and w by taps (KCRS) in a TapOrder, by buffer loads. Within a
+/// phase of the order (equal taps), a thread's offsets and selectors stay in registers, and the wave adds the channel
+/// offset in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool packed>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
@@ -100,7 +102,7 @@ class TapOperands {
 
 public:
     static constexpr bool exists = Order::phases > 0;
-    /// Offsets of one step.
+    /// LDS table of the offsets of one k-tile.
     using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
     using Stage = typename TapStage<Inputs, typename Atom::Stage>::Type;
 
@@ -117,18 +119,18 @@ public:
             inputs.find_place(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
     }
 
-    /// K-tiles along GemmK.
+    /// Number of k-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// Byte offset of a step's channels in a filter, relative to the phase's first step.
+    /// Byte offset in a filter of a k-tile's channels, relative to the phase's first k-tile.
     using Step = int;
 
-    /// Reads the offsets of `step` and of consecutive steps; returns the number of steps that may use them.
+    /// Computes the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
     __device__ int find(int step) {
-        Problem const conv = reload(params).problem();  // scalar registers cannot hold it across steps
+        Problem const conv = reload(params).problem(); // scalar registers cannot hold the problem across k-tiles
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
-        // Channels of steps past the last are out of bounds and read zero.
+        // Channels of k-tiles past the last one are out of bounds and read zero.
         int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
@@ -159,9 +161,9 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    std::uint32_t further = 0;  ///< byte offset of a step's channels in x
-    std::uint32_t to_next;  ///< bytes in x from a step's channels to the next step's
-    int phase = -1, end = 0;  ///< end: first step of the next phase
+    std::uint32_t further = 0; ///< byte offset in x of a k-tile's channels
+    std::uint32_t to_next; ///< bytes in x from a k-tile's channels to those of the next k-tile
+    int phase = -1, end = 0; ///< end: first k-tile of the next phase
 };
 
 }  // namespace fusekit::hip

@@ -10,11 +10,11 @@
 
 namespace fusekit::hip {
 
-/// Order of GemmK for filters with contiguous taps (KCRS): in all steps of a phase an index has the same tap, and a
-/// step advances by `channels`. A unit is the smallest number of channels whose taps are loaded as one sequence. If
-/// `packed`, 16 bytes of a row of a step are Packet consecutive taps of one unit. Otherwise the order has the tail
-/// taps: 16 bits from each of eight units, or for floats 32 bits from each of four. A transposed filter moves
-/// `backwards` over x.
+/// Order of GemmK for filters with contiguous taps (KCRS). GemmK is split into phases: in all k-tiles of a phase, an
+/// index of the k-tile has the same tap, and consecutive k-tiles are `channels` apart. A unit is the smallest number of
+/// channels whose taps are loaded as one sequence. If `packed`, each 16 bytes of a k-tile's row are Packet consecutive
+/// taps of one unit. Otherwise the order has the remaining (tail) taps of each unit: 16 bits from each of eight units,
+/// or for floats 32 bits from each of four. With `backwards` (a TransposedConv), later taps read earlier columns of x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool is_packed>
 struct TapOrder {
     static constexpr bool packed = is_packed;
@@ -24,19 +24,19 @@ struct TapOrder {
         for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
         return all;
     }();
-    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of 16 bits, or one of 32
-    /// Channels of a unit: the number whose taps fill 16 bytes, otherwise the number that fills a `pair`.
+    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements in 16 bits, or one float
+    /// Channels of a unit: the number whose taps fill 16 bytes exactly, otherwise `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
-    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< channels per step
+    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< channels per k-tile
 
-    /// Column of a tap relative to the pixel's column, at column stride 1.
+    /// Column of x that a tap reads, minus the pixel's column of y, at column stride 1.
     FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Largest number of padded columns in a quad that also has columns inside x.
+    /// Largest number of padded columns among the quads of pixels that also read columns inside x.
     FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
@@ -45,13 +45,13 @@ struct TapOrder {
         return most;
     }
 
-    /// True if the channels of a group fill whole packets of 16 bytes.
+    /// True if `all` channels of a group are whole units or, with tail taps, a multiple of the elements in 16 bytes.
     FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (tail_taps > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// Coordinate of index k of a step whose first channel is `first`. May be out of bounds.
+    /// Channel and tap of index k of a k-tile whose first channel is `first`. The channel may be past the last.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
         constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);
@@ -80,7 +80,7 @@ consteval auto filter_in_type() {
 template <class Plan, Element T, int TileK, bool packed>
 using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
                             TileK, packed>;
-/// TapOrder for members that do not depend on a tile.
+/// TapOrder for members that do not depend on the tile's extents or on `packed`.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 

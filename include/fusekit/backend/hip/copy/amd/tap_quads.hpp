@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// QuadLoads whose offsets stay in registers for all steps of a phase (TapOrder).
+/// QuadLoads for a TapOrder: offsets and selectors stay in registers for all k-tiles of a phase.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
     using Base = QuadLoads<T, Size, Order::tile_k, threads, padded>;
@@ -14,12 +14,13 @@ class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
 public:
     using Base::Base;
 
-    /// Reads the offsets of a step.
+    /// Computes the thread's offsets for a k-tile from the table.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads the step that find() read, or a step whose channels begin `further` bytes behind.
+    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
+    /// the same phase.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
@@ -29,13 +30,14 @@ private:
     std::uint32_t own[Base::own_k];
 };
 
-/// TapQuads stored as pairs of pixels (PairTile), for sparse products. For one-byte elements, one v_perm_b32 gives a
-/// word of two indices of GemmK for two pixels.
+/// TapQuads that stores pixels in pairs (PairTile), for sparse MMAs. For one-byte elements, one v_perm_b32 gives a word
+/// with two indices of GemmK of two pixels.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapPairs : public TapQuads<T, Size, threads, padded, Order> {
     using Base = TapQuads<T, Size, threads, padded, Order>;
     using Base::k, Base::own_k, Base::row;
-    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));  ///< indices of GemmK for two pixels
+    /// indices of GemmK in 16 bytes that hold two pixels
+    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));
     static_assert(own_k % per_chunk == 0);
 
 public:

@@ -13,7 +13,7 @@
 
 namespace fusekit::hip {
 
-/// True if ChannelOperands load the tile's filters as TransposedFilters.
+/// True if ChannelOperands loads the tile's w by TransposedFilters.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -24,8 +24,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Loads w if filters, not GemmK, are contiguous: in the gradient by x of an NHWC convolution. A thread loads packets
-/// of filters at consecutive indices of GemmK and stores them transposed; tile_row() gives the order of filters in LDS.
+/// Loads w if consecutive filters, not consecutive GemmK indices, are contiguous: in the gradient of an NHWC
+/// convolution with respect to x. A thread loads 16 bytes of filters at several consecutive GemmK indices and stores
+/// them transposed to LDS. tile_row() gives the LDS row of a filter.
 template <Element W, class Tile, int Size, int TileK, int threads>
 class TransposedFilters {
     using Share = TileOfPixels<W, Tile, Size, TileK, threads>;
@@ -37,19 +38,19 @@ public:
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
         : thread(the_thread), buffer(conv.weight_row(first_filter, group).first) {
         unsigned const row = Share::first_row(in_packets, thread);
-        // Products with filters past the last are not stored.
+        // Rows past the last filter may load any filter: their results are not stored.
         bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
         first = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
                 Share::first_pixel(in_packets, thread) % packet * step;
     }
 
-    /// Reads the offsets of a step.
+    /// Computes the thread's offset for a k-tile from the table.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int place) {
         own = first + offsets.w_at(place, Share::first_pixel(in_packets, thread));
     }
-    /// Loads the step that find() read, and advances to the next channels.
+    /// Loads the k-tile that find() computed the offset for, and advances the offset to the next k-tile's channels.
     __device__ void load() {
         std::uint32_t at = 0;
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
@@ -62,7 +63,7 @@ public:
     __device__ void wait() { share.wait(in_packets); }
     __device__ void store(Tile& tile) { share.store(in_packets, thread, tile); }
 
-    /// Row of the tile that holds a filter.
+    /// Row of the operand tile in LDS that holds a filter.
     __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
 
 private:

@@ -13,8 +13,9 @@
 
 namespace fusekit::hip {
 
-/// Origin in x of the window of a pixel of dy, or the distance of a gradient column's tap and channel from an origin.
-/// Their sum is in x or in padding; out of bounds if either is `nowhere`.
+/// Coordinates in x, and their offset in elements: of the first tap of the window of a pixel of dy, or the distance of
+/// one weight's tap and channel from it. The sum of the two is the element of x that is multiplied, or in padding; it
+/// is out of bounds if either is `nowhere`.
 template <int Space>
 struct alignas(16) PlaceInX {
     static constexpr std::int32_t nowhere = -(1 << 30);
@@ -24,7 +25,7 @@ struct alignas(16) PlaceInX {
 
     __device__ void remove() { at[0] = nowhere; }
     __device__ bool exists() const { return at[0] != nowhere; }
-    /// Copy by one 16-byte load, if the type has that size.
+    /// Copies by one 16-byte load, if the struct has 16 bytes.
     __device__ PlaceInX whole() const {
         if constexpr (sizeof(PlaceInX) != 16) return *this;
         Words<4> const words = read_words(this);
@@ -34,23 +35,23 @@ struct alignas(16) PlaceInX {
     }
 };
 
-/// Pixels of dy: the origins of their windows in x, and their offsets in dy.
+/// Table in shared memory for Size pixels of dy: their windows' origins in x, and their offsets in dy.
 template <int Space, int Size>
 struct PixelTable {
     PlaceInX<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
-/// Contiguous mode of an operand: channels of a pixel, in packets of eight, of four or single; pixels; or, for both
-/// operands, quads of pixels in a row (WeightGradientRows).
+/// Contiguous mode of an operand in memory: channels of a pixel, loaded as vectors of eight or four or one by one;
+/// pixels; or, for both operands, vectors of four pixels of a row (WeightGradientRows).
 enum class Neighbours { eights, fours, channels, pixels, rows };
 
-/// A thread's fragment of an operand (TileK pixels, Size channels or columns), copied from memory to an atom's Tile.
-/// Consecutive threads load consecutive elements.
+/// A thread's fragment of an operand (TileK pixels, Size channels of dy or columns of dw), copied from memory to an
+/// atom's Tile. Consecutive threads load consecutive elements.
 ///
-/// If the Tile's pixels are contiguous, a thread has several consecutive pixels and stores up to 16 bytes of a row at
-/// once. Channels of packets are permuted in the tile (tile_row): rows that threads store at once are consecutive,
-/// which avoids bank conflicts.
+/// If pixels are contiguous in the Tile, a thread has several consecutive pixels and stores up to 16 bytes of a row at
+/// once. Channels loaded as vectors are permuted in the Tile (tile_row()): rows that threads store at the same time are
+/// consecutive, which avoids bank conflicts.
 template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
     static constexpr int share = Size * TileK / threads;
@@ -60,15 +61,15 @@ class TileOfPixels {
     static constexpr bool takes_eights = !Tile::rows_neighbour && sizeof(T) == 2;
 
 public:
-    /// True if pixels are contiguous in a row of the tile, so that packets of channels are transposed.
+    /// True if pixels are contiguous in a row of the tile, so that vectors of channels are transposed.
     static constexpr bool transposes = !Tile::rows_neighbour;
     /// Widest vectorization of a load.
     static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
-    /// Packets per thread at the widest vectorization.
+    /// Loads (Packets) per thread at the widest vectorization.
     static constexpr int packets = share / (takes_eights ? 8 : 4);
 
-    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each of a thread's packets. `along` is an enumerator or an
-    /// integral_constant.
+    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each Packet that the thread loads. `along` selects the
+    /// contiguous mode: an enumerator, or an integral_constant of one.
     template <class Along, class F>
     __device__ void each(Along along, unsigned thread, F const& f) {
         with_share(along, thread, [&]<class Share>(Share const& of) {
@@ -79,8 +80,9 @@ public:
             }
         });
     }
-    /// Stores the fragment. Bits of `over` are set in the first element of each transposed packet: in the whole 32-bit
-    /// word, so in two 16-bit pixels at once.
+    /// Stores the fragment to the tile. ORs `over` into the first element of each transposed Packet, as a 32-bit word:
+    /// into two consecutive 16-bit pixels at once. With `over` = ones, a masked column of x becomes the column of ones
+    /// that sums the bias gradient.
     template <class Along>
     __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
         with_share(along, thread, [&]<class Share>(Share const& of) {
@@ -99,7 +101,8 @@ public:
     }
     __device__ void wait(Neighbours) {}
 
-    /// A thread's first row, and its first pixel. All its transposed packets have that row and consecutive pixels.
+    /// A thread's first row, and its first pixel. All transposed Packets of the thread have that row, at consecutive
+    /// pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
@@ -114,14 +117,14 @@ public:
         return pixel;
     }
 
-    /// Row of the operand that a row of the tile holds.
+    /// Row of the operand (its channel or column) that row `row` of the tile holds.
     __device__ static unsigned operand_row(Neighbours along, unsigned row) {
         if (!transposes) return row;
         unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
         return turned(row, Size / count);
     }
 
-    /// Row of the tile that holds a row of the operand, for packets.
+    /// Row of the tile that holds a row of the operand, if channels are loaded as vectors of 4 or 8.
     template <Neighbours along>
     __device__ static unsigned tile_row(std::integral_constant<Neighbours, along>, unsigned row) {
         return transposes ? turned(row, along == Neighbours::eights ? 8 : 4) : row;
@@ -135,7 +138,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// A thread's packets of Count rows.
+    /// The rows and pixels of a thread's Packets of Count rows each.
     template <int Count, bool along_pixels>
     struct ShareOf {
         static constexpr int count = Count;
@@ -151,7 +154,8 @@ private:
     private:
         __device__ unsigned further(unsigned i) const { return transposes ? outer * packets + i : outer + i * step; }
     };
-    /// Calls f with the thread's share. A thread with many rows recomputes indices from its number, to save registers.
+    /// Calls f with the thread's ShareOf. A thread with many rows recomputes its indices from the thread number instead
+    /// of keeping them in registers.
     template <Neighbours along, class F>
     __device__ static void with_share(std::integral_constant<Neighbours, along>, unsigned thread, F const& f) {
         constexpr int count = along == Neighbours::eights ? 8 : along == Neighbours::fours ? 4 : 1;
@@ -184,7 +188,7 @@ private:
     __device__ void store_transposed(Share const& of, Tile& tile, std::uint32_t over) {
         constexpr unsigned count = Share::count, pixels = Share::packets;
         if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
-            // A thread's rows are stored at compile-time distances from one address, in pairs.
+            // A thread's rows are at compile-time distances from one address, so that the compiler merges stores.
             constexpr unsigned apart = Size / count * TileK;
             static_assert(Tile::place(0, Size / count) == apart);
             T* const first = tile.at(of.pixel(0), turned(of.row(0), count));
@@ -219,7 +223,7 @@ private:
         __builtin_memcpy(&value, &bits, sizeof bits);
         return value;
     }
-    /// Two elements of a packet of Count, as a word.
+    /// Elements 2 number and 2 number + 1 of Packet i, as a word.
     template <int Count>
     __device__ std::uint32_t word(unsigned i, unsigned number) const {
         std::uint32_t result;
@@ -227,7 +231,8 @@ private:
         return result;
     }
 
-    /// Transposes a row's index in Size rows, written as lines of `columns`: counts them column by column.
+    /// Transposes row indices: row r of Size, seen as a matrix of `columns` columns in row-major order, becomes its
+    /// index in column-major order.
     __device__ static unsigned turned(unsigned row, unsigned columns) {
         return row % columns * (Size / columns) + row / columns;
     }

@@ -11,7 +11,8 @@
 
 namespace fusekit::hip {
 
-/// Consecutive taps of the window that a tile's columns cover, channels fastest.
+/// The filter taps of the columns of a weight gradient's tile: `count` consecutive taps from `first` on. Columns have
+/// channels fastest.
 struct TapRange {
     int first, count;
 
@@ -21,7 +22,7 @@ struct TapRange {
                   last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
-    /// Computes the distances of the taps from a window's origin, one tap per thread.
+    /// Computes the distances of the taps from a window's origin, in coordinates and in elements, one tap per thread.
     template <class Problem, class Place>
     __device__ void find(Problem const& conv, Place* places, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
@@ -32,8 +33,8 @@ struct TapRange {
     }
 };
 
-/// A table of Buffer offsets for the pixels of four steps: in x for each tap of a tile's columns, out of range in
-/// padding, and in dy. All columns of a packet have the same tap.
+/// LDS table of Buffer offsets for the pixels of four k-tiles: in dy, and in x for each tap of the tile's columns; out
+/// of range in padding. All columns in one 16-byte vector have the same tap.
 template <Element T, int Space, class Tile, int StepPixels>
 class TapPacketOffsets {
     static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
@@ -42,17 +43,17 @@ class TapPacketOffsets {
 public:
     static constexpr int pixels = 4 * StepPixels;
     static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= most_taps);
-    /// Threads that share a pixel's taps.
+    /// Threads among which the taps of one pixel are divided.
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
 
-    /// Computes the taps' distances. Called once; a barrier must follow.
+    /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table from pixel `first` on. Pixels past the end are out of range.
+    /// Fills the table for the pixels from `first` on. Offsets of pixels at `end` and later are out of range.
     template <class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
         int const part = of_wave(static_cast<int>(thread / pixels));

@@ -12,40 +12,42 @@
 
 namespace fusekit::hip {
 
-/// A table of Buffer offsets, in bytes, for pixels that are loaded one by one from x and in quads from dy. An offset in
-/// x is the sum of a window row's, a window column's and a channel's offset, none negative, the sum below 2^29. A row
-/// or column in padding puts any sum out of range.
+/// LDS table of Buffer offsets, in bytes, for 64 pixels of dy. Elements of x are loaded one by one, and dy in quads of
+/// four pixels. The offset of an element of x is the sum of the offsets of its window row, its window column and its
+/// channel; none is negative, and the sum is below 2^29. A row or column in padding puts the sum out of range.
 template <Element T>
 struct WindowOffsets {
     static constexpr int pixels = 64, most_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
-    /// Lines of `pixels` offsets: one per window row, over all slices, then one per window column; last, a row in
-    /// padding. All rows of pixels past the end, and of pixels that an earlier quad covers, are in padding.
+    /// Lines of `pixels` offsets: one per window row (over all slices), then one per window column; last, a line in
+    /// which every row is in padding. For pixels past the end, and pixels that the quad before also has, all rows are
+    /// in padding.
     alignas(16) std::uint32_t lines[most_lines + 1][pixels];
-    /// Four pixels in dy. An earlier quad covers the first `had` of them.
+    /// Offset in dy of a quad of pixels, and the number of its first pixels that the quad before also has.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
-    /// Byte offsets of a column: its channel in x, and its two lines in the table.
+    /// Byte offsets of a column of dw: of its channel in x, and of its row's and its column's line in the table.
     struct alignas(16) Column {
         std::uint32_t channel, row, column;
     } columns[WeightGradientTile::m];
-    /// Offsets of channels of y in dy. A thread's channels are `channels_apart`, and their offsets are contiguous here.
+    /// Byte offsets in dy of the tile's channels of y. A thread's channels are `channels_apart` apart, and their
+    /// offsets are contiguous here.
     static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
 
-    /// Pixels of an image rounded up to quads. The last quad ends with the image: it may begin with pixels of the quad
-    /// before.
+    /// Number of an image's pixels, rounded up to quads. The last quad ends with the image: its first pixels may also
+    /// be in the quad before.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
-    /// Out of range also after a channel's offset is added.
+    /// Out of range, even after a channel's offset is added.
     static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
 
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// Offsets of four pixels of a line, from `pixel` on; both arguments in bytes.
+    /// Offsets of four pixels, from byte offset `pixel` on, in the line at byte offset `line`.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
@@ -62,16 +64,16 @@ struct WindowOffsets {
         }
         for (unsigned i = thread; i < pixels; i += threads) lines[most_lines][i] = no_row;
     }
-    /// Fills `channels`. Called once; a barrier must follow. Channels past the group's last load its first channel;
-    /// their sums are not stored.
+    /// Fills `channels`. Called once; a barrier must follow. Channels past the group's last one load the tile's first
+    /// channel; their results are not stored.
     template <int threads>
     __device__ void fill_channels(std::int64_t stride, int count, unsigned thread) {
         for (unsigned i = thread; i < WeightGradientTile::n; i += threads)
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Fills the lines for the pixels from `first` on, counted in quads of images. Half of the threads compute rows,
-    /// the others columns.
+    /// Fills the lines for 64 pixels from `first` on; pixels are counted with each image padded to quads. Half of the
+    /// threads compute the lines of window rows, the others those of window columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

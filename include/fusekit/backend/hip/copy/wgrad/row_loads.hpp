@@ -15,8 +15,9 @@
 
 namespace fusekit::hip {
 
-/// A lane's fragment of a step: a quad of pixels of `columns` channels of x at one tap, and of `channels` channels of
-/// dy. Offsets are read one step ahead. Lanes whose columns are not weights read ones.
+/// A lane's fragments of a k-tile: a quad (four consecutive pixels) of `columns` channels of x at one tap, and of
+/// `channels` channels of dy. Offsets are read one k-tile ahead. The column behind the weights, which gives the bias
+/// gradient, reads ones.
 template <Element T, int Stride>
 class RowLoads {
     using Places = RowOffsets<T, Stride>;
@@ -26,8 +27,8 @@ class RowLoads {
 public:
     static constexpr int columns = 8, channels = 4;
 
-    /// Loads columns 8 `eight` to 8 `eight` + 7 and channels 4 `four` to 4 `four` + 3 of the tile, quad `quad` of a
-    /// step.
+    /// Loads columns 8 `eight` to 8 `eight` + 7 and channels 4 `four` to 4 `four` + 3 of the tile, and of each k-tile
+    /// quad `quad`.
     template <class Params, class Tile>
     __device__ RowLoads(Params const& params, Places const& places, TapRange const& taps, int quads,
                         WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
@@ -36,7 +37,7 @@ public:
         Index<4> const &of_x = conv.x.layout.stride, &of_dy = of_y.layout.stride;
         in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
         in_dy = Buffer(of_y.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
-        // Channels past the group's last load its first; their sums are not stored.
+        // Channels past the group's last one load the tile's first; their results are not stored.
         int const in_tile = static_cast<int>(eight) * columns, column = at.first_column + in_tile,
                   channel = static_cast<int>(four) * channels;
         bool const is_weight = column < params.weights();
@@ -50,7 +51,7 @@ public:
 #pragma unroll
         for (int i = 0; i < channels; ++i) dy_further[i] = opaque_per_block(offset(i * of_dy[1]));
     }
-    /// Reads the offsets of the quad `further` entries behind in the table.
+    /// Reads the table's entry `further` quads after the lane's first one.
     __device__ void find(int further) {
         Words<4> const words = read_words(line + further);
         __builtin_memcpy(&next, &words, sizeof next);
@@ -64,9 +65,10 @@ public:
             keep_apart();
         }
         load_dy();
-        opaque_per_thread(from);  // otherwise the last load overwrites it, which adds an instruction between loads
+        // keeps the register: if the last load overwrote it, an instruction would separate the loads
+        opaque_per_thread(from);
     }
-    /// Loads a quad at an edge of x pixel by pixel.
+    /// Loads the quad that find() read, pixel by pixel: for quads whose vector load would reach out of bounds of x.
     __device__ void load_edge() {
         std::uint32_t const from = begin();
         std::uint32_t pixels[4];
@@ -89,14 +91,14 @@ public:
         load_dy();
     }
     __device__ void wait() { wait_for(dy[channels - 1]); }
-    /// Four pixels of the lane's column i.
+    /// The four pixels of column i of the lane's columns.
     __device__ Words<2> of_column(int i) const {
         constexpr int second = Places::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
         if (i == 0) words[0] &= first_column, words[1] &= first_column;
         return words;
     }
-    /// Four pixels of channel i of dy.
+    /// The four pixels of channel i of the lane's channels of dy.
     __device__ Words<2> of_channel(int i) const { return dy[i]; }
 
 private:

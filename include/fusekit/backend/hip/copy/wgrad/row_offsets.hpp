@@ -17,8 +17,8 @@
 
 namespace fusekit::hip {
 
-/// Rows of y padded to quads of pixels (slots). The last quad of an image ends with the image: it may repeat pixels of
-/// the quad before.
+/// Rows of y padded to quads of four pixels; a padded pixel position is a slot. The last quad of an image ends with the
+/// image: its first pixels may also be in the quad before.
 struct PaddedRows {
     FUSEKIT_HD static constexpr std::int64_t of_row(std::int64_t pixels) { return (pixels + 3) / 4 * 4; }
     FUSEKIT_HD static constexpr std::int64_t of_image(std::int64_t rows, std::int64_t pixels) {
@@ -26,7 +26,7 @@ struct PaddedRows {
     }
 };
 
-/// Slots of a CTA.
+/// Range of slots (PaddedRows) that a CTA sums.
 struct SlotRange {
     int begin, end;
 
@@ -37,8 +37,8 @@ struct SlotRange {
     }
 };
 
-/// Steps of a CTA, of `slots_per_step` slots each, that may have edges: quads whose loads reach out of bounds of x, in
-/// the first rows of the first image and the last rows of the last one. Filters of a single tap have no edges.
+/// K-tiles of a CTA, of `slots_per_step` slots each, that may contain edges: quads whose vector load would reach out of
+/// bounds of x, in the first rows of the first image and the last rows of the last image. A 1x1 filter has no edges.
 template <int slots_per_step>
 class EdgeSteps {
 public:
@@ -53,27 +53,28 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// First slot, from `slot` on, of a step that may have edges.
+    /// First slot, from `slot` on, of a k-tile that may contain edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
     int first_end, last_begin;
 };
 
-/// True if four pixels of a row of y are contiguous, or at stride 2, in a row of x at each tap.
+/// True if four consecutive pixels of a row of y read elements of a row of x that are 1 or 2 apart, at each tap.
 template <Element T, int Space>
 FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Buffer offsets of a quad at one tap, in x and dy, and the v_perm_b32 selectors of its first two pixels (`low`) and
-/// last two (`high`). Padding is selected as zero.
+/// Entry of the table for a quad at one tap: Buffer offsets in x and dy, and the v_perm_b32 selectors of the quad's
+/// first two pixels (`low`) and last two (`high`), which replace padding by zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
 
-/// A table of quads for each tap of a tile's columns, channels fastest, and a last line of ones. A quad spans 8 bytes
-/// of a row of x at column stride 1, and 16 at stride 2.
+/// LDS table of quads (four consecutive pixels of a row of y): a line of entries for each tap of the tile's columns,
+/// channels fastest, and a last line whose selectors give ones, for the bias gradient. A quad reads 8 bytes of a row of
+/// x at column stride 1, and 16 bytes at stride 2.
 template <Element T, int Stride>
 class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
@@ -81,32 +82,32 @@ class RowOffsets {
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
-    static constexpr int loaded = 4 * Stride;  ///< elements loaded per quad
-    /// Selectors of a quad without padding. Each half of the bytes holds two pixels.
+    static constexpr int loaded = 4 * Stride;  ///< elements of x loaded per quad
+    /// Selectors of a quad without padding. `low` and `high` each give one 32-bit word of two pixels.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// Quads of a table with `range.count` taps, a multiple of `together`.
+    /// Number of quads in the table for `range.count` taps; a multiple of `together`.
     template <int together>
     __device__ static int quads(TapRange const& range) {
         return (min)(most_quads, room / (range.count + 1) / together * together);
     }
-    /// Line of a tap of the tile; tap `count` is the line of ones.
+    /// Line of tap `tap` of the tile; tap `range.count` is the line of ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
-    /// Computes the taps' distances. Called once; a barrier must follow.
+    /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills lines of `quads` entries with `count` quads from slot `first` on. Quads past the end are out of range. So
-    /// are edges, or, with `of_edges`, all quads but edges.
+    /// Fills the table's lines, of `quads` entries each, with `count` quads from slot `first` on. Out of range are
+    /// quads at slot `end` and later, and edges; with `of_edges`, all quads that are no edges.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {
         int const rows = conv.extent(conv.y, 2), columns = conv.extent(conv.y, 3), row_quads = (columns + 3) / 4;
         Index<4> const &of_x = conv.x.layout.shape, &step = conv.x.layout.stride;
-        // Offsets of elements of x, and of the few elements after them, are below 2^29.
+        // Offsets of elements of x, and of the few elements past them that a vector load reaches, are below 2^29.
         int const in_channel =
             static_cast<int>(1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3]);
 #pragma unroll 1
@@ -135,7 +136,8 @@ public:
                                                (low & in_low) | (none & ~in_low), (high & in_high) | (none & ~in_high),
                                                dy};
             }
-            std::uint32_t const ones = of_edges ? none : all_ones;  // ones are added once, not again for edges
+            // the bias gradient sums ones once, not again for edges
+            std::uint32_t const ones = of_edges ? none : all_ones;
             entries[range.count * quads + quad] = {Buffer::nowhere, none | (ones & own.low), none | (ones & own.high),
                                                    dy};
         }
@@ -145,7 +147,7 @@ private:
     QuadOfRow entries[room];
     PlaceInX<2> taps[most_taps];  ///< distances from a window's origin
 
-    /// Masks of the 16-bit halves of two words for the pixels, of four, with has(i).
+    /// Masks of the 16-bit halves of two words: all ones for the pixels i of 0 to 3 for which has(i).
     struct Pixels {
         std::uint32_t low = 0, high = 0;
 
@@ -154,11 +156,11 @@ private:
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 (i < 2 ? low : high) |= has(i) ? 0xffffu << i % 2 * 16 : 0;
-                keep_apart();  // otherwise conditions of several pixels occupy scalar registers
+                keep_apart();  // otherwise the conditions of several pixels occupy scalar registers at once
             }
         }
     };
-    static constexpr int outside = -(1 << 30);  ///< a column out of bounds, also for the other pixels of its quad
+    static constexpr int outside = -(1 << 30);  ///< a column so far out of bounds that all pixels of the quad are, too
     /// True if 0 <= place < extent.
     __device__ static bool is_below(int place, int extent) {
         return static_cast<unsigned>(place) < static_cast<unsigned>(extent);

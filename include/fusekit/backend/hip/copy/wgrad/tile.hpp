@@ -11,16 +11,17 @@
 
 namespace fusekit::hip {
 
-/// Tile of a weight gradient: m columns of GemmN, n channels of y. All targets of a vendor have the same tile, so that
-/// the host need not know their units. With AMD's 64 KB of LDS the accumulators are staged in `passes`, so that three
-/// CTAs are resident. On NVIDIA's GPUs the CTAs of a cluster read each other's accumulators through DSMEM.
+/// Tile of a weight gradient's CTA: m columns of GemmN (taps and channels of x) and n channels of y. All targets of a
+/// vendor have the same tile, so that the host need not know which matrix instruction a target has. With AMD's 64 KB of
+/// LDS the accumulators are staged in `passes`, so that three CTAs are resident. On NVIDIA's GPUs the CTAs of a cluster
+/// read each other's accumulators through DSMEM.
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
 };
 
-/// Tile of 128 channels, for packets alone (WeightGradientPackets): a third fewer loads per product.
+/// Tile of 128 channels of y, for WeightGradientPackets alone: a third fewer loads per product.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
@@ -36,8 +37,9 @@ template <Element T, class Tag>
 inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && !std::is_same_v<Tag, arch::Gfx11>;
 
-/// Tile and pixel range of a CTA; with in_slabs, pixels are counted from an image on. CTA index order: rank in the
-/// cluster, tile, other parts of the pixels. CTAs that run at once then read the same pixels.
+/// Tile and pixel range of a CTA. With in_slabs, pixels are counted from the range's first image on. The CTA's index
+/// enumerates, fastest first: rank in the cluster, tile, range of pixels. CTAs that run at once therefore read the same
+/// pixels.
 template <class Tile>
 struct WeightGradientTileAt {
     unsigned rank, number, group_of_parts;
@@ -81,14 +83,14 @@ private:
     }
 };
 
-/// MMA atom for elements T: the target's matrix instructions, or SIMT arithmetic.
+/// MMA atom of a weight gradient for elements T: the target's matrix instruction, or SIMT arithmetic.
 ///
-///     stage_count     stages of shared memory: two; one if it is short
-///     addends         pixels after which sums are added to totals
-///     promotes        true if they are. On gfx908 the accumulators leave no registers for totals, and LDS would hold
-///     the
-///                     totals of one CTA only. gfx90a has no registers for totals if it rounds halves
-///     keeps_totals    true if totals stay in registers. gfx11 has no registers for totals, because both halves of its
+///     stage_count     stages of shared memory: 2; 1 on AMD, whose LDS is small
+///     addends         pixels after which accumulators are promoted: added to totals
+///     promotes        true if accumulators are promoted. On gfx908 they leave no registers for totals, and LDS would
+///                     hold the totals of one CTA only. gfx90a has no registers for totals if it rounds halves
+///     keeps_totals    true if totals stay in registers. gfx11 has no registers for them, because both halves of its
+///                     waves hold all operands
 ///                     waves hold all factors
 template <Element T, class Tile = WeightGradientTile,
           class Unit = typename detail::NativeUnit<detail::GradientFactor<T>, arch::Target>::Type>
@@ -107,7 +109,7 @@ struct WeightGradientAtom<T, Tile, void> {
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
 
-/// Word of 32 bits whose elements are ones.
+/// A 32-bit word whose elements of type T are all 1.
 template <Element T>
 __device__ std::uint32_t word_of_ones() {
     Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
