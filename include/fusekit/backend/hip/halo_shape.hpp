@@ -8,11 +8,11 @@
 
 namespace fusekit::hip {
 
-/// Layout of rows of y, and of the rows of x that their windows read, in a tile of `Pixels`. A row of x has `pitch`
-/// columns: those of a row of y plus the reach of its last window. Pixel (p, q) of y has index p pitch + q; its tap (r,
-/// s) is the pixel of x at r pitch + s from there, so a tap's operand is the same tile at an offset. Results with q
-/// past the end of a row are invalid. A pixel of x has RowBytes: 64 channels, zero past x's channels. A pixel of y has
-/// ResultBytes.
+/// SMEM layout of some rows of y, and of the rows of x that their windows read, in a tile of `Pixels` pixels. A row of
+/// x has `pitch` columns: the width of y plus the reach of the last window. Pixel (p, q) of y has index p pitch + q;
+/// its tap (r, s) reads the pixel of x whose index is larger by r pitch + s, so that a tap's operand is the tile of x
+/// at an offset. Accumulators with q past the end of a row are not stored. A pixel of x has RowBytes: 64 channels,
+/// zeros past x's last channel. A pixel of y has ResultBytes.
 template <int Pixels, int RowBytes = 128, int ResultBytes = RowBytes>
 struct HaloShape {
     static constexpr int row_bytes = RowBytes;
@@ -28,14 +28,14 @@ struct HaloShape {
     FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch * row_bytes; }
     FUSEKIT_HD constexpr int bytes_of_y() const { return rows * pitch * ResultBytes; }
-    /// Bytes of SMEM. The last tap's products read Pixels pixels from its offset on, and the output tile reuses the
-    /// stage.
+    /// Bytes of one SMEM stage. The last tap's MMAs read `Pixels` pixels from the tap's offset on, and the output tile
+    /// reuses the stage.
     FUSEKIT_HD constexpr int stage_bytes() const {
         int most = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;
         for (int const bytes : {bytes_of_x(), Pixels * ResultBytes}) most = bytes > most ? bytes : most;
         return (most + 1023) / 1024 * 1024;
     }
-    /// Stages that fit `bytes`, at most `most`.
+    /// Number of stages that fit `bytes` bytes of SMEM, at most `most`.
     FUSEKIT_HD constexpr int stages(int bytes, int most) const {
         int const held = bytes / stage_bytes();
         return held < most ? held : most;

@@ -5,13 +5,14 @@
 
 namespace fusekit::hip {
 
-/// A part of y: rows of an image from `row` on; n is -1 out of bounds.
+/// A part of a tile of y: consecutive rows of image n, from `row` on; n is -1 for a part past the last.
 struct PlanePart {
     int n, row;
 };
 
-/// Tiles of y in planes: `parts` parts of images x `filters` channels. CTAs with consecutive numbers share pixels. If
-/// `sharers` CTAs share a tile, their numbers of channel blocks of x differ by at most one.
+/// Enumerates tiles of y in planes: `parts` parts of images (PlanePart) x `filters` channels. Consecutive CTAs have the
+/// same pixels. With split-K, `sharers` CTAs divide the channel blocks of x of a tile; their numbers of blocks differ
+/// by at most one.
 template <class TheTiles, int parts, int filters>
 class PlaneGrid {
 public:
@@ -29,7 +30,7 @@ public:
           end_of_channels(first_of(conv, rank + 1, sharers)) {}
 
     __device__ unsigned size() const { return all; }
-    /// Range of a tile's channel blocks of x that this CTA multiplies.
+    /// Range of the channel blocks of x that this CTA multiplies for a tile.
     __device__ int first_block() const { return first_of_channels; }
     __device__ int end_block() const { return end_of_channels; }
     __device__ int channel_blocks() const { return end_of_channels - first_of_channels; }
@@ -39,7 +40,7 @@ public:
         if (number >= of_pixels) return {-1, 0};
         return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
     }
-    /// Returns the part after an in-bounds part.
+    /// Returns the part after `part`, which is in bounds.
     __device__ PlanePart after(PlanePart part) const {
         if (part.row + rows < static_cast<int>(of_image) * rows) return {part.n, part.row + rows};
         return {part.n + 1 < images ? part.n + 1 : -1, 0};
@@ -50,7 +51,7 @@ public:
         return left < parts ? static_cast<int>(left) : parts;
     }
 
-    /// Position in a CTA's sequence of tiles and, within a tile, channel blocks of x.
+    /// Position in the sequence that a CTA processes: tiles and, for each tile, channel blocks of x.
     struct Step {
         PlaneGrid const& grid;
         unsigned tile;
@@ -59,7 +60,7 @@ public:
         __device__ Step(PlaneGrid const& the_grid, unsigned first_tile)
             : grid(the_grid), tile(first_tile), block(the_grid.first_of_channels) {}
         __device__ bool exists() const { return tile < grid.all; }
-        /// Advances by one block; returns true if another tile begins.
+        /// Advances by one channel block; returns true if it is the first one of another tile.
         __device__ bool advance() {
             if (++block < grid.end_of_channels) return false;
             block = grid.first_of_channels, tile += gridDim.x;

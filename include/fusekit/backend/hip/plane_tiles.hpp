@@ -9,26 +9,28 @@
 
 namespace fusekit::hip {
 
-/// Tiling of a convolution of planes, of stride and dilation 1, into parts of `Pixels` pixels: rows of y of one image
-/// with gaps between them, or, for 1x1 windows with channels last, pixels of all images. Pixel (p, q) of y has index p
-/// pitch + q; its tap (r, s) is at r pitch + s from there in a tile of x, which has the same pitch and the rows that
-/// the windows read. Padding after a row is also padding before the next, so that a gap is as wide as the wider of
-/// both. 1x1 windows need neither rows nor gaps: a plane is one column. A tile of x has a block of channels of GemmK:
-/// 64 of 16 bits, or 32 of float in three bfloat16 tiles.
+/// Tiling of a convolution of planes (NCHW) with stride and dilation 1. A part is at most `Pixels` pixels: rows of y of
+/// one image, with gaps between the rows, or, for 1x1 filters with channels last, pixels of all images. Pixel (p, q) of
+/// y has index p pitch + q; its tap (r, s) reads the pixel of the tile of x whose index is larger by r pitch + s. The
+/// tile of x has the same pitch and the rows that the windows read. The padding after a row is also the padding before
+/// the next row, so that a gap is as wide as the wider of the two. 1x1 filters need neither rows nor gaps: a plane is
+/// treated as one column. A tile of x has one channel block of GemmK: 64 channels of 16 bits, or 32 channels of float
+/// as three bfloat16 terms.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
     static constexpr int element_bytes = sizeof(T), terms = element_bytes == 4 ? 3 : 1;
-    static constexpr int channels = 128 / element_bytes, row_bytes = 2 * channels;  ///< of a pixel of a tile of x
+    /// channels, and bytes, of a pixel in a tile of x
+    static constexpr int channels = 128 / element_bytes, row_bytes = 2 * channels;
     static constexpr int packet = 16 / element_bytes;  ///< elements in 16 bytes
 
     int y_height, y_width, x_height, x_width;
     int window_rows, window_columns, pad_top, pad_left;
-    int pitch, rows;  ///< per part
+    int pitch, rows;  ///< pixels from a row of a part to the next; rows per part
     int of_image;  ///< parts per image
     int images;
-    bool channels_last;  ///< of x and y
-    bool single;  ///< 1x1 windows without padding
+    bool channels_last;  ///< true if x and y are channels-last
+    bool single;  ///< true for 1x1 filters without padding
 
     FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
                           Filter<2> const& filter, Extent number_of_images = 1, bool are_channels_last = false)
@@ -59,50 +61,51 @@ struct PlaneTiles {
 
     FUSEKIT_HD int taps() const { return window_rows * window_columns; }
     FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
-    /// Number of pixels of x in a tile: the last tap's offset plus Pixels, since each tap reads Pixels consecutive
-    /// ones.
+    /// Number of pixels in a tile of x: the last tap's offset plus Pixels, since the MMAs of each tap read Pixels
+    /// consecutive pixels.
     FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
-    /// Pixels of a tile of x that windows of y read.
+    /// Number of pixels of a tile of x that windows of the part read.
     FUSEKIT_HD int seen_places() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
 
-    /// Pixels of a part of y, including gaps.
+    /// Pixels of a part of y, including the gaps between rows.
     FUSEKIT_HD int places_of_y() const { return (rows - 1) * pitch + y_width; }
-    /// Columns of one of two products that cover a part: the narrowest available instruction.
+    /// Columns of each of the two MMAs that cover a part: the narrowest available N of wgmma.
     FUSEKIT_HD int columns_of_half() const {
         static_assert(Pixels == 240);
         int const needed = (places_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
     }
 
-    /// Channels-last: pixels of x that TMA loads for a part, and bytes from a part's pixels to the next part's.
+    /// For channels-last x: pixels of x that TMA loads for a part, and bytes from a part's pixels to the next part's in
+    /// SMEM.
     FUSEKIT_HD int pixels_seen() const { return rows_of_x() * pitch; }
     FUSEKIT_HD int part_bytes() const { return (pixels_seen() * channels * element_bytes + 1023) / 1024 * 1024; }
-    /// Byte offset of a chunk of 8 channels of a pixel in a tile.
+    /// Byte offset in a tile of 8-channel chunk `chunk` of a pixel, after the swizzle.
     FUSEKIT_HD static unsigned chunk_offset(int place, unsigned chunk) {
         constexpr unsigned chunks = row_bytes / 16;
         auto const row = static_cast<unsigned>(place);
         return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
-    /// True if a part has all rows of an image: its planes of consecutive channels are then contiguous.
+    /// True if a part has all rows of an image: then the planes of consecutive channels are contiguous.
     FUSEKIT_HD bool whole() const { return rows == y_height; }
-    /// Elements between channels in SMEM before the transposition: copies start at multiples of a packet, up to a
-    /// packet less one element early.
+    /// Elements from a channel to the next in the SMEM stage of planes. Copies start at multiples of 16 bytes, so up to
+    /// 16 bytes less one element early.
     FUSEKIT_HD int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
         return whole() ? plane() : (seen * x_width + 2 * (packet - 1)) / packet * packet;
     }
 
-    /// Elements of a channel of x.
+    /// Elements of a plane (a channel of an image) of x.
     FUSEKIT_HD int plane() const { return x_height * x_width; }
-    /// Elements that a copy starts before row `first` of a channel, numbered in its block of GemmK.
+    /// Elements that the copy of channel `channel` of a channel block starts before row `first`, for 16-byte alignment.
     FUSEKIT_HD int early(int channel, int first) const {
         return whole()
                    ? 0
                    : static_cast<int>(static_cast<unsigned>(channel * (plane() % packet) + first * x_width) % packet);
     }
 
-    /// First and end row of x, clamped to x, that a part's windows read.
+    /// First row of x, and one past the last, that the windows of a part from row `row` of y on read; clamped to x.
     FUSEKIT_HD int first_row_of_x(int row) const {
         int const first = whole() ? 0 : row - pad_top;
         return first > 0 ? first : 0;
@@ -112,14 +115,15 @@ struct PlaneTiles {
         return end < x_height ? end : x_height;
     }
 
-    /// Bytes of SMEM of `parts` parts: transposed, of one term and of all terms, and as planes.
+    /// Bytes of SMEM for `parts` parts: of the transposed tile of one bfloat16 term, of all terms, and of a stage of
+    /// planes.
     FUSEKIT_HD int term_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
     FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
     FUSEKIT_HD int plane_bytes(int parts) const {
         return channels_last ? parts * part_bytes()
                              : (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
     }
-    /// Stages of planes that fit beside two tiles.
+    /// Number of stages of planes that fit beside two transposed tiles, at most `most`.
     FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
         int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);
         return fit < most ? fit : most;

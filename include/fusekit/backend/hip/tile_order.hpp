@@ -8,21 +8,21 @@
 
 namespace fusekit::hip {
 
-/// Start of a tile of y: pixel, numbered over all images, and channel.
+/// First pixel (m, numbered over all images) and first channel (n) of a tile of y.
 struct TileStart {
     int m, n;
 };
 
-/// Rasterization of y's tiles. CTAs with consecutive numbers run concurrently, so that their tiles' common operand is
-/// read from memory once: pixels, or filters if those are larger. At most `together` rows of tiles share filters, so
-/// that pixels stay in L2 until the next channels' tiles read them. Tiles with more channels than pixels share filters
-/// also if y exceeds L2 (measured).
+/// Rasterization: order of y's tiles. Consecutive CTAs run concurrently, so that an operand that their tiles share is
+/// read from memory once: pixels, or filters if those are larger. If tiles share filters, at most `together` rows of
+/// tiles do, so that the pixels stay in L2 until the tiles of the next channels read them. Tiles with more channels
+/// than pixels also share filters if y exceeds L2 (measured).
 ///
-/// With channel totals, tiles share pixels. If the columns of tiles divide the number of warpgroups that take tiles,
-/// each warpgroup has tiles of one column, and one total.
+/// With statistics (`totalled`), consecutive tiles share pixels. If the number of columns of tiles divides the number
+/// of warpgroups in the grid, all tiles of a warpgroup are in one column, and have one total.
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
-    static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y
+    static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24; ///< elements of y that fit L2
     static constexpr unsigned together = 16;
 
 public:
@@ -34,7 +34,7 @@ public:
                                        (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
-    /// Uses few divisions, because the first loads depend on them.
+    /// Start of tile `tile`. Few divisions, because the first loads depend on the result.
     __device__ TileStart operator[](unsigned tile) const {
         unsigned first = 0, rows = tiles_m, row, column;
         if (shares_filters) {
@@ -52,10 +52,10 @@ public:
         return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
     }
 
-    /// Row of a tile, with channel totals.
+    /// Row of a tile, if statistics are totalled.
     __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
-    /// totals_each() is true if each tile has its own total; totals() is the number of totals per channel. `turns`
-    /// warpgroups of a CTA alternate over the tiles.
+    /// totals_each(): true if each tile has its own total. totals(): number of totals per channel. `turns`: number of
+    /// MMA warpgroups per CTA that alternate over the tiles.
     __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
     __device__ unsigned totals(unsigned turns) const {
         unsigned const of_column = turns * gridDim.x / tiles_n;

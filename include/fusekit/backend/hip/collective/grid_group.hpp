@@ -8,13 +8,13 @@
 
 namespace fusekit::hip {
 
-/// Barrier of a CTA's threads. A part of a CTA has its own barrier.
+/// Barrier of all threads of a CTA. Functions that only some warps of a CTA call take a NamedBarrier instead.
 struct BlockBarrier {
     __device__ void operator()() const { __syncthreads(); }
 };
 
-/// Returns true in the last of `group_size` CTAs, or parts of CTAs, to call this with all threads; it can then read
-/// what the others wrote before. `is_last` is in SMEM.
+/// Returns true in the last of `group_size` CTAs, or groups of warps, to call this with all threads: it may then read
+/// everything that the others wrote before their calls. `is_last` is in SMEM.
 template <class Barrier = BlockBarrier>
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
                                      Barrier const& barrier = {}) {
@@ -28,11 +28,11 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
     return is_last;
 }
 
-/// Co-resident CTAs of one grid with a barrier: a grid barrier over a subset of the CTAs.
+/// Barrier over a subset of a grid's CTAs. Precondition: the CTAs are co-resident.
 class GridGroup {
 public:
-    /// State of a grid group in device memory; zero before its first barrier. Each barrier resets it for the next, in
-    /// this launch or another.
+    /// State of a grid group in device memory; zero before its first barrier. Each barrier leaves the state ready for
+    /// the next one, in this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -40,9 +40,9 @@ public:
     __device__ GridGroup(State* the_state, unsigned the_group_size, unsigned the_thread, bool& the_is_last)
         : state(the_state), group_size(the_group_size), thread(the_thread), is_last(the_is_last) {}
 
-    /// Called by all threads of every CTA of the group. The last CTA to arrive calls `finalize` and can read what the
-    /// others wrote before they arrived; the others return after `finalize` and can read what it wrote. `is_last` is in
-    /// SMEM.
+    /// Called by all threads of every CTA of the group. The last CTA to arrive calls `finalize`, which may read
+    /// everything that the others wrote before they arrived. All others return after `finalize` and may read what it
+    /// wrote.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
         unsigned const before = thread == 0 ? load(&state->generation) : 0;
@@ -69,8 +69,8 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// Workspace of grid groups: their states, then floats that they exchange. All bytes are zero at first. Every kernel
-/// resets the states for the next kernel of any plan; states are always the first bytes.
+/// Workspace of grid groups: first the states of all groups, then floats that CTAs exchange. All bytes are zero at
+/// first. Every kernel leaves the states ready for the next kernel, of any plan.
 struct GroupWorkspace {
     static constexpr std::size_t most_grid_groups = 2048, state_bytes = most_grid_groups * sizeof(GridGroup::State);
     static constexpr std::size_t floats = (most_workspace_bytes - state_bytes) / sizeof(float);

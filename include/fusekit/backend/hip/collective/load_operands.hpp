@@ -12,21 +12,22 @@
 
 namespace fusekit::hip {
 
-/// True if a stage's tiles are stored in 16-byte pieces of a row.
+/// True if a stage's tiles are stored in 16-byte chunks of a row (RowTile::put_words()).
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
-/// Loads both operands of an implicit GEMM, k-tile by k-tile, from memory to an atom's stages: windows of x, through
-/// the plan's prologue, and the filters. `fast` is the contiguous mode.
+/// Loads both operands of an implicit GEMM, k-tile by k-tile, from memory to an atom's stages: windows of x, with the
+/// plan's prologue applied, and filters. `fast` is the contiguous mode of x.
 ///
-/// GemmK indexes two tables of offsets. All threads compute the tables, for several k-tiles at once, because a warp
-/// with more work delays the others at every barrier.
+/// Two SMEM tables hold the offsets in x and w of each index of GemmK. All threads compute the tables, for several
+/// k-tiles at once, because a warp with more work would delay the others at every barrier.
 template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
     static constexpr bool rows_neighbour = decltype(Atom::Stage::x)::rows_neighbour;
-    /// GemmK indices per table. A prologue keeps states for each index, and few processors have the SMEM for many.
+    /// Indices of GemmK per table. With a prologue, the table also has the prologue's parameters for each index; on
+    /// processors with little SMEM it is shorter.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
     static constexpr int table_steps = (max)(1, (min)(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
@@ -44,15 +45,15 @@ class LoadOperands {
 
 public:
     using Stage = typename Atom::Stage;
-    /// Elements of x, and of the weights, per load where Params say that they are contiguous and aligned.
+    /// Elements of x, and of the weights, per load, where ConvParams say that they are contiguous and aligned.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
-    static constexpr int table_k = table;  ///< GemmK indices per table; a table starts at a multiple
+    static constexpr int table_k = table;  ///< indices of GemmK per table; the first is a multiple of it
 
     struct Shared : PrologueStates<Prologue, table> {
         alignas(16) KOffset x_offsets[table], w_offsets[table];
     };
 
-    /// `pixels` are those of the tile.
+    /// `pixels` are the pixels of the output tile.
     __device__ LoadOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
                             TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
         : params(the_params),
@@ -65,37 +66,38 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    /// K-tile whose loads are next or in flight.
+    /// Identifies the k-tile whose loads are issued next or are in flight.
     struct Step {
-        int in_table;  ///< index of its offsets
+        int in_table;  ///< index in the table of its first offset
         typename Prologue::Args const& prologue;
     };
 
-    /// Computes offsets for a k-tile and some that follow, if it `exists` and has none yet. All threads call it.
+    /// Computes the table for k-tile `step` and some that follow, if `step` is the first of a table and `exists`. All
+    /// threads call it.
     __device__ Step prepare(int step, bool exists) {
         if (exists && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);
     }
-    /// Computes the offsets of k-tile `step` and some that follow; returns their number.
+    /// Computes the table for k-tile `step` and some that follow; returns the number of k-tiles in the table.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;
     }
-    /// k-tile i of the table has the index i * stride().
+    /// Step of the k-tile at index `place` of the table; k-tile i of the table is at i * stride().
     __device__ Step found(int place) const { return {place, prologue()}; }
     __device__ static int stride() { return tile_k; }
-    static constexpr bool has_table = true;  ///< offsets are in a table
-    /// Issues the loads of a k-tile, to registers or directly to the stage.
+    static constexpr bool has_table = true;  ///< k-tiles are found at positions in the table
+    /// Issues the loads of a k-tile to registers, or, if they are asynchronous copies, to `stage`.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
         weights.load(&shared.w_offsets[step.in_table], stage.w);
     }
-    /// Completes the loads: after the next barrier the stage holds the k-tile.
+    /// Stores loaded registers to `stage`, or waits for the copies: after the next barrier the stage holds the k-tile.
     __device__ void finish(Step const& step, Stage& stage) const {
         finish_inputs<0, 1>(step, stage);
         weights.store(stage.w, {});
     }
-    /// Completes one of several parts of the loads.
+    /// Does 1 / parts of finish().
     template <int part, int parts>
     __device__ void finish_part(Step const& step, Stage& stage) const {
         finish_inputs<part, parts>(step, stage);
@@ -127,7 +129,7 @@ private:
     }
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
-        // With a prologue AMD's scalar registers do not hold the problem from k-tile to k-tile.
+        // With a prologue, AMD's scalar registers cannot hold the problem from k-tile to k-tile.
         if constexpr (Plan::has_prologue && takes_words<Stage> && !has_phases<Plan>())
             fill_table(step, prologue, reload(params).problem());
         else fill_table(step, prologue, conv);

@@ -9,15 +9,17 @@
 
 namespace fusekit::hip {
 
-/// A thread's part of an atom's Tile, Size rows x TileK indices of GemmK, on its way from memory to SMEM. Elements are
-/// contiguous along GemmK: channels-last inputs, and filters. A thread loads up to 16 bytes of a row; consecutive
-/// threads complete a line. The tile holds elements as the atom multiplies them: unchanged, or converted by Convert.
+/// A thread's share of an operand tile, Size rows x TileK indices of GemmK, in registers between memory and SMEM. For
+/// operands that are contiguous along GemmK: channels-last x, and filters. A thread loads up to 16 bytes of a row;
+/// consecutive threads load consecutive bytes. The tile stores elements in the type that the atom multiplies:
+/// unchanged, or converted by Convert.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), (min)(TileK, Size* TileK / threads));
 
-    /// `row(i)` is row i of the tile. `vectorized`: packets of `count` GemmK indices are contiguous and aligned.
+    /// `row(i)` returns the RowPointer of row i of the tile. `vectorized`: each `count` indices of GemmK are contiguous
+    /// and aligned.
     template <class RowAt>
     __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -51,7 +53,7 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores one of several parts; with conversion the first part stores everything.
+    /// Stores 1 / parts of the rows; with conversion part 0 stores all rows.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
@@ -64,7 +66,8 @@ public:
                 put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else if constexpr (part == 0) {
             constexpr int together = (min)(count, 4);
-            Operand converted[passes][count];  // before the first store, after which states are reloaded
+            // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+            Operand converted[passes][count];
 #pragma unroll
             for (int j = 0; j < count; j += together) {
                 auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
@@ -90,11 +93,12 @@ private:
     Packet<T, count> values[passes];
 };
 
-/// A thread's part of a tile whose elements are contiguous along the rows: NCHW inputs. Consecutive threads load
-/// consecutive pixels: one at a time, or a packet for 1x1 windows if Params allow it. Unconverted packets of float are
-/// copied asynchronously to SMEM if the processor can. With conversion a thread loads pixels of several rows, so that
-/// it loads states for fewer GemmK indices. Large tiles recompute the padding mask, because keeping it in bits takes 2
-/// % of the time on an H100. Small tiles keep it, because their threads have no registers left for the offsets.
+/// A thread's share of an operand tile whose elements are contiguous along its rows: x in NCHW. Consecutive threads
+/// load consecutive pixels: one at a time, or, for 1x1 windows, several as one vector if ConvParams allow it.
+/// Unconverted float vectors are copied asynchronously to SMEM if the processor can. With conversion a thread loads
+/// pixels of several rows, so that it loads the prologue's parameters of fewer GemmK indices. Tiles of 128 rows or more
+/// recompute the padding mask, because keeping its bits takes 2 % of the time on an H100; smaller tiles keep it,
+/// because their threads have no registers left for the offsets.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
     static constexpr int share = Size * TileK / threads;
@@ -131,7 +135,8 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores one of several parts, as in TileAlongK; several only for unconverted single elements stored along GemmK.
+    /// Stores 1 / parts of the elements. More than one part only for unconverted single elements stored along GemmK;
+    /// otherwise part 0 stores all.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         constexpr bool divides =
@@ -154,14 +159,15 @@ private:
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
                                    std::is_same_v<typename Tile::Operand, T> && Tile::rows_neighbour;
-    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows per thread, their stride
+    /// rows of pixels per thread, and distance between them
+    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;
 
     bool vectorized;
     unsigned k, index;
     RowPointer<T> rows[height];
     T values[share];
 
-    /// Loads Count contiguous elements for each GemmK index and each of Rows rows.
+    /// Loads, for each of the thread's GemmK indices, Count contiguous elements from each of Rows rows.
     template <int Count, int Rows>
     __device__ void load_to_registers(KOffset const* offsets) {
         this->clear();
@@ -178,7 +184,7 @@ private:
             if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) keep_apart();
         }
     }
-    /// True if load i, of Rows rows per GemmK index, is in bounds.
+    /// True if load i is in bounds of x; loads are counted row by row within a GemmK index.
     template <int Rows>
     __device__ bool is_valid(int i, Convert const& convert) const {
         if constexpr (remembers) return this->is_set(i);
@@ -188,7 +194,8 @@ private:
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
         constexpr int indices = share / Count / Rows, together = (min)(indices, 4);
-        Operand converted[share];  // before the first store, after which states are reloaded
+        // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+        Operand converted[share];
         if constexpr (!Convert::converts) {
 #pragma unroll
             for (int i = 0; i < share; ++i) converted[i] = as_operand<Operand>(values[i]);
@@ -208,7 +215,7 @@ private:
         if constexpr (!Tile::rows_neighbour && Count == 1) store_along_k<indices, Rows>(tile, converted);
         else store_along_rows<Count, Rows>(tile, converted);
     }
-    /// Stores converted elements along GemmK.
+    /// Stores elements that are consecutive along GemmK as vectors.
     template <int indices, int Rows, class Tile>
     __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
         constexpr int chunk = (min)(indices, 8);

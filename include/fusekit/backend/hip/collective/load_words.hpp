@@ -11,10 +11,10 @@
 
 namespace fusekit::hip {
 
-/// TileAlongK for a tile stored in 16-byte pieces: each piece stays in four registers from memory to SMEM, or,
-/// unconverted, is copied asynchronously if the processor can; the k-tile's copies are then complete with its group
-/// (arch/async_copy.hpp). Single elements would be unpacked before the loads complete, which would stall. Padding reads
-/// zeros, so that no load is behind a branch.
+/// TileAlongK for an operand tile that is stored in 16-byte chunks: a chunk stays in four registers between memory and
+/// SMEM, or, unconverted, is copied asynchronously if the processor can (arch/async_copy.hpp). Single elements would be
+/// unpacked before the loads complete, which would stall. Padding is read as zeros from memory, so that no load is
+/// behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
@@ -66,7 +66,8 @@ public:
             for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
         } else {
             constexpr int together = 4;
-            Words<4> converted[passes] = {};  // before the first store, after which states are reloaded
+            // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+            Words<4> converted[passes] = {};
 #pragma unroll
             for (int j = 0; j < count; j += together) {
                 auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));

@@ -6,37 +6,38 @@
 
 namespace fusekit::hip {
 
-/// Split-K: the number of CTAs that share a tile: `groups` groups of `cluster` consecutive CTAs, which form a cluster
+/// Split-K: the CTAs that reduce one output tile: `groups` groups of `cluster` consecutive CTAs, each group a cluster
 /// if `cluster` > 1.
 struct BlockParts {
-    GroupWorkspace workspace;  ///< a state for each tile and CTA of a cluster, and accumulators of each group
+    /// one state per tile and rank in the cluster, and the accumulators of each group; unused if groups == 1
+    GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// A tile's accumulators in SMEM, Rows x Columns, with `gap` quads of padding per row: rows that a wave writes together
-/// fall into different banks.
+/// A tile's accumulators in SMEM, Rows x Columns, with `gap` x 16 bytes of padding per row, so that rows that a warp
+/// writes at the same time hit different banks.
 template <int Rows, int Columns, int gap = 1>
 struct SumTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    static constexpr int floats = Rows * Columns;  ///< per group in workspace
+    static constexpr int floats = Rows * Columns; ///< floats per group in the workspace
 
     Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;
 };
 
-/// Rows of a tile that a CTA has reduced; may be empty.
+/// Rows of the tile that this CTA has reduced; may be empty.
 struct RowRange {
     unsigned begin, end;
 };
 
 /// Reduces the SumTiles of a tile's CTAs in the order of the CTAs, so that results are bitwise identical in every run,
-/// and passes the sums to put(row, sums), of column quad `thread` % Tile::quads. The CTAs of a cluster divide the rows
-/// and read each other's SMEM; none may modify its tile or exit before finish_parts(). Among the CTAs of all groups
-/// with the same rows the last to arrive reduces the groups, from workspace. All threads of `barrier` call this, and
-/// the CTA's other threads attend_merge(); the first `threads` of them reduce. A thread has several loads of one column
-/// of quads in flight. Returns the CTA's rows.
+/// and calls put(row, sums) with four columns from 4 (`thread` % Tile::quads) on. The CTAs of a cluster divide the rows
+/// and read each other's SMEM; no CTA may modify its tile or exit before finish_parts(). Among the CTAs of all groups
+/// with the same rank, the last to arrive reduces the groups' sums from the workspace. All threads of `barrier` call
+/// this function, the CTA's other threads attend_merge(); the first `threads` callers reduce, with several loads in
+/// flight. Returns the rows that this CTA has reduced.
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
                                                    unsigned rank, unsigned thread, Barrier const& barrier,
@@ -45,7 +46,7 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
                        parts_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
-    /// Sums a thread's quads over `count` parts, and passes them to take(row, sums).
+    /// Sums the thread's columns of each row over `count` CTAs or groups, load(row, i), and calls take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
 #pragma unroll 1
@@ -94,7 +95,7 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
     return own;
 }
 
-/// Reduces as merge_parts_to() does, with the sums in the tile.
+/// Like merge_parts_to(), but stores the sums to the tile.
 template <int threads, class Tile>
 __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
                                                 unsigned rank, unsigned thread) {
@@ -107,20 +108,22 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
     return own;
 }
 
-/// Waits until all CTAs of the cluster have read what they reduce. All merging threads call it once after each merge.
+/// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called merge_parts() call it, once
+/// after each merge.
 __device__ inline void finish_parts(BlockParts const& parts) {
     if (parts.cluster > 1) cluster_wait();
 }
 
-/// Joins a cluster's barriers for threads that take no part in merge_parts() and finish_parts().
+/// Takes part in a cluster's barriers for threads that do not call merge_parts() and finish_parts().
 __device__ inline void attend_merge() {
     cluster_barrier();
     cluster_arrive();
     cluster_wait();
 }
 
-/// Calls store(sum, row, place) for the rows of a tile that a CTA has reduced, and its columns; place(column) is
-/// evaluated once per column. A lane has columns 32 apart, a wave of `threads` / 32 some of the rows.
+/// Calls store(sum, row, at) for the rows of the tile that this CTA has reduced and all columns, where at =
+/// place(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads` / 32 warps
+/// divide the rows.
 template <int threads, class Tile, class Place, class Store>
 __device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, Place const& place,
                            Store const& store) {

@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Operand of a Conv for an element of x: the prologue's result, rounded to x's type.
+/// MMA operand for an element of x: the prologue's result, rounded to x's type.
 template <class Prologue, Element T, class State>
 __device__ T before_conv(T value, State const& state, typename Prologue::Args const& args) {
     if constexpr (Prologue::size == 0) return value;
@@ -24,8 +24,8 @@ __device__ Operand as_operand(T value) {
     else return detail::widened_to<Operand>(value);
 }
 
-/// Prologue states for `Size` indices of GemmK, in SMEM as a structure of arrays, so that a thread reads a float of
-/// four consecutive states with one load.
+/// The prologue's prepared parameters for `Size` indices of GemmK, in SMEM as a structure of arrays, so that a thread
+/// loads one float of four consecutive indices at once.
 template <class Prologue, int Size, bool = Prologue::channelwise>
 struct PrologueStates {
     using State = typename Prologue::template State<float>;
@@ -38,7 +38,7 @@ struct PrologueStates {
         for (int i = 0; i < floats; ++i) values[i][k] = reinterpret_cast<float const*>(&state)[i];
     }
 
-    /// States of indices k to k + Count - 1; k is a multiple of Count.
+    /// Parameters of indices k to k + Count - 1; k is a multiple of Count.
     template <int Count>
     struct Neighbours {
         Packet<float, Count> values[floats];
@@ -70,7 +70,7 @@ struct PrologueStates<Prologue, Size, false> {
     }
 };
 
-/// Mask of a thread's elements that are in bounds: a bit each.
+/// Mask with one bit per element of a thread: set if the element is in bounds.
 template <bool exists>
 struct ValidBits {
     std::uint32_t bits = 0;
@@ -87,17 +87,18 @@ struct ValidBits<false> {
     __device__ void set(int, int, bool) {}
 };
 
-/// Keeps elements unconverted.
+/// Convert of a plan without a prologue: elements are not converted.
 struct NoConversion {
     static constexpr bool converts = false;
 };
 
-/// Applies the prologue to an element; padding stays zero. `states` has the tile's indices of GemmK from `first` on.
+/// Convert that applies the prologue to an element; padding stays zero. `states` has the parameters of the k-tile's
+/// indices of GemmK from `first` on.
 template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;
     PrologueStates<Prologue, Size> const& states;
-    KOffset const* offsets;  ///< of the tile's indices of GemmK, in x
+    KOffset const* offsets; ///< offsets in x of the k-tile's indices of GemmK
     unsigned first;
     typename Prologue::Args const& args;
 

@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Common part of the coordinates of one total's elements, and the states prepared for it.
+/// Coordinate that the elements of one total (a channel or a pixel) share, and the parameters prepared for it.
 template <class Plan>
 struct ReductionLane {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -21,8 +21,8 @@ struct ReductionLane {
         epilogue = Epilogue::prepare(at, bound.epilogue);
     }
 
-    /// Calls f with the lane of one element. If operators read coordinates, the lane is prepared for this element, and
-    /// elements outside the segment are skipped.
+    /// Calls f(lane) for one element. If operators read coordinates, the lane passed to f has the element's coordinate,
+    /// and elements outside the segment are skipped.
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {

@@ -7,11 +7,13 @@
 
 namespace fusekit::hip {
 
-/// Memory layout of the values of a total. Planes: a channel's values fill dense planes. Columns: adjacent elements
-/// belong to different totals, and each total is a column. Any: one element at a time, at any strides.
+/// Memory layout of the elements that one total sums. planes: a channel's elements fill dense planes. columns: adjacent
+/// elements belong to different totals, and each total is a column of a matrix. any: any strides, one element at a
+/// time.
 enum class Pattern { planes, columns, any };
 
-/// Kernel argument of a plan that reduces. A segment is a channel, or `width` packets of columns.
+/// Kernel argument of a plan that reduces. Work is divided into segments: one channel, or `width` packets (vectors of
+/// elements) of adjacent columns.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
@@ -19,22 +21,25 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;   ///< segments are columns
-    ImageOrder order;  ///< the order of columns
+    bool by_columns;  ///< true if segments are columns, false if they are channels
+    ImageOrder order;  ///< enumeration of the columns
     unsigned threads = 0;
     unsigned segments = 0;
-    unsigned grid_groups = 0, group_size = 1;  ///< concurrent groups, each on one segment at a time; CTAs per group
-    unsigned width = 1;  ///< packets per row of a segment, a power of two; 1 for channels
-    unsigned columns = 0;  ///< packets per row of the tensor
-    unsigned steps = 0;  ///< packets per column of a segment of columns, else images; of a slab
-    unsigned slabs = 1;  ///< slabs of images, a power of two; 32 bits count the steps of each
+    /// groups of CTAs that run concurrently, each on one segment at a time; CTAs per group
+    unsigned grid_groups = 0, group_size = 1;
+    unsigned width = 1;  ///< packets per row of a segment of columns, a power of two; 1 for channels
+    unsigned columns = 0;  ///< packets per row of the whole tensor
+    unsigned steps = 0;  ///< packets per column of a segment of columns; for channels, images; counts one slab
+    unsigned slabs = 1;  ///< slabs of whole images, a power of two, so that 32 bits count the steps of each
     unsigned slab_images = 0, slab_parts = 1;
     std::int64_t count = 0;  ///< elements per total
-    unsigned groups = 0, part = 0;  ///< groups of loads per thread; and per part, if there are several
-    FastDivmod packets[2] = {};  ///< least and most packets that a plane touches
+    /// groups of loads per thread; and groups per part (PairwiseTotals), if there are several parts
+    unsigned groups = 0, part = 0;
+    FastDivmod packets[2] = {};  ///< minimum and maximum number of packets that a plane touches
 };
 
-/// Locates a thread's values of one segment in a grid group; for Pattern::any of a slab of it.
+/// Locates the elements that a thread of a grid group sums for one segment; with Pattern::any, for one slab of the
+/// segment.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -42,13 +47,14 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// Totals per thread.
+    /// Totals that one thread accumulates.
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Offsets of a packet of contiguous elements, in elements.
+    /// Offsets, in elements, of a packet of contiguous elements in x, y and the second operand.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        int first;  ///< index of the packet's first element in its plane; other elements are out of bounds
+        /// index of the packet's first element in its plane; elements before 0 or past the plane are out of bounds
+        int first;
     };
 
     __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column,
@@ -69,7 +75,8 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Number of packets; 0 past the tensor's last column, because the last segment may have fewer columns.
+    /// Number of packets (steps) of a segment; 0 past the tensor's last column, because the last segment may be
+    /// narrower.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -80,12 +87,13 @@ public:
         return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
-    /// Locates a packet. A partial packet crosses an end of its plane, but never an end of the tensor.
+    /// Locates packet `step`. A packet may extend past either end of its plane, but never past the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
             auto const offset =
-                [&](Layout<4> const& layout) {  // spelled out, so that no argument is indexed at run time
+                // written out: a loop would index the argument at run time and copy it to local memory
+                [&](Layout<4> const& layout) {
                     std::int64_t const* const stride = layout.stride.values;
                     return at.n * stride[0] + at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
                 };
@@ -100,30 +108,31 @@ public:
             return {at, at, at, i - before};
         }
     }
-    /// True if all packets are whole.
+    /// True if no packet extends past its plane.
     __device__ bool aligned() const {
         return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
     __device__ bool whole(PacketOffsets const& packet) const {
         if constexpr (pattern != Pattern::planes) return true;
-        int const plane = static_cast<int>(params.order.plane.value());  // read early: one branch, not two
+        // loaded before the test, so that it compiles to one branch
+        int const plane = static_cast<int>(params.order.plane.value());
         return packet.first >= 0 && packet.first + lanes <= plane;
     }
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// Number of a packet's elements per total.
+    /// Number of elements of the packet that each total sums.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
-    /// Offset of one value of the total, near a step: the first of the step's image.
+    /// Offset of one element of the total, close to packet `step` in memory: the first element of the packet's image.
     __device__ std::int64_t value_near(unsigned step) const {
         return base + before + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// Coordinate that the elements of a total share, or that of the first element.
+    /// Coordinate that the elements of total `total` share; for channels, the coordinate of the first element.
     __device__ OutputCoord first_place(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
@@ -131,7 +140,7 @@ public:
         else return {0, index, 0, 0};
     }
 
-    /// Coordinate of an element.
+    /// Coordinate of element `lane` of packet `step`.
     __device__ OutputCoord place(unsigned step, int lane) const {
         OutputCoord at = first_place(lane % totals);
         if constexpr (per_place) {
@@ -152,13 +161,13 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< offset in the first image or row
+    std::int64_t base;  ///< offset of the segment's first element in the first image or row
     unsigned slab = 0;
-    int before = 0;  ///< elements of the first packet before the plane
+    int before = 0;  ///< elements of the first packet that precede the plane
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
-    /// Steps of one image, in the units of params.steps.
+    /// Steps of one image, counted as params.steps is.
     __device__ unsigned steps_of_image() const { return per_place ? 1 : params.order.plane.value(); }
 };
 

@@ -5,13 +5,13 @@
 
 namespace fusekit::hip {
 
-/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group; pixels are numbered over all images, a
-/// slab, a phase or a matrix. CTAs are numbered along channels first, then groups, then pixels.
+/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group. Pixels are numbered over all images,
+/// or over those of a slab, a phase or a matrix. CTAs are numbered along channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
     int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
-    int left_m;  ///< remaining pixels from the first on
+    int left_m; ///< number of pixels from first_m to the last
     unsigned count_n;  ///< channels of the tile within bounds
 
     template <class Problem>
@@ -26,7 +26,7 @@ struct TileCoord {
           left_m(conv.gemm_m() - first_m),
           count_n(static_cast<unsigned>((min)(conv.group_k() - first_n, TileN))) {}
 
-    /// Index of the tile along pixels, and index of its column of tiles.
+    /// tile(): index of the tile along pixels. column(): index of the tile along channels, over all groups.
     __device__ unsigned tile() const { return block / tiles_n / groups; }
     __device__ unsigned column() const { return block % (tiles_n * groups); }
 };

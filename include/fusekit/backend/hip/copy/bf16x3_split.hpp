@@ -11,14 +11,15 @@
 
 namespace fusekit::hip {
 
-/// A warp's part of splitting channels-last floats of x into bfloat16 tiles with PlaneTransposer's layout. A TMA load
-/// reads the pixels of a part's windows in rows of 128 bytes with the 128-byte swizzle; out-of-bounds pixels are zero.
+/// A warp's share of converting channels-last floats of x to tiles of three bfloat16 terms, in PlaneTransposer's
+/// layout. A TMA load reads the pixels that a part's windows read, in rows of 128 bytes (32 channels) with the 128-byte
+/// swizzle; pixels out of bounds are zero.
 template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
     using Quad = Packet<float, 4>;
-    static constexpr int chunks = Tiles::channels / 8;  ///< of a pixel, 16 bytes per term
-    static constexpr int stride = 32 * warps;  ///< from a lane's chunk to its next
+    static constexpr int chunks = Tiles::channels / 8;  ///< 8-channel chunks of a pixel; each is 16 bytes per term
+    static constexpr int stride = 32 * warps;  ///< distance from a lane's chunk to its next
     static constexpr int together = 2;  ///< chunks that a lane loads before it stores any
 
 public:
@@ -26,7 +27,7 @@ public:
                              unsigned the_thread, unsigned first_tile)
         : map(the_map), tiles(the_tiles), grid(the_grid), thread(the_thread), ahead(the_grid, first_tile) {}
 
-    /// Issues the loads of the next k-block, if any. All threads call it.
+    /// Issues the TMA loads of the next channel block, if any. All threads call it.
     __device__ void begin(float* to, std::uint32_t full) {
         if (thread == 0 && ahead.exists()) {
             ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
@@ -40,7 +41,7 @@ public:
         ahead.advance();
     }
 
-    /// Splits a block of channels. All threads call it.
+    /// Converts the loaded channel block to a tile. All threads call it.
     __device__ void split(float const* pixels, unsigned char* tile) const {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)
@@ -55,7 +56,7 @@ private:
     unsigned thread;
     typename Grid::Step ahead;
 
-    /// Pixels after the last row are zero, like those before the next.
+    /// Pixels after the last loaded row are zero: the padding that follows a row is read as zeros.
     __device__ void split_part(unsigned char const* pixels, int first_place, unsigned char* tile) const {
         int const all = tiles.seen_places() * chunks, copied = tiles.pixels_seen();
         auto const chunk = thread % chunks;

@@ -8,16 +8,17 @@
 
 namespace fusekit::hip {
 
-/// Distribution of a tile's channels of x over the producer warps: a group of warps has 8.
+/// Distribution of a tile's channels of x over the 8 producer warps: each group of `sharing` warps has `own` = 8
+/// channels.
 template <class Tiles>
 struct PlaneWarps {
     static constexpr int own = 8;
     static constexpr unsigned warps = 8, groups = Tiles::channels / own, sharing = warps / groups;
 };
 
-/// A warp's bulk copies of planes to SMEM: its share of its group's channels, of each block of GemmK. A lane copies one
-/// channel of a part, or one contiguous range of all. Preconditions: rows and planes are dense, images start at
-/// multiples of 16 bytes, and x has a multiple of 8 channels.
+/// A warp's bulk copies (cp.async.bulk) of planes of x to SMEM: its share of its group's channels, for each channel
+/// block of GemmK. A lane copies one channel of one part, or one contiguous range of all channels. Preconditions: rows
+/// and planes are dense, images start at multiples of 16 bytes, and x has a multiple of 8 channels.
 template <class T, class Grid, int parts>
 class PlaneCopies {
     using Tiles = typename Grid::Tiles;
@@ -26,7 +27,7 @@ class PlaneCopies {
     static_assert(parts * copied <= 32);
 
 public:
-    /// Lanes of a group that arrive at the barrier of its copies.
+    /// Lanes of a group of warps that arrive at the mbarrier of the group's copies.
     static constexpr unsigned lanes = parts * Warps::own;
 
     __device__ PlaneCopies(TensorView<T const> const& the_x, Tiles const& the_tiles, Grid const& the_grid,
@@ -41,7 +42,7 @@ public:
         find();
     }
 
-    /// Issues the copies of the next k-block, if any, to memory of all channels. All lanes call it.
+    /// Issues the copies of the next channel block, if any, to `to`, the SMEM stage of all channels. All lanes call it.
     __device__ void begin(T const* to, std::uint32_t full) {
         if (lane >= parts * copied || !step.exists()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
@@ -57,7 +58,7 @@ private:
     Grid const& grid;
     typename Grid::Step step;
     int lane, channel, place;
-    unsigned bytes;  ///< per tile, of the lane's copies
+    unsigned bytes;  ///< bytes that the lane copies per channel block of the current tile
     T const* from;
 
     __device__ void find() {

@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// A warp's part of transposing PlaneCopies' planes into tiles of x: chunks of 8 channels of all pixels, swizzled over
-/// a row's width; out-of-bounds pixels are zero; floats become three bfloat16. Warps of a group share the pixels of its
-/// channels.
+/// A warp's share of transposing PlaneCopies' planes to tiles of x: for each pixel, 16-byte chunks of 8 channels,
+/// swizzled within the pixel's row. Pixels out of bounds are zero; floats become three bfloat16 terms. The warps of a
+/// group divide the pixels of the group's 8 channels.
 template <class T, class Grid, int parts>
 class PlaneTransposer {
     using Tiles = typename Grid::Tiles;
@@ -20,7 +20,7 @@ class PlaneTransposer {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     using Chunk = Packet<std::uint32_t, Warps::own / 2>;
     static constexpr int own = Warps::own, channels = Tiles::channels;
-    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< from a lane's pixel to its next
+    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< distance from a lane's pixel to its next
     static constexpr int together = 2;  ///< pixels that a lane loads before it stores any
     static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
 
@@ -38,13 +38,13 @@ public:
           rows_of_stride(stride / tiles.pitch),
           columns_of_stride(stride % tiles.pitch) {}
 
-    /// Called once per tile, before its first block.
+    /// Called once per tile, before transpose() of its first channel block.
     __device__ void begin(unsigned tile) {
         first_part = grid.part(tile, 0);
         count_of_parts = grid.count_parts(tile);
     }
 
-    /// Transposes a block of channels. All lanes call it.
+    /// Transposes channel block `block` to `tile`. All lanes call it.
     __device__ void transpose(int block, T const* planes, unsigned char* tile) const {
         bool const exist = block * channels + static_cast<int>(group) * own < count;
         if (exist && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
@@ -64,7 +64,7 @@ private:
     PlanePart first_part;
     int count_of_parts;
 
-    /// Computes the byte offsets of row `first` of x for the warp's channels of a part.
+    /// Computes, for the warp's channels of a part, the byte offsets of row `first` of x in the stage of planes.
     __device__ void find_channels(int (&found)[own], int part, int first) const {
 #pragma unroll
         for (int i = 0; i < own; ++i) {
@@ -74,13 +74,13 @@ private:
         }
     }
 
-    /// Address of the 16 bytes of the warp's channels of a pixel.
+    /// Address in the tile of the 16 bytes that hold the warp's channels of a pixel.
     __device__ unsigned char* chunk(unsigned char* tile, int place) const {
         return tile + Tiles::chunk_offset(place, group);
     }
 
-    /// Transposes the pixels of all parts for 1x1 windows. Values past the last pixel are copied too; they reach no
-    /// pixel of y.
+    /// Transposes the pixels of all parts, for 1x1 filters. Values past the last pixel are copied too; no pixel of y
+    /// reads them.
     __device__ void transpose_pixels(T const* planes, unsigned char* tile) const {
         int const of_part = tiles.rows, pixels = count_of_parts * of_part,
                   reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact for 256 pixels
@@ -113,7 +113,7 @@ private:
         find_channels(from, part, first);
         auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
         int row = lane_row - above, column = lane_column - tiles.pad_left, offset = row * width + column;
-        // A lane's pixels are multiples of 8 rows apart, so that their chunks are swizzled alike.
+        // A lane's pixels are a multiple of 8 apart, so that all its chunks have the same swizzle.
         unsigned char* stored = chunk(tile, part * tiles.places() + first_place);
 #pragma unroll 1
         for (int place = first_place; place < places; place += stride * together) {
@@ -134,13 +134,13 @@ private:
         }
     }
 
-    /// Loads a pixel's channels.
+    /// Loads the warp's channels of a pixel.
     __device__ static void load(Bits (&values)[own], unsigned char const* here, int const (&from)[own]) {
 #pragma unroll
         for (int c = 0; c < own; ++c) values[c] = *reinterpret_cast<Bits const*>(here + from[c]);
     }
 
-    /// Stores a pixel's channels, or zeros: 16 bytes per term.
+    /// Stores the warp's channels of a pixel, or zeros if it is not `inside`: 16 bytes per bfloat16 term.
     __device__ void put(std::uint16_t const (&values)[own], bool inside, unsigned char* to) const {
         Chunk packed;
 #pragma unroll

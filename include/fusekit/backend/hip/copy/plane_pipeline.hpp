@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Producer pipeline of tiles of x for `consumers` MMA warpgroups: eight warps copy planes some k-blocks ahead, and
-/// transpose them into one of two tiles while the other is multiplied.
+/// Producer of tiles of x for `consumers` MMA warpgroups: eight warps copy planes of x to SMEM some channel blocks
+/// ahead, and transpose them into one of two tiles while the MMAs read the other tile.
 template <class T, class Grid, int parts, int bytes, int consumers>
 class PlaneStages {
     static constexpr int most_stages = 4;
@@ -19,12 +19,12 @@ class PlaneStages {
     using Copies = PlaneCopies<T, Grid, parts>;
 
 public:
-    static constexpr unsigned warps = Warps::warps;  ///< producers
-    using Pipeline = TmaPipeline<2, consumers, warps>;  ///< of transposed tiles
+    static constexpr unsigned warps = Warps::warps; ///< producer warps
+    using Pipeline = TmaPipeline<2, consumers, warps>; ///< pipeline of the two transposed tiles
     using State = typename Pipeline::State;
 
     struct Shared {
-        unsigned char x[bytes];  ///< aligned to 1024 bytes: two tiles, then planes in x's layout
+        unsigned char x[bytes]; ///< two transposed tiles, then stages of planes in x's layout; aligned to 1024 bytes
         TmaStages<most_stages> planes[Warps::groups];
         Pipeline tiles;
 
@@ -35,14 +35,14 @@ public:
         }
     };
 
-    /// True if two tiles and one stage of planes leave `free_bytes` unused.
+    /// True if two tiles and one stage of planes fit SMEM with `free_bytes` to spare.
     __device__ static bool leaves(Tiles const& tiles, int free_bytes) {
         return tiles.plane_stages(parts, bytes - free_bytes, 1) >= 1;
     }
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }
 
-    /// Body of a producer warp; does not use the last free_bytes. Named barriers from first_barrier on are those of
-    /// warps that share channels; for channels-last x, of all producers.
+    /// Code of a producer warp. It does not use the last free_bytes of the SMEM. Named barriers from first_barrier on
+    /// synchronize the warps of each group (PlaneWarps); for channels-last x, first_barrier synchronizes all producers.
     template <class Params, class Problem>
     __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
@@ -70,15 +70,15 @@ public:
             });
     }
 
-    /// SMEM address of a tile.
+    /// SMEM address of the transposed tile at `state`.
     __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, State const& state) {
         return ptx::shared_address(shared.x) + state.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
     }
 
 private:
-    /// Runs the k-blocks of a warp whose copies fill its group's stages: make_tile(begins, step, from, tile) transposes
-    /// a stage to a tile, `begins` is true for the first k-block of a tile of y, and sync() waits for the warps that
-    /// read the stage.
+    /// Runs a warp through all channel blocks; `copies` fill the stages of the warp's group. make_tile(begins, step,
+    /// from, tile) transposes a stage to a tile; `begins` is true for the first channel block of a tile of y. sync()
+    /// synchronizes the warps that read the same stage.
     template <class Copying, class MakeTile, class Sync>
     __device__ static void run_steps(Shared& shared, Tiles const& tiles, Grid const& grid, unsigned group,
                                      unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,

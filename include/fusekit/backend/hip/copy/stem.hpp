@@ -9,8 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Stores 64 filters from `first` on in SMEM: a panel per two rows of the window, of chunks of 16 GemmK indices.
-/// Indices outside the window and filters past the last one are zero. Called by `threads` threads.
+/// Stores 64 filters from filter `first` on to SMEM: a panel per two rows of the window, with chunks of 16 GemmK
+/// indices (8 of each row). Indices outside the window and filters past the last one are zero. `threads` threads call
+/// it.
 template <class Panel, class Problem>
 __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
                                  unsigned threads) {
@@ -38,8 +39,8 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     }
 }
 
-/// A thread's A fragments of a tile of windows: words of the windows of two pixels, lane / 4 and lane / 4 + 8 of its
-/// warp's 16, in Wgmma's register layout. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+/// Operand a of a tile of windows, as a thread's wgmma fragments: words of the windows of two pixels, lane / 4 and lane
+/// / 4 + 8 of the warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
 template <class Atom>
 class StemWindows {
 public:
@@ -59,7 +60,7 @@ public:
         last = (end > 0 ? 0xffffu : 0u) | (end > 1 ? 0xffff0000u : 0u);
     }
 
-    /// Loads the words of a panel's two rows of the window. `begin` is the first window of the tile.
+    /// Loads the thread's words of the two window rows of a panel. `begin` is the address of the tile's first window.
     template <int chunks, bool whole_words>
     __device__ void load(unsigned char const* begin, int panel, Words<chunks>& words) const {
         std::uint32_t const exists[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
@@ -78,8 +79,9 @@ public:
     }
 
 private:
-    int row_bytes, rows, places[2];  ///< byte offsets of the thread's words of its two pixels from the first window
-    std::uint32_t first, last;  ///< masks of the first and the last chunk of a row
+    /// byte offsets of the thread's words of its two pixels from the tile's first window
+    int row_bytes, rows, places[2];
+    std::uint32_t first, last;  ///< masks of a row's first and last chunk, which zero the lead and the padding
 
     template <bool whole_words>
     __device__ static std::uint32_t word(unsigned char const* from) {

@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Pipeline of a PlanesGemm warpgroup's filters, 64 per tile, by TMA loads through stages of its own. A stage has one
-/// tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or, for 3 x 3 filters with contiguous taps, all
-/// taps of 8 channels. The warpgroup's first warp issues a load as soon as the stage has been read, so that loads run
-/// ahead of products.
+/// Pipeline that loads filters by TMA for one warpgroup of PlanesGemm, 64 filters per tile, through the warpgroup's own
+/// stages. A stage has one tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or, for 3 x 3 filters
+/// with contiguous taps, all taps of 8 channels. The warpgroup's first warp issues the next load as soon as a stage has
+/// been read, so that loads run ahead of MMAs.
 template <class Grid>
 class PlaneFilters {
     static constexpr int filters = 64, channels = Grid::Tiles::channels, taps = 9, packet = 8,
@@ -27,7 +27,7 @@ public:
     };
     using State = TmaStages<stages>;
 
-    /// The warpgroup has the tile's filters from the_own on.
+    /// `the_own`: first of the tile's filters that belong to this warpgroup.
     template <class Problem>
     __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
                             unsigned first_tile, unsigned the_thread)
@@ -35,8 +35,8 @@ public:
         find_tile(conv);
     }
 
-    /// Issues `count` loads to the stages that were read first and are free. Called by the warpgroup; the first time
-    /// for all stages.
+    /// Issues `count` loads to the stages that were read longest ago. Precondition: those stages are free. Called by
+    /// the warpgroup; the first time with the number of stages.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, int count) {
         if (ptx::warp_uniform(thread / 32) != 0) return;
@@ -56,11 +56,12 @@ public:
         return stage;
     }
 
-    /// A thread's operand of 16 channels: four words per tap.
+    /// A thread's operand a for all taps of 16 channels: four words per tap.
     using Factors = std::uint32_t[4][taps];
 
-    /// Loads the operand from the next two stages, 8 channels each. A thread has two adjacent channels, whose taps are
-    /// 9 words, of filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    /// Loads the operand from the next two stages, 8 channels each. From a stage a thread reads 9 words, the taps of
+    /// two adjacent channels, of each of two filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A
+    /// for .k16.
     __device__ void load(Factors& factors) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -79,7 +80,7 @@ public:
                     factors[half * 2 + i][tap] =
                         tap % 2 == 0 ? (one & 0xffffu) | (two & 0xffff0000u) : one >> 16 | two << 16;
                 }
-                ptx::fence_operands(factors[half * 2 + i]);  // before more words take registers
+                ptx::fence_operands(factors[half * 2 + i]);  // before further words occupy registers
             }
         }
     }
@@ -90,13 +91,14 @@ private:
     int own;
     unsigned thread;
     PipelineState<stages> next_read;
-    /// Next load; valid in the warpgroup's first warp.
+    /// Position of the next load: tile and channel block. Valid in the warpgroup's first warp.
     typename Grid::Step step;
     unsigned to_stage = 0;
-    int first;  ///< filter
-    int row = 0, column = 0;  ///< row counts packets of channels if taps are contiguous
+    int first;  ///< first filter of the next load
+    /// filter row and column of the next load; with contiguous taps, row is the number of 8 channels
+    int row = 0, column = 0;
 
-    /// Advances to the next tile with filters for the warpgroup.
+    /// Advances `step` to the next tile in which this warpgroup has filters.
     template <class Problem>
     __device__ void find_tile(Problem const& conv) {
         while (step.exists() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())

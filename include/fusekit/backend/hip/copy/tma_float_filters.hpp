@@ -10,9 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Barriers of the stages, and the number of reads of each stage since the CTA started.
+/// mbarriers of the filter stages in SMEM, and the number of warps that have read each stage since the CTA started.
 struct FloatPlaneFiltersState {
-    static constexpr int most_stages = 4, bytes = 36 * 1024;  ///< of their SMEM
+    /// maximum number of stages; bytes of SMEM of all stages
+    static constexpr int most_stages = 4, bytes = 36 * 1024;
     TmaStages<most_stages> full;
     unsigned reads[most_stages];
 
@@ -23,9 +24,9 @@ struct FloatPlaneFiltersState {
     }
 };
 
-/// Pipeline of float filters, 64 per tile, from memory to `readers` MMA warps, by TMA loads. A stage has one tap of 32
-/// channels, in rows of 128 bytes with the 128-byte swizzle; or, if taps are contiguous, 3 x 3 taps of 16 channels, in
-/// rows of 144 bytes per four channels. The last warp to read a stage issues its next load.
+/// Pipeline that loads float filters, 64 per tile, by TMA for `readers` MMA warps. A stage has one tap of 32 channels,
+/// in rows of 128 bytes with the 128-byte swizzle; or, if taps are contiguous in memory, all 3 x 3 taps of 16 channels,
+/// in rows of 144 bytes per four channels. The last warp that reads a stage issues the next load into it.
 template <class Grid, unsigned readers, bool taps_neighbour>
 class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
@@ -34,11 +35,11 @@ class FloatPlaneFilters {
     static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
 
 public:
-    /// Bytes of SMEM; contiguous taps may use the same amount once more.
+    /// Bytes of SMEM for the stages. With contiguous taps, a second stage of the same size may be added.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
-    /// `more` is the second stage for contiguous taps, or null.
+    /// `the_more`: SMEM of the second stage for contiguous taps, or null.
     __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
                                  Grid const& grid, unsigned first_tile)
         : memory(the_memory),
@@ -49,7 +50,7 @@ public:
                                : 1},
           step(grid, first_tile) {}
 
-    /// Issues the loads of all stages; one warp has `copies` set. All warps call it.
+    /// Issues the first load of each stage. All warps call it; `copies` is true in the one warp that issues.
     template <class Params, class Problem>
     __device__ void fill(Params const& params, Problem const& conv, bool copies) {
         bool const elected = ptx::elect_sync();
@@ -60,8 +61,9 @@ public:
         }
     }
 
-    /// Waits for the next stage and loads a thread's operand of a tap: two fragments of 16 channels, each four words of
-    /// two adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    /// Waits for the next stage and loads a thread's operand a for one tap of 32 channels: two fragments of 16
+    /// channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
+    /// .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
         static_assert(!taps_neighbour);
         state.full.consumer_wait(read);
@@ -76,7 +78,8 @@ public:
                 factors[k][2 * word + 1] = pair.values[1];
             }
     }
-    /// Loads a thread's operand of a row of taps of 16 channels. Row 0 waits for the stage.
+    /// Loads a thread's operand a for the three taps of window row `of_window`, of 16 channels. Row 0 waits for the
+    /// stage.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(taps_neighbour);
         if (of_window == 0) state.full.consumer_wait(read);
@@ -92,7 +95,8 @@ public:
             }
         }
     }
-    /// Releases the stage; all lanes of a warp call it after their loads.
+    /// Marks the stage as read by this warp; all lanes call it after their loads. The last warp issues the stage's next
+    /// load.
     template <class Params, class Problem>
     __device__ void release(Params const& params, Problem const& conv) {
         ptx::bar_warp_sync();
@@ -108,7 +112,8 @@ private:
     unsigned char *memory, *more;
     FloatPlaneFiltersState& state;
     DynamicPipelineState read;  ///< next stage to read
-    /// Next load; `row` counts slices if taps are contiguous.
+    /// Position of the next load: tile and channel block, then tap (row, column), or, with contiguous taps, slice `row`
+    /// of 16 channels.
     typename Grid::Step step;
     int row = 0, column = 0;
 
@@ -117,7 +122,7 @@ private:
         return memory + stage * stage_bytes;
     }
 
-    /// Filter of one of the thread's words.
+    /// Filter, within the tile, of fragment word `word` of the thread.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }
@@ -131,7 +136,7 @@ private:
         step.advance();
     }
 
-    /// Issues the next load, if any remains.
+    /// Issues the TMA load at position `step` into a stage, unless all tiles are loaded.
     template <class Params>
     __device__ void copy(Params const& params, int to_stage) const {
         if (!step.exists()) return;

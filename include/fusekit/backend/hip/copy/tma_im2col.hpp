@@ -8,9 +8,9 @@
 
 namespace fusekit::hip {
 
-/// A stage's operands in SMEM: TileM windows of x and TileN filters, a row of GemmK each, in Wgmma's layout. With fewer
-/// filters than TileN the stale rows behind them are multiplied too, into accumulators that are not stored. MN-major
-/// filters are loaded in blocks of 64; TMA fills missing ones with zeros.
+/// A pipeline stage's operands in SMEM, one k-tile: TileM windows of x and TileN filters in Wgmma's layout, a row of
+/// GemmK each. If a tile has fewer filters than TileN, the stale rows behind them are multiplied too, into accumulators
+/// that are not stored. MN-major filters are loaded in blocks of 64 filters; TMA zero-fills filters past the last.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
@@ -18,7 +18,7 @@ struct BulkStage {
     static constexpr int rows_of_filters =
         major == ptx::Major::mn ? static_cast<int>(detail::divide_up(TileN, 64)) * 64 : TileN;
 
-    /// Number of filters of a tile that TMA loads, if `count` filters remain from the tile's first on.
+    /// Number of rows of w that TMA loads for a tile, if `count` filters remain from the tile's first filter on.
     __device__ static constexpr int filters(int count) {
         if constexpr (major == ptx::Major::mn) count = static_cast<int>(detail::divide_up(count, 64)) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
@@ -31,7 +31,7 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
-/// Prefetches a launch's tensor maps, by a thread that does not initialize the CTA's barriers.
+/// Prefetches a launch's tensor maps. Thread 32 does it, because thread 0 initializes the CTA's barriers.
 template <class Maps>
 __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
@@ -40,7 +40,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     ptx::prefetch_tensormap(&maps.y);
 }
 
-/// Number of k-tiles: for each tap, the channels in blocks of a stage's tile_k.
+/// Number of k-tiles: each tap has its channels in blocks of the stage's tile_k, the last block padded with zeros.
 template <class Stage, class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
@@ -51,15 +51,15 @@ struct StepRange {
     unsigned begin, end;
 };
 
-/// One thread's TMA loads of a tile's operands into the pipeline's stages: of all k-tiles, or of a range of them.
-/// Out-of-bounds elements are zero.
+/// One thread's TMA loads of an output tile's operands into the pipeline's stages: of all k-tiles, or of the k-tiles of
+/// `range`. TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
                                   State& state, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
-    // A box of K-major filters has equally many rows in all tiles, the last one included.
+    // The number of rows in a box of K-major filters is the same for all tiles, the last one included.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
                    in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
     int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());

@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile: transposes an atom's accumulators through SMEM, applies the epilogue and stores to y;
+/// Epilogue of a tile: transposes an atom's accumulators through SMEM, applies the epilogue and stores to y, so that
 /// consecutive threads write consecutive elements in every layout. Accumulates the epilogue's statistics. A thread
-/// writes one column of the buffer: a channel of several pixels if channels are contiguous in y, else a pixel of
-/// several channels. `fast` is the contiguous mode.
+/// writes one column of the SMEM buffer: one channel of several pixels if channels are contiguous in y, otherwise one
+/// pixel of several channels. `fast` is y's contiguous mode.
 template <class Plan, class Atom, detail::Axis fast>
 class DirectStore {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
@@ -22,10 +22,11 @@ class DirectStore {
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
-    static constexpr int partials = threads / rows;  ///< parts of a row, which statistics sum
+    static constexpr int partials = threads / rows; ///< threads that divide a row's statistics
     static constexpr int total_unroll =
-        (min)(4, columns / 4 / partials);  // with more the compares exceed AMD's registers
-    static constexpr int parts = along_channels ? threads / columns : partials;  ///< partial totals per channel
+        (min)(4, columns / 4 / partials); // with more, the comparisons exceed AMD's registers
+    /// partial statistics totals per channel
+    static constexpr int parts = along_channels ? threads / columns : partials;
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
     using Tile = OutputTile<Plan, tile_m, tile_n>;
@@ -90,7 +91,7 @@ public:
     }
 
 private:
-    /// Column of the buffer that has a channel.
+    /// Column of the buffer that holds a channel.
     template <class Params>
     __device__ static unsigned column_of(Params const& params, unsigned channel) {
         using T = std::remove_cvref_t<decltype(*params.x.data)>;
@@ -102,13 +103,14 @@ private:
         }
     }
 
-    /// Calls write_row(sum, row of the tile, reference to the sum) for the thread's column of the buffer, then
-    /// end(round).
+    /// Stages the accumulators in passes. In each pass, calls write_row(sum, row of the tile, reference to the sum in
+    /// the buffer) for the thread's column, then end(round).
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
         unsigned const first_row = threads == columns ? 0 : thread / columns;
-        constexpr bool unrolls = Plan::totals_tiles && !along_channels;  // a round's totals stay in registers
+        // unrolled, so that each pass's totals stay in registers
+        constexpr bool unrolls = Plan::totals_tiles && !along_channels;
         Transpose::template run<unrolls>(buffer, atom, fragment, [&](int round) {
 #pragma unroll 4
             for (unsigned i = 0; i < rows * columns / threads; ++i) {
@@ -120,7 +122,8 @@ private:
         });
     }
 
-    /// Accumulates a part of a row of collected values of one channel; only the tile's first `pixels` pixels count.
+    /// Totals the thread's share of a row of the buffer, which has the collected values of one channel; only the first
+    /// `pixels` pixels of the tile count.
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];

@@ -6,14 +6,15 @@
 
 namespace fusekit::hip {
 
-/// A thread's two of a warpgroup's 64 channels of y, in planes, with their epilogue.
+/// The two channels of y that a thread of a warpgroup has (of the warpgroup's 64), with their prepared epilogue
+/// parameters, for y in planes (NCHW).
 template <class Plan, class Atom, class U, class Tiles>
 class NchwChannels {
     using Epilogue = typename Plan::Epilogue;
 
 public:
-    /// Prepares the thread's two channels; out-of-bounds channels use the last one's state. `the_first` is the
-    /// warpgroup's.
+    /// Prepares the parameters of the thread's two channels; a channel out of bounds uses those of the last channel.
+    /// `the_first` is the warpgroup's first channel.
     template <class Params>
     __device__ NchwChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
         : tiles(the_tiles),
@@ -33,18 +34,18 @@ protected:
     U* y;
     std::int64_t image_stride;
     int count, first, plane;
-    int pixel;  ///< channels-last: elements from a pixel of y to the next
+    int pixel;  ///< channels-last y: elements from a pixel of y to the next
     unsigned thread;
 
-    /// Channel `own` (0 or 1) of the thread.
+    /// Channel of y of the thread's channel `own`, 0 or 1.
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// Applies the epilogue to one accumulator.
+    /// Applies the epilogue to one accumulator of channel `own`.
     __device__ float result(float sum, int own) const {
         return apply_to_channel<Epilogue>(sum, channel(own), states[own], arguments);
     }
 
-    /// Number of elements of y in a channel of a part.
+    /// Number of pixels of y in a part.
     __device__ int length(PlanePart const& part) const {
         return (min)(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
     }

@@ -6,27 +6,27 @@
 
 namespace fusekit::hip {
 
-/// Applies the epilogue to a warpgroup's accumulators, 64 channels x a product's pixels, and stores them to planes of y
-/// as floats. A warp has 16 channels. Its lanes transpose blocks of eight channels x 32 pixels, so that each store
+/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of one MMA, and stores them to planes
+/// of y as floats. A warp has 16 channels. Its lanes transpose blocks of 8 channels x 32 pixels, so that each store
 /// writes consecutive pixels of one channel.
 template <class Plan, class Atom, class Tiles>
 class NchwFloatStore : NchwChannels<Plan, Atom, float, Tiles> {
     using Base = NchwChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
-    static constexpr int channels = 8, places = 32;  ///< exchanged between lanes
+    static constexpr int channels = 8, places = 32;  ///< block of channels x pixels that the lanes of a warp transpose
 
 public:
     using Base::Base;
 
-    /// Stores `columns` columns of the accumulators as pixels of a part, from first_place on.
+    /// Stores `columns` columns (pixels) of the accumulators to a part of y, from the part's pixel first_place on.
     __device__ void store(typename Atom::Sums const& sums, PlanePart const& part, int first_place, int columns) const {
         if (part.n < 0) return;
         if (tiles.channels_last) return store_pixels(sums, part, first_place, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = places / pitch,
                   columns_of_step = places % pitch, elements = length(part);
-        // After the exchange a group of four lanes has element `group` of each thread's values: the first or second of
-        // a pair.
+        // After the exchange, the four lanes of `group` have pixel `group` of each block that the eight values came
+        // from: value i is of the thread's channel i.
         int const group = static_cast<int>(thread % 32 / 4),
                   of_places = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
                   place = first_place + of_places;
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    /// Stores channels-last: eight lanes write consecutive channels of a pixel.
+    /// Stores to channels-last y: eight lanes write consecutive channels of a pixel.
     __device__ void store_pixels(typename Atom::Sums const& sums, PlanePart const& part, int first_place,
                                  int columns) const {
         constexpr int block = 8;
@@ -85,7 +85,7 @@ private:
             }
     }
 
-    /// Transposes within a warp: value i of lane group g becomes value g of group i.
+    /// Transposes 8 x 8 values within a warp: value i of lane group g (four lanes) becomes value g of lane group i.
     __device__ void exchange(float (&values)[channels]) const {
 #pragma unroll
         for (unsigned bit = 1; bit < channels; bit *= 2) {

@@ -10,16 +10,16 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile of planes whose GemmK the CTAs of a cluster share: the SumTile has channels as rows and the
-/// tile's pixels as columns. Each CTA reduces some channels over all CTAs and stores them to y. `consumers` warpgroups,
-/// 64 channels each, do so; the CTA's other threads attend_merge().
+/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: the SumTile has channels as rows and the
+/// tile's pixels as columns. Each CTA of the cluster reduces some channels over all CTAs and stores them to y.
+/// `consumers` warpgroups with 64 channels each call it; the CTA's other threads call attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
 class NchwSplitStore {
     static_assert(sizeof(U) == 2);
     using Tiles = typename Grid::Tiles;
     using Epilogue = typename Plan::Epilogue;
     using Sums = typename Atom::Sums[parts * products];
-    static constexpr int pixels = products * Atom::n;  ///< per part
+    static constexpr int pixels = products * Atom::n;  ///< pixels per part (PlanePart)
     static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
 
 public:
@@ -28,7 +28,7 @@ public:
         ChannelStates<Epilogue, channels> states;
     };
 
-    /// Stores a thread's accumulators in the CTA's tile.
+    /// Stores a thread's accumulators to the CTA's SumTile.
     __device__ static void put(Shared& shared, Sums const& sums, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
@@ -42,8 +42,8 @@ public:
         }
     }
 
-    /// Merges tile `number` of y and stores this CTA's rows. All consumer threads, whose barrier is `barrier`, call it
-    /// after put().
+    /// Reduces tile `number` of y over the cluster and stores this CTA's rows. All consumer threads, whose barrier is
+    /// `barrier`, call it after put().
     template <class Params, class Barrier>
     __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
                                  unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
@@ -77,10 +77,10 @@ public:
     }
 
 private:
-    /// Four consecutive columns of a tile.
+    /// Offsets in y of four consecutive columns (pixels) of a tile.
     struct Quad {
         int image = 0;
-        int elements[4];  ///< offset in a channel of the image; -1 if the column is out of bounds
+        int elements[4];  ///< offset in a channel of the image; -1 for a column out of bounds
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
             PlanePart const part = grid.part(tile, 4 * quad / pixels);
@@ -92,7 +92,7 @@ private:
             }
         }
 
-        /// Stores two elements at once if they are adjacent and aligned.
+        /// Stores the four results to `plane`, a channel of y: two at once where they are adjacent and aligned.
         __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
             for (int i = 0; i < 2; ++i) {
                 int const one = elements[2 * i], two = elements[2 * i + 1];

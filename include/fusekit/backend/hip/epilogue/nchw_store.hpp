@@ -10,19 +10,21 @@
 namespace fusekit::hip {
 
 /// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of a tile's parts, and stores them to
-/// planes of y. A warp has 16 channels. It stages eight at a time in SMEM in y's layout and copies them in bulk: one
-/// copy per channel, or, for parts that are whole images, one for all eight.
+/// planes of y. A warp has 16 channels. It stages 8 channels at a time in SMEM, in y's layout, and copies them by bulk
+/// stores (cp.async.bulk): one per channel, or, for parts that are whole images, one for all 8 channels.
 template <class Plan, class Atom, class U, int parts, int products>
 class NchwStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
-    static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< per part
-    /// Elements from a channel to the next. A channel may start at any element of its first packet. Writes of four
-    /// consecutive lanes to eight channels fall into different banks.
+    /// elements in 16 bytes; channels staged at once; pixels per part
+    static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;
+    /// Elements from a staged channel to the next; a channel may start at any element of its first 16 bytes. Stores of
+    /// four consecutive lanes to eight channels hit different banks.
     static constexpr int pitch = packet + pixels;
     static_assert(pitch % 16 == 8);
-    /// True if channels of whole images may be copied together: tiles of many parts have whole images.
+    /// True if the 8 channels of a part may be contiguous, and so one bulk store: tiles of many parts have whole
+    /// images.
     static constexpr bool may_join = parts > 1;
-    /// The plan's filter may have 1x1 windows; it may have larger windows.
+    /// has_pixels: the plan's filter may be 1x1. has_rows: it may be larger.
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
                           has_rows = Plan::Head::longest > 1 || Plan::Head::may_be_padded;
     using Tiles = PlaneTiles<pixels, U>;
@@ -38,7 +40,7 @@ public:
 
     using Base::Base;
 
-    /// `part_of(i)` is the tile's part i. Bulk stores read SMEM until ptx::bulk_wait_group_read().
+    /// Stores a tile; `part_of(i)` returns its part i. The bulk stores read SMEM until ptx::bulk_wait_group_read().
     template <class PartOf>
     __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
@@ -48,24 +50,25 @@ public:
     }
 
 private:
-    /// Elements from the previous multiple of 16 bytes to a part's start in a channel, counted from a multiple of
-    /// eight.
+    /// Elements between the previous multiple of 16 bytes and the part's first element in channel c. `start`: index of
+    /// that element in the channel.
     __device__ int early(int c, int start) const {
         return static_cast<int>(
             (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
     }
 
     __device__ bool joined() const { return may_join && tiles.whole(); }
-    /// Index of a channel's first staged element, for a part that starts at element `start`.
+    /// Index in the staging buffer of a channel's first element, for a part that starts at element `start` of the
+    /// channel.
     __device__ int first_of(int c, int start) const { return joined() ? c * plane : c * pitch + early(c, start); }
 
-    /// Stores one of the thread's two channels, together with the warp's other channels `from` to `from` + 7.
+    /// Stores the thread's channel `own`: the warp stores channels `from` to `from` + 7.
     template <int own, class PartOf>
     __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
         ptx::bulk_wait_group_read();
-        ptx::bar_warp_sync();  // the previous contents have been read
+        ptx::bar_warp_sync();  // the bulk stores before have read the buffer
         int const c = static_cast<int>(thread % 32 / 4);
 #pragma unroll
         for (int i = 0; i < parts; ++i) {
@@ -83,7 +86,8 @@ private:
         ptx::bulk_commit_group();
     }
 
-    /// Applies the epilogue to two consecutive pixels of one of the thread's channels in a part.
+    /// Applies the epilogue to two consecutive pixels (of 8-pixel block `block`) of the thread's channel `own` in a
+    /// part, and packs them.
     template <int own>
     __device__ std::uint32_t pair(typename Atom::Sums const (&sums)[parts * products], int part, int block) const {
         constexpr int of_product = Atom::n / packet;
@@ -92,13 +96,13 @@ private:
         return packed<U>(result(of_block[first_sum], own), result(of_block[first_sum + 1], own));
     }
 
-    /// Stages the thread's pixels of a channel in a part, in pairs (1x1 windows). If the first pixel has an odd
-    /// address, another lane has the other half of its word.
+    /// Stages the thread's pixels of a channel in a part, in pairs, for 1x1 filters. If the first pixel has an odd
+    /// address, the two pixels of a 32-bit word belong to two lanes: exchanges them.
     template <int own>
     __device__ void stage_pixels(typename Atom::Sums const (&sums)[parts * products], int part, bool is_odd,
                                  std::uint16_t* to) const {
         auto* const words = reinterpret_cast<std::uint32_t*>(to - (is_odd ? 1 : 0)) + thread % 4;
-        std::uint32_t last = 0;  // of the block before
+        std::uint32_t last = 0;  // last pair of the previous block
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
             std::uint32_t const both = pair<own>(sums, part, block), other = of_four(both, thread + 3),
@@ -110,7 +114,7 @@ private:
     }
 
     /// Stages the thread's pixels of a channel in a part, without the gaps between rows. Elements past the end of the
-    /// part are unused, or overwritten by the next channel.
+    /// part are not copied to y, or are overwritten by the next channel's.
     template <int own>
     __device__ void stage_places(typename Atom::Sums const (&sums)[parts * products], int part, int end,
                                  std::uint16_t* to) const {
@@ -125,15 +129,15 @@ private:
             unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / scale,
                            column = place - row * row_pitch;
             std::uint32_t const both = pair<own>(sums, part, block);
-            // If a pair spans two rows, its first pixel is in the gap.
+            // If the two pixels of a pair are in different rows, the first one is in the gap.
             int const at = static_cast<int>(second) - static_cast<int>(row * gap) + block * packet;
             if (column - 1 < width && (!may_join || at <= end)) to[at - 1] = static_cast<std::uint16_t>(both);
             if (column < width && (!may_join || at < end)) to[at] = static_cast<std::uint16_t>(both >> 16);
         }
     }
 
-    /// Copies staged channels of a part to y: whole 16-byte packets in bulk; the first and last packets, which other
-    /// parts share, one element per lane.
+    /// Copies the staged channels of a part to y: whole 16 bytes by bulk stores; the first and last 16 bytes, which
+    /// other parts also write, one element per lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
         int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),
@@ -152,7 +156,7 @@ private:
                             ptx::shared_address(staged + first_of(c, start) + whole),
                             static_cast<unsigned>(end - whole) * sizeof(U));
         if ((plane | start | elements) % packet == 0) return;
-        constexpr int edges = 2 * packet;  // per channel
+        constexpr int edges = 2 * packet;  // elements per channel at both ends
 #pragma unroll
         for (int i = 0; i < channels * edges / 32; ++i) {
             int const c = i * (32 / edges) + lane / edges, own = lane % edges, before = early(c, start),

@@ -5,17 +5,17 @@
 
 namespace fusekit::hip {
 
-/// A CTA's tile of y, in SMEM: pixels, their offsets and the channels' states.
+/// SMEM data of a CTA's tile of y: its pixels, their offsets in y, and the channels' prepared epilogue parameters.
 template <class Plan, int TileM, int TileN>
 struct OutputTile {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
     Pixel pixels[TileM];
-    std::int64_t offsets[TileM];  ///< of the pixels, in y
+    std::int64_t offsets[TileM]; ///< offset of each pixel in y, in elements
     Uninitialized<State> states[Epilogue::channelwise ? TileN : 1];
 
-    /// Called by all threads. Pixels of a plan that pools are numbered window by window.
+    /// Fills the tile's data; called by all threads. With pooling, the four pixels of a 2 x 2 window are consecutive.
     template <int threads, class Problem>
     __device__ void prepare(Problem const& conv, typename Epilogue::Args const& epilogue,
                             TileCoord<TileM, TileN> const& at, unsigned thread) {

@@ -9,8 +9,8 @@
 namespace fusekit::hip {
 
 /// Epilogue of a plan that pools: applies the epilogue to the accumulators and writes one value per 2 x 2 window. A
-/// window is four consecutive elements of one channel's row of the buffer, and a thread has whole windows. Consecutive
-/// threads have consecutive windows, or consecutive channels if these are contiguous in y.
+/// window is four consecutive elements of a channel's row in the SMEM buffer; a thread reduces whole windows.
+/// Consecutive threads have consecutive windows, or consecutive channels if channels are contiguous in y.
 template <class Plan, class Atom, bool channels_neighbour>
 class PoolStore {
     using Epilogue = typename Plan::Epilogue;

@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-/// Split-K tile shared by `parts` consecutive CTAs: 2, 4 or 8. Each CTA accumulates the whole tile over its part of
-/// GemmK, stores the accumulators in a Buffer, and then sums some of the tile's rows over the parts, in the order of
-/// the parts: results are bitwise identical in every run.
+/// Split-K: an output tile that `parts` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
+/// its range of GemmK, stores the accumulators to a Buffer, and then sums some of the tile's rows over all CTAs, in the
+/// order of the CTAs: results are bitwise identical in every run.
 ///
-/// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in device memory; they are co-resident
-/// and form a grid group.
+/// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in device memory; these CTAs are
+/// co-resident and synchronize as a GridGroup.
 ///
-/// Implements an atom's interface for a writer: it has the complete sums of its rows and puts them into SMEM in rounds
-/// of an eighth of the tile.
+/// SplitTile has an atom's interface for staging (simt.hpp): it sums its rows and puts the sums into SMEM in passes of
+/// an eighth of the tile.
 template <class Atom, bool rows_are_pixels>
 class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
@@ -28,14 +28,14 @@ public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr int most_parts = 8, rounds = most_parts;
 
-    /// The tile's rows in the order of an atom's rounds; used in clusters.
+    /// Accumulators of the tile's rows, in the order of the atom's passes; used in clusters.
     struct Buffer {
         Four packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
-    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< per CTA in workspace
+    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< floats per CTA in the workspace
 
-    /// Called by all threads. Publishes this CTA's accumulators and waits for those of the others.
+    /// Called by all threads. Stores this CTA's accumulators and waits until the other CTAs have stored theirs.
     __device__ SplitTile(TileParts const& parts, Buffer& the_buffer, unsigned block, unsigned the_thread,
                          Atom const& atom, typename Atom::Fragment const& sums)
         : buffer(the_buffer), count(parts.count), part(block % count), thread(the_thread) {
@@ -50,12 +50,12 @@ public:
         }
     }
 
-    /// Called by all threads before the CTA exits: other CTAs may still read its Buffer.
+    /// Called by all threads before the CTA exits, because other CTAs of the cluster may still read its Buffer.
     __device__ void leave() const {
         if (in_cluster()) cluster_barrier();
     }
 
-    /// The atom's interface for a writer. The sums are not in registers, so that the fragment is empty.
+    /// An atom's interface for staging. The accumulators are in memory, so that the fragment is empty.
     struct Fragment {};
     FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
     FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
@@ -78,7 +78,7 @@ public:
 
 private:
     Buffer& buffer;
-    Four (*in_workspace)[quads] = nullptr;  ///< rows of the tile's parts
+    Four (*in_workspace)[quads] = nullptr;  ///< rows of all CTAs of this tile
     unsigned count, part, thread;
 
     template <int Pitch>
@@ -91,7 +91,7 @@ private:
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
         return load_fresh(&in_workspace[of_part * rows_of_tile + row][quad]);
     }
-    /// Sums the parts of a round, with all loads in flight before the first addition.
+    /// Sums one pass's rows over all CTAs, with all loads in flight before the first addition.
     template <unsigned parts, int Pitch>
     __device__ void put_sums(int round, Four (*out)[Pitch]) const {
         constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;

@@ -9,8 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a warpgroup's product of 64 channels x Atom::n pixels. A thread has two channels, whose states it keeps
-/// in registers: 8 apart, or, for 8-bit results, adjacent, as TMA pairs those filters.
+/// Epilogue of a warpgroup's accumulators of 64 channels x Atom::n pixels. A thread has two channels, whose epilogue
+/// parameters stay in registers: channels 8 apart, or, for 8-bit results, adjacent ones, because TMA loads filters in
+/// even/odd pairs (bulk_maps.hpp).
 template <class Plan, class Atom, class T, class U>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
@@ -26,17 +27,18 @@ public:
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
     FUSEKIT_H TmaStage() = default;
-    /// Prepares the thread's channels, from channel `first` of `channels` on; out-of-bounds channels use the last one's
-    /// state.
+    /// Prepares the parameters of the thread's two channels, of 64 from `first` on; a channel out of bounds uses those
+    /// of the last of `channels` channels.
     __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
         for (int own = 0; own < 2; ++own) states.prepare(own, (min)(channel(own), count - 1), arguments);
     }
 
-    /// Applies the epilogue and stores results at `staged`, swizzled rows of a pixel's 64 channels. `place_of(i)`,
-    /// called in order, is the pixel of y of row i; its n is -1 out of bounds. `pixels` is the number of in-bounds
-    /// pixels from the first on; 0 if unknown. An operator's tensor is read from where the results will be stored.
-    /// Collected values replace the accumulators.
+    /// Applies the epilogue and stores the results to SMEM address `staged`: swizzled rows, each with the 64 channels
+    /// of a pixel. place_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of bounds.
+    /// `pixels`: number of pixels in bounds, which come first; 0 if unknown. If an operator reads a tensor of y's
+    /// shape, its elements are in the staging buffer before. The values that a statistics operator receives replace the
+    /// accumulators.
     template <class PlaceOf>
     __device__ void stage(Sums& sums, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
                           PlaceOf&& place_of) const {
@@ -52,13 +54,14 @@ private:
     int first = 0, count = 0;
     ChannelStates<Epilogue, 2> states;
 
-    /// `is_whole`: all pixels and channels of the tile are in bounds.
+    /// `is_whole`: all pixels and channels of the tile are in bounds of y.
     template <bool is_whole, class PlaceOf>
     __device__ void stage_tile(Sums& sums, std::uint32_t staged, Args const& arguments, PlaceOf&& place_of) const {
         constexpr int last = blocks - 1, own_words = 4 / together;
         TileMaxima<maxima> largest;
         unsigned const lane = thread % 32, own_block = lane / (32 / together);
-        unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
+        // index of the thread's 16-byte chunk in a pixel's row
+        unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;
 #pragma unroll
         for (int block = 0; block < blocks; block += together) {
             int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block repeats
@@ -92,8 +95,8 @@ private:
         return in_bytes ? (chunk ^ pixel / 2) % 4 : (chunk ^ pixel) % 8;
     }
 
-    /// Returns a register of results for two pixels of y of a block: of one of the thread's channels, or of both for 8
-    /// bits.
+    /// Returns a register of results for two adjacent pixels of block `block`: of channel `own` of the thread or, for
+    /// 8-bit results, of both its channels.
     template <bool is_whole>
     __device__ std::uint32_t word(Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
                                   Args const& arguments, TileMaxima<maxima>& largest, Pixel const (&places)[2]) const {

@@ -31,7 +31,7 @@ struct TmaStaging {
     __device__ static void begin_read(Params const& params, Shared& shared, unsigned thread, Box const& box) {
         if constexpr (loads) {
             if (thread != 0) return;
-            ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
+            ptx::bulk_wait_group_read();  // the previous tile's TMA store has read the buffer
             auto const full = ptx::shared_address(&shared.read_full);
             ptx::mbarrier_arrive_expect_tx(full, sizeof(shared.staged));
             for (int i = 0; i < boxes; ++i) ptx::tma_load(address(shared, i), &params.read.map, full, box(i).at);
@@ -43,7 +43,7 @@ struct TmaStaging {
     template <bool syncs = false, class Shared>
     __device__ static void acquire(Shared& shared, unsigned thread, unsigned barrier, unsigned parity) {
         if constexpr (loads) ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), parity);
-        else if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
+        else if (thread == 0) ptx::bulk_wait_group_read();  // the previous tile's TMA store has read the buffer
         if constexpr (!loads || syncs) ptx::bar_sync(barrier, threads);
     }
 

@@ -45,7 +45,8 @@ public:
         Staging::begin_read(params, shared, thread, box_of(tile));
     }
 
-    /// Applies the epilogue to a tile and stages the results for send(). Collected values replace the accumulators.
+    /// Applies the epilogue to a tile and stages the results for send(). The values that a statistics operator receives
+    /// replace the accumulators in `sums`.
     template <class Params, class Problem>
     __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Sums& sums) {
         Staging::acquire(shared, thread, barrier, parity);
@@ -78,12 +79,12 @@ public:
         send(params, tile);
     }
 
-    /// Adds a tile's collected values to the totals.
+    /// Adds the values that stage() left in `sums` to the statistics totals.
     template <class Problem>
     __device__ void add_totals(Problem const& conv, TileStart const& tile, Sums& sums) {
         totals.add(sums, OwnPixels<Atom>(thread).before(conv.gemm_m() - tile.m), thread);
     }
-    /// Puts the totals of all tiles since the last call, at least one, as those of tile `tile`, of channels from
+    /// Writes the totals of all tiles since the last call, at least one, to entry `tile` of `to`, for channels from
     /// `first` on.
     template <class View>
     __device__ void put_totals(View const& to, unsigned tile, int first) {

@@ -10,15 +10,15 @@
 
 namespace fusekit::hip {
 
-/// Pixel of a tile; out of bounds `exists` is false and `at` is clamped to the last pixel.
+/// A pixel of y in a tile. If it is out of bounds, `exists` is false and `at` is the last pixel.
 struct TilePixel {
     Pixel at;
     bool exists;
 };
 
 /// Epilogue of a tile of 64 pixels x 64 channels: applies the epilogue in registers, stages the tile in swizzled SMEM
-/// and TMA-stores it; out-of-bounds elements are clipped. If an operator reads a tensor of y's layout, TMA loads its
-/// tile into the staging buffer.
+/// and TMA-stores it; TMA clips elements out of bounds. If an operator reads a tensor of y's layout, TMA first loads
+/// that tensor's tile into the staging buffer.
 template <class Plan, class Atom, class U>
 class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
@@ -30,7 +30,7 @@ class TmaStorePixels {
     static constexpr bool reads_places = Epilogue::located && !loads;
     static_assert(!Epilogue::per_place);
 
-    /// States of two adjacent columns, read by one access if their size allows it.
+    /// Epilogue parameters of two adjacent columns (channels), loaded by one access if their size allows it.
     using State = typename Epilogue::template State<float>;
     static constexpr std::size_t both = 2 * sizeof(State);
     struct alignas(both == 8 || both == 16 ? both : alignof(State)) States : ChannelStates<Epilogue, 2> {};
@@ -52,8 +52,8 @@ public:
         Staging::begin_read(params, shared, thread, [&](int) { return tile.box(); });
     }
 
-    /// Prepares the channels of a tile. Called by the warpgroup's threads before the tile's products, which hide the
-    /// latency of the parameters.
+    /// Prepares the epilogue parameters of a tile's channels. Called by the warpgroup's threads before the tile's MMAs,
+    /// which hide the latency of loading them.
     template <class Params, class Problem>
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
@@ -65,8 +65,8 @@ public:
         }
     }
 
-    /// Stores a tile. Called by the warpgroup's threads, whose named barrier is `barrier`. `count` is the number of
-    /// tiles that the warpgroup stored before.
+    /// Applies the epilogue to the accumulators and stores the tile. Called by the warpgroup's threads, whose named
+    /// barrier is `barrier`. `count`: number of tiles that the warpgroup has stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
@@ -77,8 +77,8 @@ public:
     }
 
 private:
-    /// Applies the epilogue and stages the results in SMEM. Operators' reads of out-of-bounds pixels are clamped to the
-    /// last pixel.
+    /// Applies the epilogue and stages the results in SMEM. For pixels out of bounds, operators read the parameters of
+    /// the last pixel.
     template <class Params, class Problem, class Tile>
     __device__ static void stage(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread) {
@@ -90,7 +90,7 @@ private:
         if constexpr (reads_places) {
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
         }
-        // Two adjacent elements of a row: accumulators e and e + 1.
+        // Results of accumulators e and e + 1: adjacent channels of one pixel.
         auto const pair = [&](int e, States const& states, std::uint32_t both) {
             int const column = tile.n + Atom::column(static_cast<int>(thread), e);
             auto const& [at, exists] = pixels[e / 2 % 2];
@@ -106,7 +106,7 @@ private:
             }
             return packed<U>(results[0], results[1]);
         };
-        auto const address = [&](int e) {  // of 8 columns
+        auto const address = [&](int e) {  // SMEM address of the row's 8 channels from column 2 e on
             auto const chunk = static_cast<unsigned>(2 * e) / 8 + lane / 16;
             return Staging::address(shared, 0) + row * row_bytes + ((chunk ^ row) % 8) * 16;
         };

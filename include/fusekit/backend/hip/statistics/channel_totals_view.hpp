@@ -7,8 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of tiles in scratch: for each tile, those of all channels. Each word carries its own ready flag: until put()
-/// it is a NaN that put() never writes. So a CTA reads another CTA's totals without a fence or a flag.
+/// View of the tiles' totals in scratch: for each tile, the totals of all channels. A word is its own ready flag:
+/// clear() sets it to a NaN that put() never writes. So a CTA reads another CTA's totals without a fence or a separate
+/// flag.
 template <class Total>
 struct ChannelTotalsView {
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
@@ -26,8 +27,8 @@ struct ChannelTotalsView {
             ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Loads the totals of channel `k` of tiles number_of(0), number_of(1), ... with all loads in flight. If `waits`,
-    /// reloads until all have been put.
+    /// Loads the totals of channel k of tiles number_of(0), ..., number_of(Count - 1), with all loads in flight. If
+    /// `waits`, repeats the loads until put() has written all of them.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_there = false;

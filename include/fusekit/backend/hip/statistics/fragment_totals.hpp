@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Accumulators of a thread's Fragment that are promoted once per part of GemmK, so that rounding errors do not grow
-/// with all of GemmK: in registers or in SMEM.
+/// Promotes a thread's accumulators (Fragment) to totals after every range of GemmK, so that rounding errors do not
+/// grow with all of GemmK. Totals are in registers or in SMEM.
 template <class Fragment, int threads, bool in_registers>
 class FragmentTotals {
     using Sums = decltype(Fragment::sums);
@@ -25,7 +25,7 @@ public:
     __device__ FragmentTotals(Shared& the_shared, unsigned the_thread) : shared(&the_shared), thread(the_thread) {
         each(*this, [](Sum& total, int, int) { total = Sum{}; });
     }
-    /// Adds a fragment's accumulators and zeroes them.
+    /// totals += the fragment's accumulators; zeroes the accumulators.
     __device__ void add(Fragment& fragment) {
         each(*this, [&](Sum& total, int i, int j) {
             Sum& sum = fragment.sums[i][j];
@@ -38,7 +38,7 @@ public:
             sum = Sum{};
         });
     }
-    /// Stores a fragment's accumulators; replaces a first add().
+    /// totals = the fragment's accumulators: for the first range of GemmK, instead of add().
     __device__ void take(Fragment const& fragment) {
         each(*this, [&](Sum& total, int i, int j) { total = fragment.sums[i][j]; });
     }
@@ -48,7 +48,7 @@ public:
         each(*this, [&](Sum const& total, int i, int j) { result.sums[i][j] = total; });
         return result;
     }
-    /// Waits for the atom's pending products.
+    /// Waits for the atom's pending MMAs, if totals are in registers.
     template <class Atom>
     __device__ void wait(Atom const& atom) {
         if constexpr (in_registers) atom.wait(own);

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of a segment's columns that the CTAs of a grid group exchange in device memory: number 0 is the whole
-/// segment, each other number a CTA. Word 0 of all columns' totals is stored first, then word 1, and so on, so that
-/// adjacent columns are one vectorized access.
+/// Totals in device memory that the CTAs of a grid group exchange for one segment (reduction_segment.hpp), a range of
+/// channels or columns. Entry 0 is the total of the whole group; entry i + 1 is CTA i's. An entry stores word 0 of all
+/// columns' totals, then word 1, and so on, so that adjacent columns are one vectorized access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
@@ -36,7 +36,8 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges the totals of all CTAs into number 0. One CTA calls it; a thread merges Width columns of some CTAs.
+    /// Merges the totals of all CTAs into entry 0. Called by all threads of one CTA; a thread merges Width columns of
+    /// some CTAs, and `shared` is scratch for Rows::sum().
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

@@ -8,27 +8,28 @@
 
 namespace fusekit::hip {
 
-/// Distributes work over a grid's CTAs, at most 65535, where each share depends on every CTA. The CTAs need not be
-/// co-resident. A CTA takes a share, and waits for the others, only after all have begun, because those then end
-/// without it. The last CTA to decide takes the remaining shares: all have begun by then.
+/// Distributes shares of work over a grid's CTAs, at most 65535, where each share needs results of every CTA. The CTAs
+/// need not be co-resident: a CTA takes a share, and so waits for all others, only after all CTAs have begun, because
+/// CTAs that have begun finish without waiting. The last CTA to call take() gets all remaining shares; all CTAs have
+/// begun by then.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
 
-    /// Range of shares; may be empty. A grid has as many shares as CTAs.
+    /// Range of shares of one CTA; may be empty. A grid has one share per CTA.
     struct Range {
         unsigned begin, end;
     };
 
-    /// The workspace is zero; a launch leaves it zero.
+    /// Precondition: the workspace is zero. A launch leaves it zero.
     __device__ GridShares(GroupWorkspace const& workspace, unsigned the_blocks)
         : begun(workspace.state(0)->arrived), decided(workspace.state(1)->arrived), blocks(the_blocks) {}
 
-    /// Called by one thread of each CTA. CTAs that take a share can read what this thread wrote before, and after a
-    /// barrier what its CTA wrote before.
+    /// Called by one thread of each CTA when the CTA starts. CTAs that take a share may then read what this thread
+    /// wrote before and, if the CTA synchronized before, what its other threads wrote.
     __device__ void begin() const { ptx::atom_add_acq_rel(&begun, 1); }
 
-    /// Returns the CTA's shares. Called by the same thread after begin().
+    /// Returns the CTA's shares. Called once, by the same thread, after begin().
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
@@ -44,9 +45,9 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    static constexpr int most_looks = 64;  ///< about 50 microseconds
+    static constexpr int most_looks = 64;  ///< polls of `begun` before a CTA gives up its share, about 50 microseconds
     unsigned& begun;
-    unsigned& decided;  ///< number of CTAs that decided, plus `with_share` times the number that took a share
+    unsigned& decided;  ///< number of CTAs that called take(), plus `with_share` times the number that got a share
     unsigned blocks;
 };
 

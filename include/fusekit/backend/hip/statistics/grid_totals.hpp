@@ -15,7 +15,8 @@
 
 namespace fusekit::hip {
 
-/// Merges a channel's totals one after another. Constructed from a total like MergedMoments, it starts empty.
+/// Merges totals of one channel one after another, for totals other than Moments, with the interface of MergedMoments:
+/// constructed from one of the totals, but empty at first.
 template <class Total>
 class TotalMerger {
 public:
@@ -36,13 +37,13 @@ private:
     float count = 0;
 };
 
-/// Statistics of the channels of a grid's tiles. MMA warpgroups put the totals of one or several tiles in scratch.
-/// Three otherwise idle warps of each CTA wait for the totals of all CTAs and merge those of a share of the channels,
-/// in an order that is the same in every run.
+/// Channel statistics of all tiles of a grid. MMA warpgroups write the totals of each tile, or of several, to scratch
+/// (ChannelTotalsView). Three otherwise idle warps of each CTA wait for the totals of all CTAs and merge those of the
+/// CTA's share of the channels, in an order that is the same in every run.
 template <class Plan>
 struct GridTotals {
     struct Shared {};
-    /// Registers of one producer warpgroup, three warps of which merge totals, and two consumers.
+    /// Register budget of one producer warpgroup and two consumer warpgroups, without statistics.
     using Registers = RegisterBudget<40, 232>;
 };
 
@@ -68,8 +69,7 @@ public:
         Uninitialized<Merger> parts[warps][most_channels];
     };
 
-    /// Called by one thread before other threads use the barriers. `warpgroups` is the number of the CTA's MMA
-    /// warpgroups.
+    /// Called by one thread before other threads use the barriers. `warpgroups`: number of the CTA's MMA warpgroups.
     __device__ static void init(Shared& shared, unsigned warpgroups) {
         ptx::mbarrier_init(ptx::shared_address(&shared.cleared), 1);
         ptx::mbarrier_init(ptx::shared_address(&shared.put), warpgroups);
@@ -81,16 +81,16 @@ public:
                 static_cast<unsigned>(params.y.layout.shape[1])};
     }
 
-    /// before_put() is called by MMA threads before their first put(); after_put() by one thread of each warpgroup
-    /// after its last.
+    /// MMA threads call before_put() before their first ChannelTotalsView::put(); one thread of each MMA warpgroup
+    /// calls after_put() after its last put().
     __device__ static void before_put(Shared const& shared) {
         ptx::mbarrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
     __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Called by the three warps after the previous kernel ended. All CTAs together put totals of tiles 0 to `tiles` -
-    /// 1. `for_each_own(clear)` calls clear(tile, first, count) for each total that this CTA puts: `count` channels
-    /// from `first` on.
+    /// Called by the three warps, after the previous kernel has ended. All CTAs of the grid together write totals of
+    /// tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for each total that this CTA
+    /// writes: `count` channels from `first` on.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -111,22 +111,23 @@ public:
         unsigned together = 1;
         while (together < most_channels && together * gridDim.x < totals.channels) together *= 2;
         unsigned const shares = (totals.channels + together - 1) / together;
-        bool rehearses = true;  // merges the first share once in advance, to warm the instruction cache
+        bool rehearses = true;  // merge the first share once in advance, to warm the instruction cache
 #pragma unroll 1
         for (unsigned begin = 0; begin < shares; begin += gridDim.x)
 #pragma unroll 1
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
                             rehearses, barrier);
-                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the others put soon after
+                // this CTA has written its totals; the other CTAs finish soon after
+                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
                 else ++i;
                 rehearses = false;
             }
     }
 
 private:
-    /// Merges the totals of `together` channels from `first` on. Consecutive threads have these channels of one tile.
-    /// With `rehearses` it neither waits for totals nor saves any.
+    /// Merges the totals of `together` channels from `first` on, over all tiles, and saves the statistics. Consecutive
+    /// threads load these channels of one tile. With `rehearses`, neither waits for totals nor saves statistics.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
                                        unsigned first, unsigned together, unsigned thread, bool rehearses,
@@ -135,7 +136,7 @@ private:
         unsigned const n = thread % together, k = first + n, part = thread / together, parts = threads / together;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
-        Total next[at_once + 1];  // the last is tile 0's, which starts every merger
+        Total next[at_once + 1];  // the last entry is tile 0's total, with which every merger is constructed
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {

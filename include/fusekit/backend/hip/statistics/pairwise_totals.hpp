@@ -8,26 +8,26 @@
 
 namespace fusekit::hip {
 
-/// A CTA divides its values into a power of two of parts and merges the parts in pairs, so that rounding errors do not
-/// grow with the tensor. Within a part a thread adds at most this many values in sequence. A segment of several parts
-/// has few columns.
+/// A CTA divides its values into a power of two of parts and merges the parts' totals in pairs, so that rounding errors
+/// do not grow with the tensor. most_values_of_part: values that a thread adds in sequence within a part.
+/// most_width_of_parts: maximum number of columns of a segment that has several parts.
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
-/// Number of partial totals that fit in the SMEM of a CTA of `threads` threads.
+/// Maximum number of parts whose totals fit the SMEM of a CTA of `threads` threads.
 FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
     return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
 }
 
-/// Totals of unmerged parts as a binary counter: level i holds the total of 2^i parts. They share the SMEM of Rows'
-/// sums, which use a quarter of each row if there are several parts. Source: Higham 1993, The accuracy of floating
-/// point summation, on pairwise summation.
+/// Totals of parts, merged as a binary counter adds: level i holds the total of 2^i parts. The totals are in the same
+/// SMEM as those of Rows::sum(), which uses a quarter of each row if there are several parts. Source: Higham 1993, The
+/// accuracy of floating point summation, on pairwise summation.
 template <class Total, int Count, int threads>
 struct PairwiseTotals {
     SharedTotals<Total, Count, threads> room;
 
-    /// Adds part number `part`, whose totals all threads of a column have, and carries as a counter does. `totals`
-    /// become the totals of the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is
-    /// true for one thread of each column, which writes.
+    /// Adds part number `part`, whose totals all threads of a column have, and carries: `totals` become the totals of
+    /// the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is true in the one
+    /// thread of each column that writes.
     __device__ __forceinline__ void add(unsigned part, Total (&totals)[Count], unsigned column, bool puts) const {
         unsigned level = 0;
         for (; part >> level & 1; ++level)

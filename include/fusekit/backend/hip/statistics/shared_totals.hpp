@@ -5,7 +5,8 @@
 
 namespace fusekit::hip {
 
-/// Totals of a CTA's threads in SMEM: Count totals per thread, one row per float, one element of a row per thread.
+/// Totals of a CTA's threads in SMEM: Count totals per thread. One row per float of a total, with one element per
+/// thread.
 template <class Total, int Count, int threads>
 struct SharedTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -18,7 +19,8 @@ struct SharedTotals {
             for (int word = 0; word < words; ++word)
                 at(place, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
     }
-    /// Reloads the total, so that it does not stay in registers since put().
+    /// Loads the total of thread `place` from SMEM; volatile, so that the compiler does not keep the values of put() in
+    /// registers.
     __device__ __forceinline__ Total get(unsigned place, int i) const {
         Total total;
 #pragma unroll

@@ -22,9 +22,9 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
 }
 
 /// Statistics of a Conv's output. Each CTA totals the channels of its tile of pixels and writes the totals to the
-/// caller's scratch. The last CTA of a group of tiles merges the group's totals, and the last CTA of all merges the
-/// groups. Totals are merged in pairs, so that rounding errors do not grow with the tensor, and in a fixed order:
-/// results are bitwise identical in every run.
+/// caller's scratch. The last CTA of a group of tiles to finish merges the group's totals, and the last CTA of all
+/// merges the groups. Totals are merged in pairs, so that rounding errors do not grow with the tensor, and in a fixed
+/// order: results are bitwise identical in every run.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -44,13 +44,13 @@ class TileTotals<Plan, channels, most_parts, threads> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Totals of parts of a tile's pixels.
+    /// Partial totals of a tile: each of `parts` has some of the pixels, for each channel.
     struct Shared {
         Uninitialized<Total> parts[most_parts][channels];
         bool is_last;
     };
 
-    /// Accumulates some of the values of one channel.
+    /// Accumulates values of one channel in one thread.
     class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
@@ -64,8 +64,8 @@ public:
         int count = 0;
     };
 
-    /// Finishes tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
-    /// call it after `parts` totals of each channel have been written to SMEM.
+    /// Finishes the statistics of tile `tile` of column `column`, which has `count_n` channels from first_k on. All
+    /// threads call it, after they have written `parts` partial totals of each channel to `shared`.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -108,8 +108,8 @@ private:
         }
     }
 
-    /// Merges the totals of `tiles` tiles, `step` apart, into the first: a binary tree over adjacent tiles, three
-    /// levels between a load and a store.
+    /// Merges the totals of `tiles` tiles, `step` apart, into the first one's, as a binary tree over adjacent tiles. A
+    /// thread merges three levels between loads and store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned together = 8;

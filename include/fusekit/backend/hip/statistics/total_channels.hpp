@@ -11,7 +11,7 @@
 
 namespace fusekit::hip {
 
-/// Mask of a thread's pixels in an Atom's product with pixels as columns, a bit each.
+/// Mask with one bit for each pixel that a thread has among the N pixels of an MMA with pixels as columns.
 template <class Atom>
 class OwnPixels {
     static constexpr int pixels = Atom::n / 4;
@@ -20,25 +20,26 @@ class OwnPixels {
 public:
     __device__ explicit OwnPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
-    /// True if the thread's pixel, by its index in the tile, is in the mask.
+    /// True if `pixel`, the index in the tile of one of the thread's pixels, is in the mask `these`.
     __device__ static bool has(std::uint64_t these, int pixel) {
         return (these >> (pixel / 8 * 2 + pixel % 2) & 1) != 0;
     }
 
-    /// Mask of pixels among the first `end` of the tile.
+    /// Mask of the thread's pixels that are among the first `end` pixels of the tile.
     __device__ std::uint64_t before(int end) const {
         if (end >= Atom::n) return ~std::uint64_t{0} >> (64 - pixels);
         int const of_block = end % 8 - first;
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
-    /// Mask of in-bounds pixels in the rows of a tile with a halo; y has `width` columns.
+    /// Mask of the thread's pixels that are in bounds of y, for a tile of rows with a halo (HaloShape); y has `width`
+    /// columns.
     template <class Shape>
     __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
         int q = first, left = shape.rows * shape.pitch - q;
 #pragma unroll 1
         for (int i = 0; i < pixels; ++i) {
-            int const step = i % 2 == 0 ? 1 : 7;  // to the thread's next pixel
+            int const step = i % 2 == 0 ? 1 : 7;  // distance to the thread's next pixel
             while (q >= shape.pitch) q -= shape.pitch;
             if (q < width && left > 0) all |= std::uint64_t{1} << i;
             q += step;
@@ -51,8 +52,9 @@ private:
     int first;
 };
 
-/// Statistics of a warpgroup's products, of 64 channels each, with pixels as columns: a thread accumulates, in
-/// registers and over several tiles, its pixels of two channels per product. Empty if a plan has no totals.
+/// Statistics of a warpgroup's accumulators, `products` MMAs of 64 channels with pixels as columns: a thread
+/// accumulates, in registers and over several tiles, the values of its pixels, for two channels per MMA. Empty if the
+/// plan has no statistics.
 template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
@@ -61,17 +63,17 @@ template <class Plan, class Atom, int products>
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
     using Values = float[Atom::sums_per_thread];
-    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< per thread
+    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< pixels, and channels, of a thread
 
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds a tile's collected values at the thread's `counted` pixels; the tile's first pixel is always counted. Other
-    /// values are overwritten.
+    /// Adds a tile's collected values, `of_tile`, at the thread's pixels in the mask `counted`. The tile's first pixel
+    /// is always counted. Values that are not counted are overwritten.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), both = count + here;
-        // All channels share these divisions.
+        // All channels use the same two quotients.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
                     share = here / fusekit::detail::Moments<float>::at_least_one(both);
         auto const value = [&](int channel, int i) -> float& {
@@ -88,7 +90,7 @@ public:
                     if (!counts(i))
 #pragma unroll
                         for (int channel = 0; channel < channels; ++channel)
-                            value(channel, i) = first[channel];  // adds nothing
+                            value(channel, i) = first[channel];  // adds nothing to deviations from `first`
         }
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
@@ -109,10 +111,11 @@ public:
         count = both;
     }
 
-    /// Merges the totals of a warp's lanes, puts one for each in-bounds channel from `first` on, and resets them. All
-    /// lanes call it, after at least one tile. Four lanes have the same channels; each merges some.
+    /// Merges the totals of a warp's lanes, writes the totals of the channels in bounds, from channel `first` on, to
+    /// entry `tile`, and resets them. All lanes call it, after at least one add(). Four lanes have the same channels;
+    /// each of them merges and writes some.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
-        unsigned number = 0;  // index of the lane's final channel
+        unsigned number = 0;  // index of the channel that this lane writes
 #pragma unroll
         for (unsigned step = 0, left = channels; step < 2; ++step) {
             unsigned const mask = 1 + step, takes = thread >> step & 1;
@@ -145,7 +148,7 @@ public:
     }
 
 private:
-    /// Moments are of differences from a value of y. Other operators' accumulators start unchanged.
+    /// Moments are accumulated as differences from a value of y, `start`; other operators' accumulators need none.
     static constexpr bool are_moments = std::is_same_v<Total, fusekit::detail::Moments<float>>;
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
@@ -153,7 +156,7 @@ private:
     Total totals[channels] = {};
     float count = 0;  ///< number of values in each total
 
-    /// Selects in registers; `?:` would take addresses.
+    /// Selects word by word, in registers: `?:` on totals would take addresses.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {
         Total one;
 #pragma unroll
@@ -162,7 +165,7 @@ private:
                 first ? reinterpret_cast<float const*>(&a)[word] : reinterpret_cast<float const*>(&b)[word];
         return one;
     }
-    /// Broadcasts the value of the first of the four lanes that have the same channels: the tile's first pixel.
+    /// Value of the first of the four lanes that have the same channels: that of the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {
         float const of_even = of_lane_xor(value, 1), of_pair = thread % 2 == 0 ? value : of_even,
                     of_first = of_lane_xor(of_pair, 2);

@@ -7,18 +7,18 @@
 
 namespace fusekit::hip {
 
-/// Columns of a weight gradient, and rows of dy, per TMA load.
+/// Channels in one TMA box: of x (columns of the weight gradient), and of dy (rows).
 inline constexpr int weight_block = 64;
 
-/// A k-tile's operands: pixels of dy and of windows of x, in blocks of 64 channels.
+/// SMEM stage of a k-tile's operands: pixels of dy, and of windows of x, in boxes of 64 channels.
 template <class Schedule, class T>
 struct WeightStage {
     alignas(1024) T dy[Schedule::rows / weight_block][Schedule::pixels * weight_block];
     alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
 };
 
-/// A CTA's tile of a weight gradient: rows are channels of y, column blocks are one tap x 64 channels of x; and its
-/// part of the pixels. Consecutive CTAs have the same pixels and share the larger operand, which then comes from L2.
+/// A CTA's tile of a weight gradient and its range of pixels: rows are channels of y; columns are blocks of one tap x
+/// 64 channels of x. Consecutive CTAs have the same pixels and share the larger operand, which they then read from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
@@ -47,11 +47,11 @@ struct WeightTile {
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
     }
-    /// True if y has channels in a block of rows.
+    /// True if y has channels in the tile's block `of` of 64 rows.
     __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
 };
 
-/// Pixel of dy at the start of a k-tile. It advances without divisions.
+/// Pixel of dy at the start of a k-tile; advances by a k-tile's pixels without divisions.
 struct StepPlace {
     int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 
@@ -69,7 +69,7 @@ struct StepPlace {
     }
 };
 
-/// Issues a tile's TMA loads, by one thread, into the pipeline's stages.
+/// Issues the TMA loads of all k-tiles of a CTA into the pipeline's stages; called by one thread.
 template <class Schedule, class Params, class Problem, class T, class Pipeline>
 __device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
                                      WeightStage<Schedule, T>* stages, Pipeline& pipeline) {
