@@ -11,13 +11,13 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient dw = dy^T im2col(x) on sm_90a's tensor cores, channels fastest in x and dy. GemmM is the channels of
-/// y, GemmN the columns (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
-/// gradient, the column block after the last tap's starts with a column of ones.
+/// Weight gradient dw = dy^T im2col(x) on sm_90a's tensor cores, for channels-last x and dy. GemmM is the channels of
+/// y, GemmN the columns of dw (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
+/// gradient, a block of 64 columns after the last tap's begins with a column of ones.
 ///
-/// One producer warp TMA-loads the operands into a ring of stages. Consumer warpgroups run the MMAs, each for its own
-/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums of every `addends` pixels are
-/// promoted to a second accumulator in FP32.
+/// One producer warp TMA-loads the operands into a ring of stages. Each consumer warpgroup runs the MMAs of its own
+/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the accumulators are promoted to a
+/// second FP32 accumulator after every `addends` pixels.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class BulkWeightGradient {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
@@ -56,7 +56,7 @@ public:
         wait_for_previous_kernel();
         if (group == warpgroups) {
             if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
-            ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need whole warps
+            ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need converged warps
         } else {
             Fragment sums;
             multiply(shared, tile, sums, group, thread);
@@ -71,19 +71,20 @@ public:
     }
 
 private:
-    /// Stores the column of ones to every stage, in the block that no tap has. Such a block is never loaded.
+    /// Stores the column of ones to every stage, in the block of columns after the last tap's, which TMA never loads.
     __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {
         int const own = tile.blocks - tile.first_block;
         if (!tile.has_ones || own < 0 || own >= Tile::column_blocks) return;
         for (auto& stage : shared.stages)
             for (unsigned i = thread; i < pixels * block; i += threads) {
-                unsigned const line = i / block, swizzled = line % 8 * 8;  // swizzled offset of column 0 in this line
+                // swizzled position of column 0 in this line
+                unsigned const line = i / block, swizzled = line % 8 * 8;
                 stage.x[own][i] = T(i % block == swizzled ? 1.0f : 0.0f);
             }
     }
 
-    /// Accumulates the products of a warpgroup's channels of y; clears the accumulators if the warpgroup has no
-    /// channels. One group of MMAs is in flight while the next stage is awaited.
+    /// Accumulates all k-tiles for a warpgroup's channels of y; if the warpgroup has no channels, releases the stages
+    /// and clears the accumulators. One group of MMAs is in flight while the warpgroup waits for the next stage.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
                                     unsigned thread) {
         constexpr int flush = addends / pixels;
@@ -146,8 +147,8 @@ private:
             }
     }
 
-    /// Stores the rows that this CTA has merged. A thread stores four adjacent columns: channels of x at one tap, fewer
-    /// in the tail, or the one column of the bias gradient.
+    /// Stores the rows (channels of y) that this CTA has reduced to dw. A thread stores four adjacent columns: channels
+    /// of x at one tap, fewer at the last channels; or the one column of the bias gradient.
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
                                  RowRange const& own, unsigned thread) {

@@ -38,7 +38,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
 }
 
 /// Direct convolution, one output per thread: for depthwise layers and groups too narrow for a tile. `fast` is the mode
-/// of y along which adjacent threads compute adjacent outputs.
+/// of y along which consecutive threads compute adjacent outputs.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectConv {
 public:

@@ -8,11 +8,11 @@
 
 namespace fusekit::hip {
 
-/// DirectConv for plans with statistics: a CTA computes a tile of tile_m pixels x tile_n channels, and reduces its
-/// values.
+/// DirectConv for plans with statistics: a CTA computes a tile of tile_m pixels x tile_n channels and totals the values
+/// of each channel.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
-    static constexpr int parts = 8;  ///< threads per channel, each of which sums a part of the tile's pixels
+    static constexpr int parts = 8;  ///< threads per channel; each totals 1 / parts of the tile's pixels
     using Epilogue = typename Plan::Epilogue;
 
 public:
@@ -21,7 +21,7 @@ public:
     using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
     using Params = ConvParams<Plan, T, U>;
     struct Shared {
-        float values[tile_n][tile_m + 1];  // values that the statistics reduce
+        float values[tile_n][tile_m + 1];  // [channel][pixel]: the values that the statistics total
         typename Totals::Shared totals;
     };
 

@@ -9,11 +9,11 @@
 
 namespace fusekit::hip {
 
-/// Elementwise plan, without a Conv, at memory bandwidth. A thread owns a packet of `lanes` adjacent elements and steps
-/// through `iterations` images of the batch (or through pixels, for channelwise plans with channels last); each step
-/// issues `unroll` loads ahead of the arithmetic. Parameters are prepared once, before the steps: per element, or per
-/// channel for the one or two channels of a packet. With channels last, the CTA prepares its tile of channels in shared
-/// memory.
+/// Elementwise plan without a Conv, at memory bandwidth. A thread has a packet of `lanes` adjacent elements and
+/// processes the same packet in `iterations` images of the batch (or, for channelwise plans with channels last, the
+/// same channels of `iterations` pixels). `unroll` loads are issued before the arithmetic. Parameters are prepared
+/// once, before the iterations: per element, or per channel for the one or two channels of a packet. With channels
+/// last, the CTA prepares its tile of channels in shared memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
@@ -29,14 +29,14 @@ public:
     /// True if results depend on the channel alone.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
-    /// `shares_channels`: the CTA prepares the channels of its packets in shared memory if channels are fastest.
-    /// `tile_packets` is the largest number of packets per tile: one thread per channel.
+    /// `shares_channels`: with channels last, the CTA prepares the parameters of its channels in shared memory.
+    /// `tile_packets`: maximum number of packets per tile, so that one thread prepares each channel.
     static constexpr bool shares_channels = only_channel && lanes > 1;
     static constexpr int tile_packets = (max)(1, threads / lanes);
 
 private:
-    /// A State as 32-bit words in shared memory: the same word of adjacent channels is contiguous, so that one vector
-    /// load reads it for several channels.
+    /// A State (prepared parameters of one channel) as 32-bit words in shared memory: word i of adjacent channels is
+    /// contiguous, so that one vector load reads it for several channels.
     struct Words {
         unsigned word[(sizeof(State) + 3) / 4];
     };
@@ -60,7 +60,8 @@ public:
             y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
         std::int64_t const distance = y;
-        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;  // x's packets have y's layout
+        // packets of several elements have equal strides in x and y
+        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;
         std::int64_t const x_stride = lanes == 1 ? params.x_stride : params.y_stride;
         x += split * x_step;
         y += split * params.y_step;
@@ -128,7 +129,7 @@ public:
                 prepare_tile(params, shared, thread, tile * packets * lanes);
                 run_iterations(
                     [&] { return [&](int lane) { return of_tile(shared, slot(own, static_cast<unsigned>(lane))); }; });
-            } else {  // a packet spans at most two channels
+            } else {  // with channels first, a packet has elements of at most two channels
                 unsigned const place = packet * lanes, k = params.order.plane.divide(place),
                                plane = params.order.plane.value();
                 int const others = static_cast<int>(plane - (place - k * plane));
@@ -146,7 +147,8 @@ public:
     }
 
 private:
-    /// Results overwrite x's elements in registers if both types are equal: no second packet.
+    /// Registers for the results: x's elements are overwritten if both types are equal, so that no second packet is
+    /// needed.
     template <class Results, class Values>
     __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
         if constexpr (std::is_same_v<Results, Values>) return values;
@@ -170,7 +172,7 @@ private:
         else prepare_each([&](int lane) { return at[lane]; });
     }
 
-    /// Prepares the states of a tile's channels in shared memory.
+    /// Prepares the parameters of a tile's channels in shared memory. All threads call it.
     __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
 #pragma unroll 1
         for (unsigned i = thread; i < params.packets.value() * lanes && first + i < params.order.channels.value();
@@ -181,8 +183,8 @@ private:
         }
         __syncthreads();
     }
-    /// Index of a channel's words in shared memory: `width` lanes are contiguous, followed by the same lanes of the
-    /// next thread's packet.
+    /// Index of a channel's words in shared memory, for lane `lane` of packet `packet`: `width` lanes of a packet are
+    /// contiguous, followed by the same lanes of the next packet, which the next thread loads.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {
         return (lane / width * tile_packets + packet) * width + lane % width;
     }

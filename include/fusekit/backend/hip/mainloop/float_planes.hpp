@@ -15,22 +15,22 @@
 namespace fusekit::hip {
 
 /// FP32 convolution of NCHW or NHWC tensors on sm_90a's tensor cores at FP32 accuracy (mma/bf16x6.hpp), stride and
-/// dilation 1. GemmM is the channels of y; GemmN is the pixels of the parts of a tile of y, with the gaps between rows
-/// (PlaneTiles).
+/// dilation 1. GemmM is the channels of y. GemmN is the pixels of a tile of y, which has several parts (PlaneTiles),
+/// including the gaps between rows.
 ///
 /// Eight producer warps load x, split it into bfloat16 terms and transpose it, once for all taps and filters. Two
-/// consumer warpgroups multiply 64 channels, each at its own pixels, by filters that they split in registers. GemmK
-/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a block steps through
-/// the taps, all 32 channels of each. Otherwise it steps through slices of 16 channels, three taps of each at a time.
-/// The sums of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24
-/// sum |a b|. While a warpgroup promotes, the other's MMAs run.
+/// consumer warpgroups each multiply 64 channels at half of the pixels by filters that they split in registers. GemmK
+/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), the steps of a block
+/// are the taps, with all 32 channels each. Otherwise a step has three taps of 16 channels. The sums of a step, over 32
+/// or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24 sum |a b|. While one
+/// warpgroup promotes, the other's MMAs run.
 template <class Plan, class Schedule>
 class FloatPlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
     static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup
-    /// True if N is chosen at run time, as small as the tile allows. Single-pixel kernels (1x1) are not bound by MMAs,
-    /// and keep the full N.
+    /// True if N of the MMAs is chosen at run time, as small as the tile allows. 1x1 kernels are not bound by MMAs, and
+    /// use the full N.
     static constexpr bool chooses_columns = Schedule::pixels == 240 && Plan::Head::longest > 1;
     static_assert(own * consumers == parts * products && (own == 1 || products == 1));
     using Tiles = PlaneTiles<Schedule::pixels, float>;
@@ -66,7 +66,7 @@ public:
                           params.maps.in_use);
         Grid const grid(conv, tiles);
         unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        // A second stage of KCRS filters, if shared memory has room.
+        // A second SMEM stage for KCRS filters, if it fits beside x.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         if (thread == 0) {
@@ -94,8 +94,8 @@ public:
     }
 
 private:
-    /// The CTA's tiles. A step multiplies 16 channels of each of `count` taps, or `count` slices of one tap; the next
-    /// step's filters are loaded while the step's MMAs are in flight.
+    /// Computes and stores the CTA's tiles. A step multiplies `count` taps of 16 channels each, or `count` slices of 16
+    /// channels of one tap; the filters of the next step are loaded while a step's MMAs are in flight.
     template <bool taps_neighbour, class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    Grid const& grid, Filters<taps_neighbour> filters, unsigned thread, unsigned group,
@@ -145,13 +145,13 @@ private:
         }
     }
 
-    /// Columns (N) of one MMA.
+    /// N of one MMA.
     __device__ static int columns_of(Tiles const& tiles) {
         if constexpr (chooses_columns) return tiles.columns_of_half();
         return Atom::n;
     }
 
-    /// Accumulates a step; calls load_next() while its MMAs are in flight.
+    /// Accumulates one step over `count` operands x[i]; calls load_next() while the step's MMAs are in flight.
     template <int count, class LoadNext>
     __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
                                         int columns, Sums& sums, LoadNext const& load_next) {
@@ -165,7 +165,7 @@ private:
         add(std::integral_constant<int, Atom::n>{});
     }
 
-    /// add_products() with N = `columns`. Splits filters into terms between the issues of MMAs.
+    /// add_products() with N = `columns`. Splits the filters into bfloat16 terms between the issues of MMAs.
     template <int columns, int count, class LoadNext>
     __device__ static void add_columns(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
                                        Sums& sums, LoadNext const& load_next) {

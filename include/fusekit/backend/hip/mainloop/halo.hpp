@@ -14,10 +14,10 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1.
-/// Filters stay in shared memory. The producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read
-/// it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage
-/// and is TMA-stored, which clips elements out of bounds.
+/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1. The
+/// filters stay in SMEM. A producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read the tile
+/// once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage and
+/// is TMA-stored, which clips elements out of bounds.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
@@ -31,13 +31,14 @@ class HaloGemm {
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Totals = GridTotals<Plan>;
     using Results = TmaStage<Plan, Atom, T, U>;
-    /// True if a thread needs the mask of its pixels within y, and the epilogue does not compute their coordinates.
+    /// True if a thread needs the mask of its pixels within y: for statistics, or for an Amax whose epilogue does not
+    /// compute coordinates.
     static constexpr bool asks_for_pixels =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
-    static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
+    static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< bytes of the filters of one tap
 
-    /// Named barriers: of each warpgroup's epilogue, then the ordered barrier's. Promotion needs no order: one
-    /// warpgroup promotes while the other's MMAs run.
+    /// Named barriers: one per warpgroup for its epilogue, then those of the ordered barrier. With promotion the
+    /// warpgroups are not ordered: one promotes while the other's MMAs run.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<!Atom::needs_promotion, epilogue_barrier + consumers>;
 
@@ -81,7 +82,7 @@ public:
     }
 
 private:
-    /// Tiles are whole rows of one image.
+    /// The tiles of y: each has whole rows of one image.
     struct Tiles {
         Shape shape;
         unsigned of_image, all;
@@ -96,13 +97,13 @@ private:
 
         __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
         __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
-        /// Shared address of a stage's halo.
+        /// SMEM address of the halo in a stage.
         __device__ std::uint32_t halo(DynamicShared& shared, DynamicPipelineState const& state) const {
             return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
         }
     };
 
-    /// The producer thread.
+    /// Code of the producer thread.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned block) {
@@ -112,7 +113,8 @@ private:
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
-            int const of_w = mn_major ? taps - 1 - tap : tap;  // a transposed convolution reads taps in reverse
+            // a transposed convolution uses the taps in reverse order
+            int const of_w = mn_major ? taps - 1 - tap : tap;
             if constexpr (pairs_filters<U>) ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
             else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
@@ -139,7 +141,7 @@ private:
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
         Order const order{group};
-        if (group == 1) order.arrive();  // group 0 is first
+        if (group == 1) order.arrive();  // warpgroup 0 runs its MMAs first
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
             auto const state = DynamicPipelineState::after(i, stages);
@@ -150,7 +152,7 @@ private:
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] { order.arrive(); });
             bool const is_last = tile + consumers * step >= tiles.all;
             if (is_last) start_next_kernel();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads have read the halo
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads' MMAs have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 if (thread == 0) {
@@ -181,7 +183,7 @@ private:
                 if (is_last) {
                     Totals::before_put(shared.totals);
                     totals.put(Totals::view(params), block + group * step, 0, thread);
-                    send();  // overlaps the merge of the totals
+                    send();  // overlaps the merge of the statistics
                 }
             } else {
                 send();
@@ -203,7 +205,7 @@ private:
         });
     }
 
-    /// Descriptors of one tap's filters, and of the halo shifted by the tap.
+    /// Descriptors of one tap's filters, and of the halo at the tap's offset.
     struct Tap {
         std::uint64_t filters, x;
         int column = 0;
@@ -217,8 +219,8 @@ private:
     };
 
     /// Accumulates all taps. With promotion, two taps accumulate from zero and are promoted while the other warpgroup's
-    /// MMAs run; each pass covers half of the pixels, because registers hold no second accumulator for all. Calls
-    /// when_all_begun() after the last issue.
+    /// MMAs run, for one half of the pixels after the other, because registers hold no second accumulator for all
+    /// pixels. Calls when_all_begun() after the last MMA has been issued.
     template <class WhenAllBegun>
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums,
                                     WhenAllBegun const& when_all_begun) {
@@ -248,8 +250,8 @@ private:
 
     template <class Product>
     __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Sums& acc, bool accumulate) {
-        mma::OperandA<Product> const a{filters};  // (64, C), swizzled, of one tap
-        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled, shifted by the tap
+        mma::OperandA<Product> const a{filters};  // (64, C), swizzled: one tap's filters
+        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: the halo at the tap's offset
         mma::gemm<Product>(acc, a, b, accumulate);  // (64, PIXELS) += over C
     }
     template <int half_of_tile>

@@ -22,7 +22,7 @@
 
 namespace fusekit::hip {
 
-/// MMA atom of a schedule for elements T, or for factors F that T is converted to.
+/// MMA atom of a schedule for elements T, which the atom multiplies as type F.
 template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
@@ -41,25 +41,25 @@ struct AtomOf<Schedule, T, F> {
     using Type = NativeAtom<Schedule, T, arch::Target, F>;
 };
 
-/// Stages of shared memory: Atom::stages, 2 by default.
+/// Number of SMEM stages: Atom::stages, 2 by default.
 template <class Atom>
 inline constexpr int stages_of = 2;
 template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
 
-/// True if converting operands takes so long that threads do it between the issues of a k-tile's MMAs.
+/// True if threads convert operands between the issues of a k-tile's MMAs, because the conversion takes long.
 template <class Atom>
 inline constexpr bool interleaves_loads = requires { requires Atom::interleaves_loads; };
 
-/// `copies_words`: packets are copied to the stages asynchronously, without registers. `distance_of`: k-tiles between a
-/// load and its MMAs; with asynchronous copies the number of the other stages, otherwise 1.
+/// `copies_words`: 16-byte vectors are copied to the stages asynchronously, without registers. `distance_of`: number of
+/// k-tiles between the load of a k-tile and its MMAs: 1, or, with asynchronous copies, the number of stages - 1.
 template <class Atom>
 inline constexpr bool copies_words = has_async_copies && takes_words<typename Atom::Stage> && stages_of<Atom> > 1;
 template <class Atom>
 inline constexpr int distance_of = copies_words<Atom> ? stages_of<Atom> - 1 : 1;
 
-/// Shared memory of a CTA: stages, reused for the output tile, and the tables of loader and writer.
+/// Shared memory of a CTA: the stages, which the output tile reuses, and the tables of loader and epilogue.
 template <class Plan, class Atom, class Loader, class BufferLoader, class Writer>
 struct GemmShared {
     union {
@@ -74,7 +74,7 @@ struct GemmShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// Static or dynamic shared memory: stages of wgmma tiles exceed the 48 KB that a kernel may declare statically.
+/// Declares Storage as static or dynamic shared memory: stages of wgmma tiles exceed the 48 KB of static shared memory.
 template <class Storage, bool is_dynamic>
 struct NamedShared {
     using Shared = Storage;
@@ -84,11 +84,12 @@ struct NamedShared<Storage, true> {
     using DynamicShared = Storage;
 };
 
-/// Parts of the implicit GEMM that depend on its schedule.
+/// Types of an implicit GEMM that its schedule determines: atom, loaders, epilogue, shared memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    /// `may_flush`: gfx90a's MFMA flushes subnormal halves. `is_rounded`: the gradient by x rounds halves to bfloat16,
-    /// which keeps their range. `is_exact`: with FP32 factors, SIMT arithmetic multiplies halves exactly.
+    /// On gfx90a, whose MFMA flushes subnormal halves (`may_flush`): `is_rounded`: the gradient with respect to x
+    /// rounds halves to bfloat16, which keeps their range; `is_exact`: Products<float> was requested, so SIMT
+    /// arithmetic multiplies halves exactly.
     static constexpr bool may_flush = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>,
                           is_exact = may_flush && std::is_same_v<FloatFactor<Plan>, float>,
                           is_rounded = may_flush && has_transposed_conv<Plan>;
@@ -97,7 +98,7 @@ struct GemmParts {
     using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// AMD's loader by 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
+    /// AMD's loader with 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
     using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
                                     QuadOperands<Plan, Atom, T, U>>;
     static consteval bool has_buffer_loads() {
@@ -108,9 +109,9 @@ struct GemmParts {
         else if constexpr (sizeof(T) > 2) return false;
         else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
     }
-    /// True if a CU's LDS holds the CTAs that the schedule asks for, or CTAs of five waves in total: with five, one of
-    /// its four SIMDs has two waves. LDS is allocated in units of 512 bytes. The maxima of threads use LDS beside the
-    /// tile.
+    /// True if a CU's LDS holds the number of CTAs that the schedule requests, or CTAs of five waves in total, so that
+    /// one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS beside the tile
+    /// (arch/maximum.hpp).
     template <class Needed>
     static consteval bool fits() {
         constexpr Processor processor = arch::Target::processor;
@@ -128,14 +129,14 @@ struct GemmParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// Accumulates k-tiles `begin` ... `end` - 1 through the stages of `shared`, two or more. Preconditions: `begin` is a
-/// multiple of the k-tiles of a loader's table and of the number of stages; all threads call this.
+/// Accumulates k-tiles `begin` ... `end` - 1 through the two or more stages of `shared`. All threads call it.
+/// Precondition: `begin` is a multiple of the number of stages and of the k-tiles in a loader's table.
 template <class Atom, class Loader, class Shared>
 __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
                                                typename Atom::Fragment& sums) {
     constexpr unsigned stages = stages_of<Atom>;
     constexpr bool loads_first = Atom::is_asynchronous;
-    if constexpr (loads_first) {  // accumulators in flight keep their registers on every path
+    if constexpr (loads_first) {  // accumulators of MMAs in flight need the same registers on every path
         auto const in_flight = loader.prepare(begin, true);
         loader.start(in_flight, shared.stages[0]);
         loader.finish(in_flight, shared.stages[0]);
@@ -165,27 +166,27 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
     }
 }
 
-/// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), whose left operand is never stored. A CTA computes a tile of
+/// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), where im2col(x) is never stored. A CTA computes a tile of
 /// TILE_M pixels x TILE_N channels in k-tiles of TILE_K. A loader copies a k-tile's operands to a stage of shared
-/// memory, the atom multiplies them, and a writer applies the epilogue and stores y. `fast` is the mode that is
-/// contiguous in x and in y.
+/// memory, the atom multiplies them, and the epilogue is applied and y stored by a StoreTile. `fast` is the mode that
+/// is contiguous in x and in y.
 ///
-/// With two stages, the loads of one k-tile are in flight while the other is multiplied. With asynchronous copies,
-/// which need no registers, there may be more stages and more k-tiles in flight. One barrier ends each k-tile. If
-/// shared memory is short there is one stage: loads stay in registers until all threads have multiplied, and a second
-/// barrier orders the stores after the reads.
+/// With two stages, the loads of one k-tile are in flight while the other k-tile is multiplied. With asynchronous
+/// copies, which need no registers, there may be more stages and more k-tiles in flight. One barrier ends each k-tile.
+/// If shared memory is small there is one stage: loaded elements stay in registers until all threads have multiplied
+/// the stage, and a second barrier orders the stores after the reads.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = GemmParts<Plan, Schedule, T, U, fast>;
     using Atom = typename Parts::Atom;
     using Writer = typename Parts::Writer;
     using Storage = typename Parts::Storage;
-    /// True if addresses may be kept in registers: threads of a small tile that convert packets of channels have none
-    /// to spare.
+    /// True if a thread keeps addresses in registers. Threads of a small tile that apply a prologue to vectors of
+    /// channels have none to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
-    /// True for int8 elements loaded one by one: each takes a register, beside two stages' addresses. Fewer CTAs per SM
-    /// leave a thread more registers.
+    /// True for int8 elements that may be loaded one by one: each occupies a register, beside the addresses of two
+    /// stages. Fewer CTAs per SM then leave each thread more registers.
     static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:
@@ -233,7 +234,7 @@ private:
         else return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
     }
 
-    /// Stage that a loader fills.
+    /// Stage that a loader of this type fills.
     template <class AnyLoader>
     __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
         if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
@@ -257,7 +258,8 @@ private:
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
     }
 
-    /// Reloads the parameters: AMD's scalar registers cannot hold the problem's numbers across both loops.
+    /// Accumulates the packed taps, or the tail taps. Reloads the parameters: AMD's scalar registers cannot hold the
+    /// problem across both loops.
     template <bool packed, class Coord>
     __device__ static void sum_taps(Params const& before, Storage& shared, Coord const& coord, Atom const& atom,
                                     typename Atom::Fragment& sums, unsigned thread) {

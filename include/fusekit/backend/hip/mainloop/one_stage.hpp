@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// K-loop through one stage of shared memory: the loads of the next k-tile are in flight to registers while a k-tile is
-/// multiplied. Loads past the last k-tile give zeros. All threads call these functions.
+/// K-loop with one stage of shared memory: while a k-tile is multiplied, the loads of the next one are in flight to
+/// registers. Loads past the last k-tile return zeros. All threads call these functions.
 template <class Atom, class Loader, class Stage>
 class OneStage {
     static constexpr int threads = Atom::threads;
@@ -32,7 +32,8 @@ private:
     Loader& loader;
     Stage& stage;
 
-    /// The inner loop covers the k-tiles whose offsets one loader.find() computed; its only comparison is the loop end.
+    /// Accumulates `steps` k-tiles; `found` is the number of k-tiles whose offsets the first find() computed. The inner
+    /// loop covers the k-tiles of one find(); its only comparison is the end of the loop.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
         int left = steps, i = 1;
         while (left > 0) {
@@ -50,7 +51,7 @@ private:
             } while (place != last);
         }
     }
-    /// Loads a k-tile; calls `between` while the loads are in flight.
+    /// Loads the k-tile at `place` and stores it to the stage; calls `between` while the loads are in flight.
     template <class Between>
     __device__ __forceinline__ void load(int place, Between const& between) {
         auto const in_flight = loader.found(place);
@@ -64,7 +65,8 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// Position of the next k-tile. Without a table it is made opaque: otherwise the compiler keeps a second counter.
+    /// Position of the next k-tile. If positions are no table indices, hides how they are computed: otherwise the
+    /// compiler keeps a second counter.
     __device__ static int next(int place, int stride) {
         place += stride;
         return Loader::has_table ? place : opaque_per_block(place);

@@ -15,13 +15,14 @@
 namespace fusekit::hip {
 
 /// Convolution of NCHW or NHWC tensors on sm_90a's tensor cores, 16-bit elements, stride and dilation 1. GemmM is the
-/// channels of y; GemmN is the pixels of the parts of a tile of y, with the gaps between rows (PlaneTiles).
+/// channels of y. GemmN is the pixels of a tile of y, which has several parts (PlaneTiles), including the gaps between
+/// rows.
 ///
-/// Eight producer warps load x and transpose it once for all taps. Two consumer warpgroups load their own filters,
-/// multiply 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
-/// in w (params.channels_fastest), a block steps through the taps, all 64 channels of each. Otherwise it steps through
-/// slices of 16 channels, all taps of each, and a is read from registers. With split-K, each CTA of a cluster reduces
-/// some of the channel blocks, and a launch has no more tiles than clusters.
+/// Eight producer warps load x and transpose it, once for all taps. Each of two consumer warpgroups loads its own 64
+/// filters, multiplies them and runs the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
+/// in w (params.channels_fastest), the steps of a block are the taps, with all 64 channels each. Otherwise a step has
+/// all taps of 16 channels, and operand a is in registers. With split-K, each CTA of a cluster reduces some of the
+/// channel blocks, and a launch has at most one tile per cluster.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
@@ -35,7 +36,7 @@ class PlanesGemm {
     using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
     using Sums = typename Atom::Sums[parts * products];
     using State = typename Stages::State;
-    /// Named barriers: one per consumer warpgroup, then one of all consumers, then the producers'.
+    /// Named barriers: one per consumer warpgroup, one of all consumers, then the producers'.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
@@ -82,12 +83,12 @@ public:
     }
 
 private:
-    /// CTAs that share a tile (split-K).
+    /// Number of CTAs that reduce one tile (split-K).
     __device__ static unsigned sharers_of(Params const& params) {
         if constexpr (can_split<Plan, T>) return params.parts.count;
         else return 1;
     }
-    /// The CTA's accumulators of a tile, which reuse the shared memory of x.
+    /// The CTA's accumulators of a tile, in the SMEM of x.
     __device__ static typename Merge::Shared& merged(DynamicShared& shared) {
         return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
     }
@@ -128,15 +129,16 @@ private:
             if (sharers == 1) {
                 writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
             } else {
-                ConsumerBarrier()();  // the other warpgroup has read x too
+                ConsumerBarrier()(); // both warpgroups have read x
                 Merge::put(merged(shared), sums, group, thread);
             }
         }
         ptx::bulk_wait_group_read();
     }
 
-    /// Releases the stages of a tile for which the warpgroup has no channels. One thread waits for each stage. The
-    /// others wait for that thread: otherwise the barrier could advance two phases, and its parity would name the wrong
+    /// Waits for and releases the stages of a tile in which the warpgroup has no channels. Only thread 0 waits for each
+    /// stage; the other threads wait for thread 0 at the end: otherwise the barrier could advance by two phases before
+    /// they wait, and its parity would be ambiguous.
     /// phase.
     __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
@@ -148,7 +150,7 @@ private:
         ptx::bar_sync(barrier, Atom::threads);
     }
 
-    /// Called by all threads of the warpgroup, after they have read the stage.
+    /// Releases a stage of x. Called by all threads of the warpgroup, after their MMAs have read the stage.
     __device__ static void release(DynamicShared& shared, unsigned stage, unsigned thread) {
         if (thread == 0) shared.x.tiles.consumer_release(stage);
     }
@@ -157,12 +159,13 @@ private:
         return Atom::descriptor(Stages::address(shared.x, tiles, state));
     }
 
-    /// First pixel of MMA i in a tile of x.
+    /// Index in a tile of x of the first pixel of MMA i.
     __device__ static int first_place(Tiles const& tiles, int i) {
         return i / products * tiles.places() + i % products * Atom::n;
     }
 
-    /// A tile's k-loop, tap by tap: a stage of filters is one group, and is refilled while the next group is in flight.
+    /// K-loop of a tile, tap by tap: the MMAs of one stage of filters form one group. The stage is refilled while the
+    /// next group is in flight.
     template <class Refill>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
                                     Sums& sums, State& state, int channel_blocks, unsigned thread) {
@@ -189,8 +192,8 @@ private:
         refill(1);
     }
 
-    /// A tile's k-loop of filters with contiguous taps (KCRS): 16 channels at a time, all taps in registers and one
-    /// group. While a warpgroup loads fragments, the other's MMAs run.
+    /// K-loop of a tile for filters with contiguous taps (KCRS): 16 channels at a time, with all taps in registers and
+    /// in one group. While a warpgroup loads fragments, the other warpgroup's MMAs run.
     template <class Refill>
     __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
                                          Refill const& refill, Sums& sums, State& state, int channel_blocks,
@@ -215,7 +218,7 @@ private:
                                          of / 3 * tiles.pitch + of % 3 + first_place(tiles, static_cast<int>(i)));
                 };
                 mma::gemm<Atom, 9>(sums, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
-                ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments
+                ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments of a
                 refill(2);
             }
         }

@@ -15,15 +15,15 @@ struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;      ///< order of an image's outputs
+    ImageOrder order; ///< enumeration of an image's outputs
     unsigned outputs = 0;  ///< N K P Q of y, or of one slab of it
     Slabs slabs = {};
     FastDivmod image = {};    ///< K P Q of y
     FastDivmod columns = {};  ///< columns of a pooling window
 };
 
-/// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave reduce one output, each over
-/// some pixels of its window: 32 lanes if pixels are contiguous, otherwise one.
+/// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave reduce one output, each lane
+/// some pixels of the window: 32 lanes if pixels are contiguous, otherwise one.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -34,7 +34,7 @@ public:
     using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
-    /// Cascaded totals, of 256 values, of 256 such totals, and of all of these: rounding errors grow with the logarithm
+    /// Cascaded totals: of 256 values, of 256 such totals, and of all of those. Rounding errors grow with the logarithm
     /// of the number of values.
     struct Total {
         float few = Reduce::template neutral<float>(), many = few, all = few;

@@ -13,10 +13,10 @@
 
 namespace fusekit::hip {
 
-/// A plan that reduces. Pass 1: CTAs accumulate the totals of a segment; several CTAs, a grid group, may share a
-/// segment, and then synchronize. Pass 2, for results that need the totals, reads in reverse order: the last values of
-/// pass 1 are still in registers or in L2. Every function is inlined: otherwise the compiler copies the kernel argument
-/// to each thread's local memory.
+/// Kernel of a plan that reduces. Work is divided into segments (ReductionParams): a channel, or some columns. Pass 1:
+/// CTAs accumulate the totals of a segment; several CTAs, a grid group, may divide a segment, and then synchronize.
+/// Pass 2, for results that need the totals, processes the elements in reverse order: the last elements of pass 1 are
+/// in registers or in L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -28,7 +28,7 @@ class Reducing {
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
-    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads if a thread needs few registers
+    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // twice the CTAs if a thread needs few registers
 
 public:
     static constexpr int unroll = (max)(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
@@ -37,7 +37,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< true in the last CTA of the grid group
+        bool is_last; ///< used by the grid group's barrier
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -55,9 +55,9 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, grid_group, block_rank, number;
-    unsigned const rows, row, column;  ///< rows of threads in a CTA, and this thread's row and column
+    unsigned const rows, row, column; ///< rows of threads in a CTA; this thread's row and column
     Segment const segment;
-    unsigned const first, stride, steps;  ///< this thread's first step and stride; steps of the segment
+    unsigned const first, stride, steps; ///< the thread's first packet, distance to its next; packets of the segment
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
                                         unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,
@@ -99,12 +99,11 @@ private:
         }
     }
 
-    /// True if all threads run the same number of iterations, including threads whose steps are exhausted. Parts
-    /// require it, because they end with barriers. Without parts it is a matter of speed: on an H200, planes of 14 x 14
-    /// halves are 7 % faster with it; planes of 7 x 7 floats are 10 % slower, because they need 15 more registers.
+    /// True if all threads run the same number of iterations: needed with parts, which end with barriers. Without parts
+    /// it is for speed: on an H100, planes of 14 x 14 halves gain 7 %; of 7 x 7 floats lose 10 % (15 more registers).
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Loads and accumulates all groups of packets, in parts numbered over all slabs.
+    /// Loads and accumulates all of the thread's groups of `unroll` packets. Parts are numbered through all slabs.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -128,7 +127,7 @@ private:
         if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
-    /// Same object with reloaded parameters: only the thread's indices stay live in scalar registers.
+    /// The same object with reloaded parameters, so that only the thread's indices stay in registers.
     __device__ __forceinline__ Reducing reloaded(unsigned slab = 0) const {
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
                         opaque_per_block(block_rank), number, slab);
@@ -137,14 +136,14 @@ private:
         if constexpr (may_have_slabs) return reloaded(slab);
         else return *this;
     }
-    /// End of a thread's steps in a slab, rounded up to whole groups of loads.
+    /// Step after the thread's last one in a slab, rounded up to whole groups of loads.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
 
     __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
-        if (steps == 0 && params.count > 0) return;  // past the last column; sums of no values are saved
+        if (steps == 0 && params.count > 0) return;  // past the last column; but sums over no values are saved
         bool const saves = row == 0 && block_rank == 0;
         if (saves) stash().put(thread, of_segment);
         if constexpr (Steps::waits) {
@@ -167,7 +166,8 @@ private:
         if (saves) reloaded().save();
     }
 
-    /// Writes the groups before `step`, last group first. If `kept`, the last group is still in registers.
+    /// Writes the results of the groups before `step`, last group first. If `kept`, the last group's elements are still
+    /// in registers.
     __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
                                                bool kept) const {
         for (; step > first; kept = false) {
@@ -177,14 +177,14 @@ private:
         }
     }
 
-    /// Saves the totals, which stay in shared memory until pass 2 has ended.
+    /// Saves the totals, which are in shared memory since pass 1.
     __device__ __forceinline__ void save() const {
 #pragma unroll
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
-    /// Calls f(i, step, packet) for each packet of a group. A full group is free of branches.
+    /// Calls f(i, step, packet) for each packet of a group. A full group has no branches.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    /// Accumulates a group's values. `count` is the number of values in each of the thread's totals.
+    /// Accumulates the elements of a group. `count`: number of elements in each of the thread's totals.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -271,7 +271,8 @@ private:
         });
     }
 
-    /// Returns to every thread the CTA's totals of its columns, over this part and all before it.
+    /// Totals the accumulators over the CTA's threads; returns to every thread the totals of its columns, over this
+    /// part and all before it.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
         Rows const all{params.threads, params.width, thread};
@@ -283,7 +284,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Returns to every thread the segment's totals of its columns, over all CTAs of the grid group.
+    /// Merges the CTAs of the grid group; returns to every thread the segment's totals of its columns.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         GridGroupTotals<Total> const room{

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Shared memory of a CTA: stages, reused for the exchange of accumulators and the output tile, and the tables of
-/// loader and writer.
+/// Shared memory of a CTA: the stages, which the exchange of accumulators and the output tile reuse, and the tables of
+/// loader and epilogue.
 template <class Plan, class Atom, class Loader, class Sums, class Writer>
 struct SplitShared {
     struct End {
@@ -22,7 +22,7 @@ struct SplitShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// Parts of the split-K GEMM that depend on its schedule.
+/// Types of the split-K GEMM that its schedule determines.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
@@ -33,9 +33,9 @@ struct SplitParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// ImplicitGemm with split-K: several CTAs reduce one output tile, for products of few tiles per SM. A CTA reduces its
-/// range of k-tiles, then runs the epilogue for its range of the tile's rows. Ranges of k-tiles begin where the loader
-/// computes offsets (piece_k).
+/// ImplicitGemm with split-K: several CTAs reduce one output tile, for problems with few tiles per SM. A CTA reduces
+/// its range of k-tiles, and then runs the epilogue for its range of the tile's rows. Ranges begin at multiples of
+/// piece_k indices of GemmK, where the loader begins a table of offsets.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = SplitParts<Plan, Schedule, T, U, fast>;

@@ -6,9 +6,9 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for products of few tiles. The first CTA adds the
-/// others' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and runs
-/// the epilogue.
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for problems with few tiles. CTA 0 of the cluster adds
+/// the other CTAs' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and
+/// runs the epilogue.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
@@ -18,7 +18,7 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     static constexpr int quads = Atom::sums_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
-    /// Accumulators of all threads, which reuse the shared memory of the stages.
+    /// Accumulators of all threads of a CTA, in the SMEM of the stages.
     struct Exchange {
         Four sums[quads][Atom::threads];
     };
@@ -49,7 +49,7 @@ public:
         if (!multiplies) {
             if (warp == 4 && ptx::elect_sync())
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
-            ptx::bar_warp_sync();  // a cluster barrier needs whole warps
+            ptx::bar_warp_sync();  // a cluster barrier needs converged warps
         } else {
             auto const begin_read = [&] {
                 if (merges) writer.begin_read(params, start);
@@ -81,7 +81,7 @@ private:
         for (int i = 0; i < quads; ++i)
             to.sums[i][thread] = {sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]};
     }
-    /// Adds the accumulators of CTA `rank`. Issues all DSMEM loads before the first addition.
+    /// sums += the accumulators of CTA `rank`. Issues all DSMEM loads before the first addition.
     __device__ static void add(typename Atom::Sums& sums, Exchange const& from, unsigned rank, unsigned thread) {
         Four theirs[quads];
 #pragma unroll

@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Convolution of few channels, such as a network's first, on sm_90a's tensor cores. GemmM is the pixels, GemmN the
-/// channels of y. The CTA keeps its 64 filters in shared memory. Each warpgroup computes tiles of 64 pixels on its own:
-/// TMA loads the rows of x that the next tiles read, unchanged, zero out of bounds; the a fragments of windows are
-/// loaded from there into registers.
+/// Convolution of few channels of x, such as a network's first one (stem), on sm_90a's tensor cores. GemmM is the
+/// pixels, GemmN the channels of y. The CTA keeps its 64 filters in SMEM. Each warpgroup computes tiles of 64 pixels on
+/// its own: TMA loads the rows of x that its next tiles read, unchanged, zero out of bounds; the warpgroup loads
+/// operand a, the windows, from these rows into registers.
 template <class Plan, class Schedule, Element T>
 class StemGemm {
     static constexpr int consumers = Schedule::consumers, stages = 2;
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    /// Origin of a tile in y, and its shape: 64 pixels, `1 << shift` wide.
+    /// Origin of a tile in y, and its shape: 64 pixels, of which 2^shift in a row.
     struct Tile {
         int n, image, p, q, shift;
 
@@ -82,8 +82,8 @@ private:
         __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };
 
-    /// Tiles of a CTA, for its 64 channels. `sharers` CTAs have the same channels: tiles are distributed over these
-    /// CTAs, and then over their warpgroups, round-robin.
+    /// Tiles of a CTA, which has 64 channels of y. `sharers` CTAs have the same channels: the tiles are distributed
+    /// round-robin over these CTAs, and then over their warpgroups.
     struct Tiles {
         int shift, channel;
         unsigned across, of_image, all, begin, sharers, step;
@@ -107,13 +107,13 @@ private:
         }
     };
 
-    /// First element that a tile's windows read in a row of x; negative in the padding. TMA loads begin at multiples of
-    /// 8 elements.
+    /// Index, in a row of x, of the first element that a tile's windows read; negative in the padding. TMA loads begin
+    /// at multiples of 8 elements.
     __device__ static int first_element(StemShape const& shape, Tile const& tile) {
         return tile.q * shape.step - shape.before;
     }
 
-    /// Issues the TMA load of a tile's rows of x. Called by one thread of the warpgroup.
+    /// Issues the TMA load of the rows of x of tile `number`. Called by one thread of the warpgroup.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned number, unsigned group, unsigned stage) {
@@ -145,14 +145,14 @@ private:
             multiply_by<1>(shared, windows, begin, shape, sums);
             if (number + tiles.step >= tiles.all) start_next_kernel();
             Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
-            if (thread == 0)  // all threads passed a barrier after they read the stage
+            if (thread == 0)  // all threads have passed a barrier since they read the stage
                 load(params, conv, shared, tiles, number + stages * tiles.step, group, state.stage);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }
 
-    /// Multiplies a tile, with the run-time number of 16-element chunks per window row as a template argument; tries
-    /// `chunks` and more.
+    /// Multiplies a tile with the number of 16-element chunks per window row, shape.chunks, as a template argument:
+    /// tries `chunks` and larger numbers.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                        StemShape const& shape, typename Atom::Sums& sums) {

@@ -12,10 +12,11 @@
 
 namespace fusekit::hip {
 
-/// Warp-specialized implicit GEMM on sm_90a, channels fastest. One producer thread TMA-loads operands into a ring of
-/// stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong (schedule.hpp), and the epilogue. GemmM is
-/// the channels of y and GemmN the pixels: a thread has two channels of an accumulator, and keeps their parameters and
-/// totals in registers. CTAs are persistent: loads of the next tile overlap the epilogue of the last.
+/// Warp-specialized implicit GEMM on sm_90a for channels-last tensors. One producer thread TMA-loads operands into a
+/// ring of stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong (schedule/warp_specialized.hpp), and
+/// the epilogue. GemmM is the channels of y and GemmN the pixels: a thread has two channels of an accumulator, and
+/// keeps their epilogue parameters and statistics in registers. CTAs are persistent: the loads of the next tile overlap
+/// the epilogue of the previous one.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
 protected:
@@ -24,7 +25,7 @@ protected:
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
-    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< tiles in flight
+    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< tiles that a CTA's warpgroups process at the same time
     using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
@@ -34,7 +35,7 @@ protected:
     using Sums = typename Atom::Sums[products];
     using Totals = GridTotals<Plan>;
 
-    /// Named barriers: of each warpgroup's epilogue, then the ordered barrier's.
+    /// Named barriers: one per warpgroup for its epilogue, then those of the ordered barrier.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
@@ -73,7 +74,8 @@ public:
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
         } else {
-            if constexpr (consumers > 1) Totals::Registers::consumer_allocate();  // a single warpgroup needs no more
+            // a single warpgroup needs no more registers
+            if constexpr (consumers > 1) Totals::Registers::consumer_allocate();
             compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
@@ -91,7 +93,7 @@ protected:
             first += group * stride, stride *= 2;
             if (group == 1) {
                 state.advance(steps);
-                order.arrive();  // group 0 is first
+                order.arrive();  // warpgroup 0 runs its MMAs first
             }
         }
         for (unsigned tile = first; tile < tiles.size(); tile += stride) {
@@ -103,7 +105,7 @@ protected:
             multiply(
                 shared, sums, state, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
                 [&] { order.arrive(); });
-            if constexpr (ping_pong) state.advance(steps);  // past the other warpgroup's tile
+            if constexpr (ping_pong) state.advance(steps);  // skips the stages of the other warpgroup's tile
             bool const is_last = tile + stride >= tiles.size();
             if (is_last) start_next_kernel();
             if constexpr (Plan::totals_tiles) {
@@ -115,7 +117,7 @@ protected:
                     writer.put_totals(Totals::view(params), tiles.row_of(tiles.totals_each(turns) ? tile : first),
                                       start.n);
                 }
-                if (is_last) writer.send(params, start);  // overlaps the merge of the totals
+                if (is_last) writer.send(params, start);  // overlaps the merge of the statistics
             } else {
                 writer.store(params, conv, start, sums);
             }
@@ -134,21 +136,22 @@ protected:
         });
     }
 
-    /// Issues the MMAs of a stage as one group, for the 64 channels from `first` on of each accumulator.
+    /// Issues the MMAs of a stage as one group: acc[i] for the 64 channels from `first` + 64 i on.
     __device__ static void gemm(Stage const& stage, Sums& acc, unsigned first, bool accumulate) {
         auto const at_w = ptx::shared_address(stage.w);
         auto const x = Atom::descriptor(ptx::shared_address(stage.x));
         auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
         mma::OperandA<Atom, filters_further(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
-        mma::OperandB<Atom> const b{x};                            // (TILE_M, TILE_K), swizzled
-        mma::gemm<Atom>(acc, a, b, accumulate);                    // (PRODUCTS, 64, TILE_M) += over TILE_K
+        mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
+        mma::gemm<Atom>(acc, a, b, accumulate);  // (PRODUCTS, 64, TILE_M) += over TILE_K
     }
-    /// Offset from the descriptor of a stage's filters to that of the filters `count` further, a multiple of 64.
+    /// Descriptor increment to the filter `count` later in a stage; `count` is a multiple of 64.
     FUSEKIT_HD static constexpr std::uint64_t filters_further(unsigned count) {
         return Atom::rows_further(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }
-    /// A tile's k-loop. One group of MMAs is in flight while the next stage is awaited; then its stage is released.
-    /// Calls when_begun() after the first group's issue, and when_all_begun() after the last group's.
+    /// K-loop of a tile. One group of MMAs is in flight while the warpgroup waits for the next stage; then the group's
+    /// stage is released. Calls when_begun() after the first group has been issued, and when_all_begun() after the
+    /// last.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Sums& sums, State& state, unsigned steps, unsigned thread,
                                     unsigned first_channel, WhenBegun const& when_begun,
@@ -162,7 +165,7 @@ protected:
         for (unsigned step = 0; step < steps; ++step) {
             unsigned const now = state.stage;
             shared.pipeline.consumer_wait(state);
-            if constexpr (Atom::needs_promotion) {  // the other warpgroups' MMAs run meanwhile
+            if constexpr (Atom::needs_promotion) {  // other warpgroups' MMAs run during the promotion
                 Sums of_step;
                 gemm(shared.stages[now], of_step, first_channel, false);
                 if (step == 0) when_begun();

@@ -16,13 +16,14 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient as an implicit GEMM per group: dw (N, M) = dy^T (N, K) im2col(x) (K, M), GemmK over all pixels. A
-/// tile has tile_n channels of y and tile_m columns (channel of x and tap); one more column, of ones, gives the bias
-/// gradient. A CTA reduces a range of the pixels, a table of offsets at a time. Every `addends` pixels the accumulators
-/// are promoted to totals, which bounds rounding errors. The CTAs of a tile merge their totals (split-K).
+/// Weight gradient as an implicit GEMM per group: dw (N, M) = dy^T (N, K) im2col(x) (K, M), where K is all pixels. A
+/// tile has tile_n channels of y and tile_m columns of dw (channel of x and tap); one more column, of ones, gives the
+/// bias gradient. A CTA reduces a range of the pixels, for which it computes offsets in tables of `table` pixels. The
+/// accumulators are promoted to totals after every `addends` pixels, which bounds rounding errors. The CTAs of a tile
+/// merge their totals (split-K).
 ///
-/// There are two stages of shared memory and two tables of pixels. If shared memory is short there is one of each:
-/// loads of a k-tile stay in registers until all threads have multiplied the k-tile before.
+/// There are two SMEM stages and two tables of pixels. On AMD, whose LDS is small, there is one of each: loads of a
+/// k-tile stay in registers until all threads have multiplied the k-tile before.
 template <class Plan, Element T, detail::OutputElement U, class TheTile = WeightGradientTile>
 class WeightGradient {
 public:
@@ -30,7 +31,7 @@ public:
 
 private:
     static constexpr bool has_packets_alone = !std::is_same_v<Tile, WeightGradientTile>;
-    /// True if the target runs this tile. Otherwise the kernel is empty, and its shared memory small.
+    /// True if the target has this tile. Otherwise the kernel is empty, and its shared memory small.
     static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;
     using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
@@ -56,7 +57,8 @@ private:
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
     using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
-    /// True if the layout has a specialized loop.
+    /// True if the target has a specialized k-loop for: vectors of channels, single pixels of x, or vectors of a row's
+    /// pixels.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
                           has_rows = has_pixels && has_row_offsets<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
@@ -66,7 +68,8 @@ public:
         PixelTable<space, table> pixels[stage_count];
         Place columns[tile_m];
     };
-    /// Tables and stages of the k-loop; the accumulators reuse their memory. Specialized loops have their own tables.
+    /// Tables and stages of the k-loop; the accumulators reuse their memory. The specialized k-loops have their own
+    /// tables.
     struct Operands {
         typename Atom::Stage stages[stage_count];
         union {
@@ -109,8 +112,8 @@ private:
             [](Params const& own, auto const& of, int column) { return weight(own, of, column); });
     }
 
-    /// Calls f with the vectorization of x and of dy. The common layouts are passed as compile-time constants, because
-    /// every instruction counts beside MFMA.
+    /// Calls f with the contiguous modes of x and of dy. Common layouts are passed as compile-time constants, because
+    /// every instruction beside MFMA costs time.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {
@@ -134,7 +137,7 @@ private:
         return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
     }
 
-    /// True if the general loop runs, which needs the table of columns.
+    /// True if the general k-loop runs, which needs the table of columns.
     __device__ static bool has_columns(Params const& params) {
         return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
                !(has_rows && params.in_rows);
@@ -152,8 +155,8 @@ private:
         }
     }
 
-    /// Fills the table with `table` pixels from m on. Arguments are reloaded, so that no intermediate value stays in
-    /// registers.
+    /// Fills the table with the `table` pixels from pixel m on. Reloads the arguments, so that no intermediate value
+    /// stays in registers.
     __device__ static void fill_pixels(Params const& params, PixelTable<space, table>& pixels, TileAt const& at, int m,
                                        unsigned the_thread) {
         unsigned const thread = opaque_per_thread(the_thread);
@@ -171,7 +174,7 @@ private:
         }
     }
 
-    /// Returns a thread's totals over the CTA's pixels.
+    /// Runs the k-loop; returns a thread's totals over the CTA's pixels.
     template <class InX, class InDy>
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
@@ -219,7 +222,8 @@ private:
             });
             if (ones >= 0)
                 x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
-                    bool const exists = in_x_of[pixel].exists();  // loads on both paths: no branch
+                    // written without a branch, as both values are loaded
+                    bool const exists = in_x_of[pixel].exists();
                     if (exists && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
                 });
             dy.each(in_dy, thread, [&](auto& to, unsigned pixel, unsigned row) {
@@ -242,7 +246,7 @@ private:
             bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than a comparison
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
-            // Elements loaded one by one take the registers that would keep addresses.
+            // If elements are loaded one by one, they occupy the registers that addresses would.
             if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, sums);
             else atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             if (stage_count == 1) {

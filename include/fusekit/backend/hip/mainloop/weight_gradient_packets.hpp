@@ -16,7 +16,8 @@
 
 namespace fusekit::hip {
 
-/// Source of a thread's loads of one operand: the offsets of its pixels in the table, and the offset of its row.
+/// Source of a thread's loads of one operand: base address, offsets of the thread's pixels in the LDS table, and offset
+/// of its row.
 template <Element T>
 struct PacketSource {
     T const* first;
@@ -24,8 +25,8 @@ struct PacketSource {
     std::uint32_t row;
 };
 
-/// A thread's packets of one operand, of consecutive pixels. Offsets are read from the table one k-tile ahead of the
-/// loads.
+/// A thread's vectors of one operand at consecutive pixels. Their offsets are read from the table one k-tile ahead of
+/// the loads.
 template <Element T, class Packets>
 class PacketLoader {
 public:
@@ -57,9 +58,9 @@ private:
     Packet<std::uint32_t, Packets::packets> places;
 };
 
-/// WeightGradient's loop for vectorized channels of x and dy (WeightGradientParams::in_packets). A thread loads one
-/// packet of columns at each of four pixels: adjacent channels at one tap, or a packet that begins with the column of
-/// ones. With a wide tile, half of the waves load x and half load dy.
+/// WeightGradient's k-loop on AMD for vectorized channels of x and dy (WeightGradientParams::in_packets). A thread
+/// loads one vector of columns at each of four pixels: adjacent channels at one tap, or the vector that begins with the
+/// column of ones. With a wide tile, half of the waves load x and the others dy.
 template <Element T, int Space, class Tile>
 class WeightGradientPackets {
     using AtomOf = WeightGradientAtom<T, Tile>;
@@ -85,7 +86,8 @@ public:
         auto const conv = params.problem();
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
         unsigned const thread = the_thread % loading;
-        bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;  // instead of x
+        // true in waves that load dy instead of x
+        bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;
         bool const has_ones = static_cast<int>(OfX::first_row(in_packets, thread)) == at.ones(params) && !loads_dy;
         std::uint32_t const ones = has_ones ? word_of_ones<T>() : 0;
         PacketSource<T> const in_x = source_in_x(params, places, taps, at, thread),
@@ -124,7 +126,7 @@ public:
         auto const multiply_and_load = [&](int next, auto const& between) {
             load();
             find(next);
-            keep_apart();  // a later load would need a wait of its own
+            keep_apart();  // otherwise a load after the MMAs would need its own wait
             atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             between();
@@ -152,7 +154,8 @@ public:
     }
 
 private:
-    /// Columns past the weights are masked: offset ~0 is out of bounds and reads zero.
+    /// Source of the thread's columns of x. Columns past the weights get the row offset ~0, which is out of bounds and
+    /// reads zero.
     template <class Params>
     __device__ static PacketSource<T> source_in_x(Params const& params, Places const& places, TapRange const& taps,
                                                   TileAt const& at, unsigned thread) {
@@ -164,7 +167,7 @@ private:
                 places.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
                 is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
     }
-    /// Rows past the group's channels load row 0 instead; their sums are not stored.
+    /// Source of the thread's channels of dy. Rows past the group's channels load row 0; their results are not stored.
     template <class Params>
     __device__ static PacketSource<T> source_in_dy(Params const& params, Places const& places, TileAt const& at,
                                                    unsigned thread) {

@@ -27,7 +27,7 @@ struct WeightGradientMaps {
     FUSEKIT_H void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
 };
 
-/// Kernel arguments of a ConvWeightGradient; y is dw.
+/// Kernel argument of a ConvWeightGradient; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
 struct WeightGradientParams {
     static constexpr int space = Plan::Head::collapsed_space;
@@ -38,31 +38,32 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< pixels that one CTA reduces
-    bool in_slabs = false;  ///< true if 32 bits cannot count the pixels of all images
-    /// True if the layout meets the alignment of WeightGradientPackets, -Pixels or -Rows.
+    bool in_slabs = false; ///< true if 32-bit counts do not reach all images' pixels
+    /// True if the layouts allow the k-loops WeightGradientPackets, WeightGradientPixels and WeightGradientRows.
     bool in_packets = false, in_pixels = false, in_rows = false;
     BlockParts parts = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
-    /// The Conv problem whose output is dy.
+    /// The forward convolution: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {
         auto const& dy = bound.head.dy;
         return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
     }
-    /// weights(): weights of one filter, C R S. columns(): columns of the product, with the bias gradient's.
+    /// weights(): weights of one filter, C R S. columns(): columns of GemmN: the weights and, if requested, the bias
+    /// gradient.
     FUSEKIT_HD std::int64_t weights() const {
         Index<4> const& dw = y.layout.shape;
         return dw[1] * dw[2] * dw[3];
     }
     FUSEKIT_HD std::int64_t columns() const { return weights() + bound.head.bias_gradient.given(); }
 
-    /// Applies the epilogue to a sum and stores it to dw.
+    /// Applies the epilogue to a gradient and stores the result to dw.
     __device__ void store(float sum, OutputCoord const& to) const {
         float const value = result(sum, to);
         if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
     }
-    /// True if four adjacent channels of x can be stored by one access, from `from` on, and likewise in every other
-    /// filter.
+    /// True if four adjacent channels of x from coordinate `from` on, in this filter and every other, can be stored by
+    /// one vector access.
     __device__ bool stores_packets(OutputCoord const& from) const {
         if constexpr (Element<U>)
             return y.layout.stride[1] == 1 && y.layout.stride[0] % 4 == 0 &&

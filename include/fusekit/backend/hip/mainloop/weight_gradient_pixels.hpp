@@ -18,9 +18,9 @@ namespace fusekit::hip {
 
 using InPixels = std::integral_constant<Neighbours, Neighbours::pixels>;
 
-/// WeightGradient's loop on AMD for pixels of x that are loaded one by one (WeightGradientParams::in_pixels). A thread
-/// loads four consecutive pixels of several columns and of several channels of y: single elements of x, vectors of dy.
-/// Four pixels are stored to LDS as one vector.
+/// WeightGradient's k-loop on AMD that loads pixels of x one by one (WeightGradientParams::in_pixels). A thread loads
+/// four consecutive pixels of several columns, as single elements of x, and of several channels of y, as vectors of dy.
+/// It stores four pixels to LDS as one vector.
 template <Element T>
 class WeightGradientPixels {
     using AtomOf = WeightGradientAtom<T>;
@@ -33,17 +33,17 @@ class WeightGradientPixels {
     static_assert(step == Places::channels_apart && columns * step == Tile::m && channels * step == Tile::n &&
                   Places::pixels % tile_k == 0);
 
-    /// Four pixels of one row of a tile.
+    /// Four consecutive pixels of one row of an operand tile, as 32-bit words.
     using FourPixels = Words<static_cast<int>(sizeof(T))>;
     template <class Rows>
     __device__ static void store_words(Rows& tile, unsigned pixel, unsigned row, FourPixels const& words) {
         __builtin_memcpy(__builtin_assume_aligned(tile.at(pixel, row), sizeof words), &words, sizeof words);
     }
-    /// Four pixels of one row of a tile, loaded one by one.
+    /// Four consecutive pixels of one row of an operand tile, loaded one by one.
     class Quad {
     public:
         FUSEKIT_H Quad() = default;
-        /// Zero for pixels before `first`, `each` for the others.
+        /// Sets pixels before `first` to zero and the others to `each`.
         __device__ Quad(Single each, unsigned first) {
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) values[i] = i < first ? 0 : each;
@@ -94,7 +94,8 @@ public:
 #pragma unroll
             for (int i = 0; i < columns; ++i) {
                 auto const column = next;
-                next = places.columns[row(i + 1 < columns ? i + 1 : i)];  // one wait covers all reads from here
+                // read ahead, so that one wait covers all reads of offsets
+                next = places.columns[row(i + 1 < columns ? i + 1 : i)];
                 Words<4> const in_rows = places.read(column.row, own * 4),
                                in_columns = places.read(column.column, own * 4);
 #pragma unroll
@@ -127,7 +128,7 @@ public:
         store(0);
         sync_shared_memory<threads>();
         atom.wait(sums);
-        unsigned next = tile_k;  // position in the table, in pixels
+        unsigned next = tile_k;  // position of the next k-tile in the table, in pixels
         for (int pixel = begin; pixel < end; pixel += tile_k) {
             load(next);
             atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K

@@ -16,9 +16,10 @@ namespace fusekit::hip {
 
 using InRows = std::integral_constant<Neighbours, Neighbours::rows>;
 
-/// WeightGradient's loop for 16-bit elements if quads of a row of y are contiguous in a row of x, or every other
-/// element (column stride 2; WeightGradientParams::in_rows). A thread loads such a quad of eight columns, which are
-/// adjacent channels at one tap, and of four channels of y. The tiles have the layout of packets.
+/// WeightGradient's k-loop on AMD for 16-bit elements if four consecutive pixels of a row of y read adjacent elements
+/// of a row of x, or every other element (column stride 2; WeightGradientParams::in_rows). A thread loads such four
+/// pixels of eight columns, which are adjacent channels at one tap, and of four channels of y. Operand tiles have the
+/// layout of WeightGradientPackets.
 template <Element T, int Stride>
 class WeightGradientRows {
     using AtomOf = WeightGradientAtom<T>;
@@ -66,7 +67,7 @@ public:
         auto const multiply_and_load = [&](int next) {
             loader.load();
             loader.find(next);
-            keep_apart();  // a later load would need a wait of its own
+            keep_apart(); // otherwise a load after the MMAs would need its own wait
             atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             store();
@@ -75,7 +76,7 @@ public:
         };
         // Two k-tiles at a time, up to the end of the table.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
-        int next = two_quads, added = begin;  // first slot whose sums are not in totals
+        int next = two_quads, added = begin; // added: first slot that is not in the totals
         for (int slot = begin; slot < end;) {
             if (next == table) {
                 fill(slot + two_steps);
@@ -116,7 +117,8 @@ public:
     }
 
 private:
-    /// Stores four pixels of `count` rows at compile-time distances from one address, so that stores pair up.
+    /// Stores four pixels of each of `count` rows, at compile-time distances from one address, so that the compiler
+    /// merges stores.
     template <unsigned apart, int count, class Rows, class WordsOf>
     __device__ static void store_rows(Rows& tile, unsigned pixel, unsigned row, WordsOf const& words_of) {
         constexpr unsigned distance = apart * tile_k;

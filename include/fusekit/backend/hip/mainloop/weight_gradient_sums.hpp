@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Writes a tile's accumulators to dw in passes through shared memory, where the partial sums of the tile's other CTAs
-/// are added. A row of shared memory is a channel of y; rows follow the order of the atom's rounds.
+/// Writes a tile's accumulators to dw, in passes through shared memory, where the accumulators of the tile's other CTAs
+/// are added. A row in shared memory is a channel of y; rows are in the order of the atom's staging (rounds).
 template <class Atom, class Tile>
 class WeightGradientSums {
     static constexpr int threads = Tile::threads, passes = Tile::passes, pass_rounds = Atom::rounds / passes;
@@ -19,13 +19,15 @@ class WeightGradientSums {
 public:
     using Shared = SumTile<Tile::n / passes, Tile::m>;
 
-    /// fragment() returns a thread's accumulators. column_of(params, i) and channel_of(params, i) map the atom's column
-    /// and row i to the tile's; weight(params, problem, column) gives the coordinate (c, r, s) of a column.
+    /// fragment() returns a thread's accumulators. column_of(params, i) and channel_of(params, i) return the tile's
+    /// column and channel of the atom's column and row i; weight(params, problem, column) returns a column's coordinate
+    /// (c, r, s).
     template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
     __device__ static void store(Params const& the_params, Shared& sums, Atom const& atom, unsigned block,
                                  unsigned thread, Fragment const& fragment, ColumnOf const& column_of,
                                  ChannelOf const& channel_of, Weight const& weight) {
-        Params const& params = reload(the_params);  // the tile too: neither takes registers during the k-loop
+        // reloads the parameters and recomputes the tile, so that neither occupies registers during the k-loop
+        Params const& params = reload(the_params);
         WeightGradientTileAt<Tile> const at(params, params.problem(), opaque_per_block(block));
 #pragma unroll 1
         for (int pass = 0; pass < passes; ++pass) {

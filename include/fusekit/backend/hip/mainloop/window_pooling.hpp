@@ -16,18 +16,18 @@ struct WindowPoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;      ///< order of an image's outputs
-    unsigned packets = 0;  ///< packets of all outputs, or of one slab's
+    ImageOrder order; ///< enumeration of an image's outputs
+    unsigned packets = 0; ///< vectors of `lanes` outputs in y, or in one slab of it
     Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q of y
 };
 
 /// Pooling over the windows of a filter, in a plan without a Conv. A thread computes `lanes` outputs of adjacent
-/// channels, contiguous in x and y, or one output. Adjacent threads compute adjacent channels or adjacent columns.
-/// Pixels that windows share are read again, from cache, and pass the operators again.
+/// channels, contiguous in x and y, or one output. Consecutive threads compute adjacent channels or adjacent columns.
+/// Pixels that several windows read are loaded from cache each time, and the operators applied again.
 ///
-/// Every load is in bounds: an index in the padding is clamped to the edge, which is in the same window because padding
-/// is smaller than the window. No load waits for a branch.
+/// Every load is in bounds: an index in the padding is clamped to the edge of x, which is in the same window because
+/// the padding is smaller than the window. So no load depends on a branch.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class WindowPooling {
     using Epilogue = typename Plan::Epilogue;
@@ -93,11 +93,11 @@ public:
     }
 
 private:
-    /// Large windows are reduced per row first, then over rows: rounding errors grow with the sum of rows and columns,
-    /// not with their product.
+    /// True if a window is reduced row by row first, then over rows: for large windows, so that rounding errors grow
+    /// with rows + columns and not with rows * columns.
     static constexpr bool in_rows = taps > detail::addends;
 
-    /// Row or column index in x, clamped, and whether it is inside.
+    /// Row or column index in x, clamped to x, and true if it was inside.
     struct Tap {
         std::int64_t at;
         bool is_inside;
