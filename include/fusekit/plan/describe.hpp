@@ -15,8 +15,8 @@ struct Step {
     Text equation;                ///< stated by the operator; may be empty
     CollapsedShape<4> output;     ///< N x K x P x Q
     double flops = 0;             ///< FLOP count over all output elements
-    double parameter_bytes = 0; ///< bytes of the tensors in its Args that its check() visits
-    double activation_bytes = 0; ///< bytes of its input and output, if it ran as a kernel of its own
+    double parameter_bytes = 0;  ///< bytes of the tensors in its Args that its check() visits
+    double activation_bytes = 0;  ///< bytes of its input and output, if it ran as a kernel of its own
 
     FUSEKIT_H Step() = default;
     FUSEKIT_H Step(Step const&) = default;

@@ -39,7 +39,7 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode =
         0;  ///< an ActivationMode, NormMode or PoolMode; 0 for other kinds; any number for an application's operator
-    Filter<2> filter = fusekit::filter(1, 1); ///< filter of a Conv, or window of a Pool
+    Filter<2> filter = fusekit::filter(1, 1);  ///< filter of a Conv, or window of a Pool
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };

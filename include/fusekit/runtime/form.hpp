@@ -15,7 +15,7 @@ struct Form {};
 /// One operator of a Form, as descriptors name it.
 struct Slot {
     Descriptor descriptor;
-    std::uint32_t modes; ///< bit mask of supported modes; 0 if the operator has the descriptor's mode only
+    std::uint32_t modes;  ///< bit mask of supported modes; 0 if the operator has the descriptor's mode only
     bool any_filter, optional;
     detail::OperatorFacts facts;
     Text (*name)();
@@ -53,7 +53,7 @@ inline namespace FUSEKIT_FLAGS {
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
-    for (int i = 0; i < form.size && i < most_operators; ++i) { // the second condition avoids a g++ warning
+    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition avoids a g++ warning
         result.at[i] = -1;
         if (next < given.size && form.entries[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
         else if (!form.entries[i].optional && !(of_beginning && next == given.size)) return result;
@@ -95,7 +95,7 @@ struct Reader {
     Arguments const* arguments;
     std::int8_t const* at;
     int rank_of_x;
-    bool stands_in; ///< true: null pointers are replaced by fake addresses (tensor/stand_in.hpp)
+    bool stands_in;  ///< true: null pointers are replaced by fake addresses (tensor/stand_in.hpp)
     Text (*plan)();
     Refusal& refusal;
 

@@ -19,7 +19,7 @@ inline constexpr bool pairs_filters = sizeof(U) == 1;
 
 /// Tensor maps of a convolution's operands and result. All have contiguous channels (channels-last).
 struct BulkMaps {
-    TensorMap x; ///< (C, W, H, N) in im2col mode or as rows; (C, N H W) for 1x1 filters on evenly spaced pixels
+    TensorMap x;  ///< (C, W, H, N) in im2col mode or as rows; (C, N H W) for 1x1 filters on evenly spaced pixels
     /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps reversed; for 8-bit results (C, S R, 8, 2,
     /// K / 16): the even ones of 16 filters, then the odd ones.
     TensorMap w;

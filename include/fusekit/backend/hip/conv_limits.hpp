@@ -30,7 +30,7 @@ public:
 
 private:
     std::int64_t low = 0, high = 0;
-    bool known = true; ///< false after an overflow
+    bool known = true;  ///< false after an overflow
 };
 
 /// True if the filter has strides and dilations of 1 and one group.

@@ -40,7 +40,7 @@ struct OffsetCoord : ThreadCoord {
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance; ///< offset of the first element in y from the image's first, in elements
+    std::int64_t distance;  ///< offset of the first element in y from the image's first, in elements
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }

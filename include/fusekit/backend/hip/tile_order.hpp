@@ -22,7 +22,7 @@ struct TileStart {
 /// of warpgroups in the grid, all tiles of a warpgroup are in one column, and have one total.
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
-    static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24; ///< elements of y that fit L2
+    static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y that fit L2
     static constexpr unsigned together = 16;
 
 public:

@@ -15,11 +15,11 @@ enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_o
 /// literal type: the same function checks at compile time and at run time, and the sentence is formatted only when it
 /// is read.
 struct Unmet {
-    char const* quantity = nullptr; ///< quantity's name, such as "C"; with Relation::none the whole sentence
+    char const* quantity = nullptr;  ///< quantity's name, such as "C"; with Relation::none the whole sentence
     std::int64_t value = 0;
     Relation relation = Relation::none;
     std::int64_t limit = 0;
-    char const* fix = nullptr; ///< remedy: argument to pass, or schedule to use
+    char const* fix = nullptr;  ///< remedy: argument to pass, or schedule to use
 
     FUSEKIT_H constexpr explicit operator bool() const { return quantity != nullptr; }
 

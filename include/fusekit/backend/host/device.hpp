@@ -72,7 +72,7 @@ public:
                         return nullptr;
                     },
                     this) != 0)
-                count = i; // fewer threads than requested; the caller's thread suffices
+                count = i;  // fewer threads than requested; the caller's thread suffices
         has_workers = count > 1;
         enlist();
     }

@@ -25,7 +25,7 @@ struct KRange {
 /// Prefetches the first cache lines of a tile's rows: short rows end before the hardware prefetcher detects them.
 template <class Sum>
 void prefetch(KRange<Sum> const& k_range) {
-    constexpr int most = 256, line = 16; // elements of 4 bytes
+    constexpr int most = 256, line = 16;  // elements of 4 bytes
     for (Sum const* row : k_range.row)
         for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }

@@ -22,10 +22,10 @@ public:
     /// Buffer of one thread.
     struct Buffer {
         std::int64_t n = -1, k = -1, first = -1;  ///< plane and first output column of the stored rows
-        std::int64_t* stored = nullptr; ///< (slot_count) number of the row of x in each slot of `rows` memory, or -1
-        std::int64_t* offsets = nullptr; ///< (window columns) offset of each tap of the first output
-        Sum const** rows = nullptr; ///< (window rows) address of the stored row that each row of taps reads
-        Sum* zeros = nullptr; ///< a row of zeros, read for padding; the slots follow
+        std::int64_t* stored = nullptr;  ///< (slot_count) number of the row of x in each slot of `rows` memory, or -1
+        std::int64_t* offsets = nullptr;  ///< (window columns) offset of each tap of the first output
+        Sum const** rows = nullptr;  ///< (window rows) address of the stored row that each row of taps reads
+        Sum* zeros = nullptr;  ///< a row of zeros, read for padding; the slots follow
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}

@@ -14,7 +14,7 @@ public:
     static constexpr bool rows_neighbour = true;
     /// elements of padding per k, so that stores of one row at consecutive k hit different banks
     static constexpr int pad = 4;
-    static constexpr int k_step = Size + pad; ///< elements from index k of GemmK to k + 1
+    static constexpr int k_step = Size + pad;  ///< elements from index k of GemmK to k + 1
 
     __device__ Operand* at(unsigned k, unsigned row) { return &values[k][row]; }
     __device__ Operand const* at(unsigned k, unsigned row) const { return &values[k][row]; }

@@ -52,7 +52,7 @@ public:
 
 private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
-    alignas(16) unsigned char bytes[Size * row_bytes]; // raw bytes: an array of T would run T's constructors
+    alignas(16) unsigned char bytes[Size * row_bytes];  // raw bytes: an array of T would run T's constructors
 };
 
 }  // namespace fusekit::hip

@@ -23,7 +23,7 @@ struct Rows {
 #pragma unroll
             for (unsigned i = 0; i < Count; ++i) shared[i * threads + thread / width * columns + column] = values[i];
         __syncthreads();
-        if constexpr (Count > 2) { // one thread computes each sum; then all threads of the column read it
+        if constexpr (Count > 2) {  // one thread computes each sum; then all threads of the column read it
             for (unsigned number = thread; number < Count * columns; number += threads) {
                 float* const of_parts = shared + number / columns * threads + number % columns;
                 float sum = of_parts[0];

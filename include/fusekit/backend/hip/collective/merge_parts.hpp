@@ -21,7 +21,7 @@ struct BlockParts {
 template <int Rows, int Columns, int gap = 1>
 struct SumTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    static constexpr int floats = Rows * Columns; ///< floats per group in the workspace
+    static constexpr int floats = Rows * Columns;  ///< floats per group in the workspace
 
     Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;

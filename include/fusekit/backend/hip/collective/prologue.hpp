@@ -98,7 +98,7 @@ template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;
     PrologueStates<Prologue, Size> const& states;
-    KOffset const* offsets; ///< offsets in x of the k-tile's indices of GemmK
+    KOffset const* offsets;  ///< offsets in x of the k-tile's indices of GemmK
     unsigned first;
     typename Prologue::Args const& args;
 

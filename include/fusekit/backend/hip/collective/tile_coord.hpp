@@ -11,7 +11,7 @@ template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
     int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
-    int left_m; ///< number of pixels from first_m to the last
+    int left_m;  ///< number of pixels from first_m to the last
     unsigned count_n;  ///< channels of the tile within bounds
 
     template <class Problem>

@@ -19,12 +19,12 @@ class PlaneStages {
     using Copies = PlaneCopies<T, Grid, parts>;
 
 public:
-    static constexpr unsigned warps = Warps::warps; ///< producer warps
-    using Pipeline = TmaPipeline<2, consumers, warps>; ///< pipeline of the two transposed tiles
+    static constexpr unsigned warps = Warps::warps;  ///< producer warps
+    using Pipeline = TmaPipeline<2, consumers, warps>;  ///< pipeline of the two transposed tiles
     using State = typename Pipeline::State;
 
     struct Shared {
-        unsigned char x[bytes]; ///< two transposed tiles, then stages of planes in x's layout; aligned to 1024 bytes
+        unsigned char x[bytes];  ///< two transposed tiles, then stages of planes in x's layout; aligned to 1024 bytes
         TmaStages<most_stages> planes[Warps::groups];
         Pipeline tiles;
 

@@ -12,7 +12,7 @@ struct OutputTile {
     using State = typename Epilogue::template State<float>;
 
     Pixel pixels[TileM];
-    std::int64_t offsets[TileM]; ///< offset of each pixel in y, in elements
+    std::int64_t offsets[TileM];  ///< offset of each pixel in y, in elements
     Uninitialized<State> states[Epilogue::channelwise ? TileN : 1];
 
     /// Fills the tile's data; called by all threads. With pooling, the four pixels of a 2 x 2 window are consecutive.

@@ -129,7 +129,7 @@ private:
             if (sharers == 1) {
                 writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
             } else {
-                ConsumerBarrier()(); // both warpgroups have read x
+                ConsumerBarrier()();  // both warpgroups have read x
                 Merge::put(merged(shared), sums, group, thread);
             }
         }

@@ -15,7 +15,7 @@ struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order; ///< enumeration of an image's outputs
+    ImageOrder order;  ///< enumeration of an image's outputs
     unsigned outputs = 0;  ///< N K P Q of y, or of one slab of it
     Slabs slabs = {};
     FastDivmod image = {};    ///< K P Q of y

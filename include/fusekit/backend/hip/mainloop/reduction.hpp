@@ -37,7 +37,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last; ///< used by the grid group's barrier
+        bool is_last;  ///< used by the grid group's barrier
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -55,9 +55,9 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, grid_group, block_rank, number;
-    unsigned const rows, row, column; ///< rows of threads in a CTA; this thread's row and column
+    unsigned const rows, row, column;  ///< rows of threads in a CTA; this thread's row and column
     Segment const segment;
-    unsigned const first, stride, steps; ///< the thread's first packet, distance to its next; packets of the segment
+    unsigned const first, stride, steps;  ///< the thread's first packet, distance to its next; packets of the segment
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
                                         unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,

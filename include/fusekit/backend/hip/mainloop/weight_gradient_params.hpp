@@ -38,7 +38,7 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< pixels that one CTA reduces
-    bool in_slabs = false; ///< true if 32-bit counts do not reach all images' pixels
+    bool in_slabs = false;  ///< true if 32-bit counts do not reach all images' pixels
     /// True if the layouts allow the k-loops WeightGradientPackets, WeightGradientPixels and WeightGradientRows.
     bool in_packets = false, in_pixels = false, in_rows = false;
     BlockParts parts = {};

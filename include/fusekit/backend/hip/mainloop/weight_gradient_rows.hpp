@@ -67,7 +67,7 @@ public:
         auto const multiply_and_load = [&](int next) {
             loader.load();
             loader.find(next);
-            keep_apart(); // otherwise a load after the MMAs would need its own wait
+            keep_apart();  // otherwise a load after the MMAs would need its own wait
             atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             store();
@@ -76,7 +76,7 @@ public:
         };
         // Two k-tiles at a time, up to the end of the table.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
-        int next = two_quads, added = begin; // added: first slot that is not in the totals
+        int next = two_quads, added = begin;  // added: first slot that is not in the totals
         for (int slot = begin; slot < end;) {
             if (next == table) {
                 fill(slot + two_steps);

@@ -16,8 +16,8 @@ struct WindowPoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order; ///< enumeration of an image's outputs
-    unsigned packets = 0; ///< vectors of `lanes` outputs in y, or in one slab of it
+    ImageOrder order;  ///< enumeration of an image's outputs
+    unsigned packets = 0;  ///< vectors of `lanes` outputs in y, or in one slab of it
     Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q of y
 };

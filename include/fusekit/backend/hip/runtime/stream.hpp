@@ -26,8 +26,8 @@ struct TunedTable;
 /// workspace must be ordered, as runs on one stream are; graphs captured from one stream share the stream's workspace.
 class Stream : public Memory, public TakesAll {
 public:
-    using TensorDevice = Device; ///< device type of the tensors that runs allocate
-    static constexpr bool is_handle = true; ///< true: a const Stream may launch runs
+    using TensorDevice = Device;  ///< device type of the tensors that runs allocate
+    static constexpr bool is_handle = true;  ///< true: a const Stream may launch runs
 
     /// Creates a stream with its own workspace. The stream is ordered with the default stream, and so with an
     /// application's kernels and hipMemcpy there. While the stream is captured, no thread may use the default stream.

@@ -25,7 +25,7 @@ protected:
 public:
     using Stage = typename Atom::Stage;
     using Shared = TheShared;
-    using Step = int; ///< position of a k-tile's offsets in the table
+    using Step = int;  ///< position of a k-tile's offsets in the table
 
     __device__ TableOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
                              TileCoord<Atom::tile_m, Atom::tile_n> const& at, unsigned the_thread)

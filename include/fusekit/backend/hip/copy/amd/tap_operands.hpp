@@ -127,7 +127,7 @@ public:
 
     /// Computes the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
     __device__ int find(int step) {
-        Problem const conv = reload(params).problem(); // scalar registers cannot hold the problem across k-tiles
+        Problem const conv = reload(params).problem();  // scalar registers cannot hold the problem across k-tiles
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
         // Channels of k-tiles past the last one are out of bounds and read zero.
@@ -161,9 +161,9 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    std::uint32_t further = 0; ///< byte offset in x of a k-tile's channels
-    std::uint32_t to_next; ///< bytes in x from a k-tile's channels to those of the next k-tile
-    int phase = -1, end = 0; ///< end: first k-tile of the next phase
+    std::uint32_t further = 0;  ///< byte offset in x of a k-tile's channels
+    std::uint32_t to_next;  ///< bytes in x from a k-tile's channels to those of the next k-tile
+    int phase = -1, end = 0;  ///< end: first k-tile of the next phase
 };
 
 }  // namespace fusekit::hip
