@@ -10,41 +10,42 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM of a Conv or Gemm: `groups` products of m x n with gemm_k products per accumulator.
+/// GEMM of a Conv or Gemm: `groups` products (m, gemm_k) x (gemm_k, n).
 struct Product {
     std::int64_t m, n, groups, gemm_k;
-    double bytes = 0;  ///< of all tensors, each read or written once
+    double bytes = 0;  ///< bytes of all tensors, each read or written once
 };
 
 namespace detail {
 
-/// Layout of x and y for a Planes schedule: NCHW; for float channels-last too.
+/// Memory order of x and y as a Planes schedule supports it: `planes` (NCHW), or, for float, also channels_last; `none`
+/// if neither.
 enum class PlanesOrder { none, planes, channels_last };
 
 }  // namespace detail
 
-/// Problem of a schedule: a convolution's extents and its operands' layouts. can_implement() and the cost of every
-/// schedule are functions of it.
+/// A convolution as schedules see it: extents and properties of the layouts. can_implement() and the estimated time of
+/// every schedule are functions of a ConvCase.
 struct ConvCase {
     Product product;
-    DataType type;  ///< of x
-    Index<4> x, y;  ///< y of the mainloop: larger than the tensor if a plan pools
-    Filter<2> filter;  ///< over the windows of x if space is rows and columns; else of a single tap
+    DataType type;  ///< element type of x
+    Index<4> x, y;  ///< extents; y is the mainloop's output, before a 2 x 2 pool
+    Filter<2> filter;  ///< the filter over x, for two spatial modes; otherwise a single tap
     int taps;
-    bool channels_last;  ///< of y: GemmK runs over channels first
+    bool channels_last;  ///< y is channels-last, and GemmK has channels fastest
     bool x_channels_last;
-    bool in_bulk;  ///< x and y have channel stride 1, and there is one group
-    bool rows_of_pixels, taps_neighbour;  ///< of x; of the weights
-    detail::PlanesOrder planes;  ///< of x and y
-    int terms;  ///< matrix-unit products per product, at the rate of half
-    bool wants_matrix_units;  ///< the user requests matrix units for floats
-    bool on_matrix_units;  ///< the GPU has sm_90a's matrix units, and the program has code for them
+    bool in_bulk;  ///< x and y have channel stride 1, and there is one group: necessary for TMA
+    bool rows_of_pixels, taps_neighbour;  ///< rows of x's pixels are contiguous; taps of a filter are contiguous
+    detail::PlanesOrder planes;  ///< order of x and y for Planes
+    int terms;  ///< tensor-core products per product of elements, at the rate of half: 6 for bf16x6
+    bool wants_matrix_units;  ///< the user requests tensor cores for floats
+    bool on_matrix_units;  ///< the GPU has sm_90a's tensor cores, and the program has code for them
     std::size_t workspace_bytes;
-    bool totals = false;  ///< of each channel of y, for statistics
+    bool totals = false;  ///< statistics total each channel of y
     bool maxima = false;  ///< Amax in the epilogue
     bool transposed = false;
-    bool in_slabs = false;  ///< more pixels than TMA kernels count
-    std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for refusals
+    bool in_slabs = false;  ///< more pixels than TMA kernels count in 30 bits
+    std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for the text of refusals
 };
 
 }  // namespace fusekit::hip

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Direct convolution for groups of few channels and operands beyond 32-bit offsets: a thread computes one output at a
-/// time.
+/// Direct convolution: a thread computes one output. For groups of few channels, and for operands whose offsets exceed
+/// 32 bits.
 template <int Threads = 256>
 struct Direct {
     static constexpr int threads = Threads, blocks = 2, outputs = 1;
@@ -17,7 +17,7 @@ struct Direct {
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
-/// Walk of one output per thread, one product after another.
+/// Cost of one output per thread (Walk): one multiply-add after another.
 FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};

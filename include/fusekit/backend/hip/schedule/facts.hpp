@@ -5,25 +5,26 @@
 
 namespace fusekit::hip {
 
-/// A type is a schedule of a kind if it has all numbers of the kind.
+/// True for a type with threads and blocks. A type is a schedule of a kind if it has all numbers of that kind.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 
-/// Index of a schedule in the registry (list.hpp, which names the kinds).
+/// Index of a schedule in the list of schedules, where the enumerators are (list.hpp).
 enum class ScheduleKind : unsigned char;
 
-/// Numbers of a schedule as a value, for run-time decisions and messages. Numbers that its kind lacks are 0.
+/// Numbers of a schedule's type as a value, for run-time decisions and messages. Numbers that a kind does not have are
+/// 0.
 struct ScheduleFacts {
     ScheduleKind kind{};
     bool splits = false;  ///< several CTAs reduce one tile along GemmK
     bool ping_pong = false;
-    int m = 0, n = 0, k = 0;  ///< of a tile; m is a part's pixels for Planes, the threads of a Direct, or a Stem's
-                              ///< warpgroups
+    /// tile extents. m is the pixels of a part for Planes, the threads of a Direct, the warpgroups of a Stem
+    int m = 0, n = 0, k = 0;
     int blocks = 1, stages = 0, parts = 0;
 
     FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
 
-    /// Formats the schedule: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by` CTAs reduce a tile.
+    /// Formats the schedule: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by`: CTAs that reduce a tile (Split).
     FUSEKIT_H Text name(int shared_by = 1) const;
 };
 

@@ -7,17 +7,17 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM in plain arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by TileN
-/// channels in k-tiles of TileK; a thread computes 8 pixels x 8 channels. Blocks is the intended number of CTAs per
-/// processor. Errors: a tile without whole waves, or with two stages of more than 38 KB, does not compile.
+/// Implicit GEMM in SIMT arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by TileN
+/// channels in k-tiles of TileK; a thread computes 8 pixels x 8 channels. Blocks is the intended number of CTAs per SM.
+/// Errors: a tile without whole waves, or with two stages of more than 38 KB, does not compile.
 template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// Implicit GEMM on the best unit of the processor (atom/native.hpp): matrix units or dot instructions for 16 and 8
-/// bits, if available, in k-tiles of their own; TileK is for plain arithmetic. TileN is a multiple of 64.
+/// Implicit GEMM on the fastest unit of the processor (atom/native.hpp): matrix or dot instructions for 16 and 8 bits,
+/// if available, with their own k-tiles; else SIMT arithmetic with k-tiles of TileK. TileN is a multiple of 64.
 template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
 struct NativeGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
@@ -25,7 +25,7 @@ struct NativeGemm {
     static constexpr bool is_native = true;
 };
 
-/// Schedules whose operands pass through registers: Gemm, NativeGemm and MatrixGemm.
+/// Schedules whose operands are loaded through registers: Gemm, NativeGemm and MatrixGemm.
 template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !requires { Schedule::stages; } &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
@@ -52,7 +52,7 @@ FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of
 
 namespace detail {
 
-/// Time of a Gemm or NativeGemm with `products` per processor and cycle.
+/// Estimated time of a Gemm or NativeGemm with `products` multiply-adds per SM and cycle.
 FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                         GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
@@ -62,7 +62,7 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
 
-/// Numbers of a tile.
+/// Tile extents of a schedule's type.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     ScheduleFacts facts;
@@ -71,7 +71,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     return facts;
 }
 
-/// Requirements of Gemm and NativeGemm on a tile: whole numbers of threads, waves and stages.
+/// Static assertions of Gemm and NativeGemm: a tile has whole numbers of threads and waves, and its stages fit.
 template <class Schedule>
 struct IsSimtTile {
     template <class X, class BoundPlan>
@@ -93,7 +93,7 @@ struct IsSimtTile {
 
 }  // namespace detail
 
-/// Registry entry of Gemm.
+/// Entry of Gemm in the list of schedules (list.hpp).
 struct GemmEntry {
     static constexpr char const* name = "Gemm";
     static constexpr bool on_matrix_units = false, by_tma = false;
@@ -102,7 +102,7 @@ struct GemmEntry {
     static constexpr bool describes = GemmSchedule<Schedule> && !NativeSchedule<Schedule> && !MatrixSchedule<Schedule>;
     template <class Plan>
     static constexpr bool runs = Plan::has_mainloop;
-    /// Split-K needs float by float.
+    /// Split-K supports float by float alone.
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = std::is_same_v<T, float> && plan.same_weights;
 

@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Convolution of at most 64 channels of x and of y on sm_90a's matrix units, channels-last, of stride and dilation 1:
-/// a tile has whole rows of y, Pixels including the gaps between rows (232; 240 for 8 bits), and one TMA load reads
-/// their rows of x for all taps. Filters of at most most_taps taps stay in SMEM. Errors: the first condition that
-/// failed with its value, "Halo: C = 96 exceeds 64".
+/// Convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and dilation 1. A
+/// tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and one TMA load
+/// reads the tile's rows of x for all taps. Filters of at most most_taps taps stay in SMEM. Errors: the first condition
+/// that failed with its value, "Halo: C = 96 exceeds 64".
 template <int Pixels = 232>
 struct Halo {
     static constexpr int pixels = Pixels, channels = 64, most_taps = 9, most_stages = 8, halo_bytes = 150 * 1024;
@@ -33,7 +33,7 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// Walk of `tiles` tiles with a halo: a 64 x m x 64 product per tap, of elements of `element_bytes`.
+/// Cost of `tiles` tiles with a halo (Walk): one 64 x m x 64 product per tap, of elements of `element_bytes` bytes.
 FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
                                 int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
@@ -42,7 +42,7 @@ FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tile
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
-/// Registry entry of Halo.
+/// Entry of Halo in the list of schedules (list.hpp).
 struct HaloEntry {
     static constexpr char const* name = "Halo";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -120,7 +120,8 @@ struct HaloEntry {
     }
 
 private:
-    /// Returns 0 if the schedule cannot compute the convolution, or if the filter has one tap and so no halo to share.
+    /// Number of tiles of y; 0 if the schedule cannot compute the convolution, or if the filter has one tap and so no
+    /// halo.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;

@@ -57,7 +57,7 @@ using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
-/// Entry of a type that is no schedule.
+/// Entry of a type that is no schedule: runs no plan.
 struct NoEntry {
     template <class Plan>
     static constexpr bool runs = false;
@@ -75,7 +75,7 @@ struct Found {
     using Type = Entry;
 };
 
-/// First entry of the lists that describes a schedule.
+/// Type: the first entry of the lists that describes a schedule.
 template <class Schedule, class... Lists>
 struct FindEntry : Found<NoEntry> {};
 template <class Schedule, class... Lists>
@@ -94,11 +94,11 @@ FUSEKIT_H consteval ScheduleKind kind_in(List<Entries...>) {
 
 }  // namespace detail
 
-/// Registry entry of a schedule.
+/// The entry of a schedule in the lists above.
 template <class Schedule>
 using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
 
-/// Numbers of a schedule's type.
+/// Numbers of a schedule's type as a value, with kind and CTAs per SM.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of() {
     using Entry = EntryOf<Schedule>;
@@ -114,13 +114,15 @@ FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
     return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
 }
 
-/// Returns the first condition of a schedule for elements T and results U that a problem fails: "C = 96 exceeds 64".
+/// Returns the first condition of a schedule, for elements T and results U, that a convolution does not meet: "C = 96
+/// exceeds 64".
 template <class Schedule, class T, class U>
 FUSEKIT_H Unmet can_implement(ConvCase const& of) {
     return EntryOf<Schedule>::template can_implement<Schedule, T, U>(of);
 }
 
-/// Time of a convolution with a schedule, by a table's costs; infinite if the schedule cannot compute it.
+/// Estimated time of a convolution with a schedule, by a table's cost constants; infinite if the schedule cannot
+/// compute it.
 FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                       GpuRates const& rates) {
     return with_entry(ConvSchedules{}, static_cast<int>(schedule.kind), [&]<class Entry>(Entry) {
@@ -131,7 +133,7 @@ FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase co
 
 namespace detail {
 
-/// Plans and types that no schedule, or no CTA of any schedule, supports.
+/// Conditions that every schedule has: on element type, plan, threads and CTAs per SM, and on Split.
 template <class Schedule, class X, class BoundPlan>
 struct Conditions {
     using Plan = typename BoundPlan::Plan;
@@ -163,8 +165,8 @@ struct Conditions {
     static constexpr bool totals = splits && Plan::totals_tiles;
 };
 
-/// clang 14 evaluates no consteval function of a class that it is still instantiating: so `value` has a class of its
-/// own.
+/// Holds `value` in its own class, because clang 14 evaluates no consteval function of a class that it is still
+/// instantiating.
 template <class Schedule, class X, class BoundPlan>
 struct Misfit : Conditions<Schedule, X, BoundPlan> {
     using Met = Conditions<Schedule, X, BoundPlan>;
@@ -174,8 +176,8 @@ struct Misfit : Conditions<Schedule, X, BoundPlan> {
 
 }  // namespace detail
 
-/// Accepts the calls of a device with one fixed schedule. Refuses the first unmet condition of the schedule, its plan
-/// or its types: the conditions of all schedules here, those of one schedule in its entry.
+/// Accepts the calls of a device with one fixed schedule. Refuses a call by a static_assert of the first unmet
+/// condition: those common to all schedules are here, those of one schedule in its entry.
 template <class Schedule>
 struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
     using EntryOf<Schedule>::template CanImplement<Schedule>::takes;
@@ -204,7 +206,7 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
     }
 };
 
-/// Accepts the calls of a device with the library's choice of schedule.
+/// Accepts the calls of a device for which the library chooses the schedule.
 template <>
 struct Suits<void> : TakesAll {};
 

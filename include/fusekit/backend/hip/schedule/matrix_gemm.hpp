@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM on sm_90a's matrix units, of half, bfloat16 and float: a warpgroup of 128 threads computes 64 pixels x
-/// TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands reach SMEM through registers, for any layout,
-/// padding and prologue. Floats are split into sums of three bfloat16 (mma/bf16x6.hpp), with three times the SMEM, or,
-/// by Products<tf32>, rounded to TF32.
+/// Implicit GEMM on sm_90a's tensor cores, of half, bfloat16 and float: a warpgroup computes 64 pixels x TileN
+/// channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands are loaded through registers, so that any layout,
+/// padding and prologue is supported. Floats are split into sums of three bfloat16 (mma/bf16x6.hpp), which need three
+/// times the SMEM of 16-bit elements, or, with Products<tf32>, rounded to TF32.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
@@ -17,7 +17,7 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// Walk of matrix units with operands through registers; `terms` matrix-unit products per product.
+/// Cost of tensor cores with operands through registers (Walk); `terms` tensor-core products per product of elements.
 FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors,
                                   double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
@@ -29,7 +29,7 @@ FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& 
             .outputs = static_cast<double>(outputs)};
 }
 
-/// Registry entry of MatrixGemm.
+/// Entry of MatrixGemm in the list of schedules (list.hpp).
 struct MatrixGemmEntry {
     static constexpr char const* name = "MatrixGemm";
     static constexpr bool on_matrix_units = true, by_tma = false;

@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Products of the best unit for an element type, per processor and cycle.
+/// Multiply-adds of the fastest unit for an element type, per SM or CU and cycle.
 FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
     Architecture const on = rates.architecture;
     if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
@@ -22,7 +22,7 @@ FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
 
 }  // namespace detail
 
-/// Registry entry of NativeGemm.
+/// Entry of NativeGemm in the list of schedules (list.hpp).
 struct NativeGemmEntry {
     static constexpr char const* name = "NativeGemm";
     static constexpr bool on_matrix_units = false, by_tma = false;

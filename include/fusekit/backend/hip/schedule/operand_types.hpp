@@ -16,38 +16,39 @@ template <class Plan, Element T>
 inline constexpr bool multiplies_floats =
     std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float>;
 
-/// Requested factor type for a plan's floats (tensor/products.hpp); void if none is requested.
+/// Format in which the user wants floats multiplied (tensor/products.hpp); void if the user requests none.
 template <class Plan>
 using FloatFactor = typename detail::FactorOf<typename Plan::Head>::Type;
 
-/// Factor type of a plan of elements T: tf32 if requested for floats, else T.
+/// Type in which elements T are multiplied: tf32 if requested for floats, else T.
 template <class Plan, Element T>
 using PlanFactor = std::conditional_t<multiplies_floats<Plan, T> && std::is_same_v<FloatFactor<Plan>, tf32>, tf32, T>;
 
-/// True if this program has kernels of a plan for sm_90a's matrix units with 16-bit operands: half by half, or bfloat16
-/// by bfloat16.
+/// True if this program has kernels of the plan for sm_90a's tensor cores with 16-bit operands: half by half, or
+/// bfloat16 by bfloat16.
 template <class Plan, Element T>
 inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// True if it has kernels for sm_90a's matrix units that multiply floats as sums of bfloat16 (mma/bf16x6.hpp) or as
-/// tf32.
+/// True if this program has kernels of the plan for sm_90a's tensor cores that multiply floats as sums of bfloat16
+/// (mma/bf16x6.hpp) or as tf32.
 template <class Plan, Element T>
 inline constexpr bool has_float_units =
     arch::is_targeted<arch::Sm90a> && multiplies_floats<Plan, T> && !std::is_same_v<FloatFactor<Plan>, float>;
 
-/// True if it has kernels for sm_90a's matrix units with 8-bit operands.
+/// True if this program has kernels of the plan for sm_90a's tensor cores with 8-bit operands.
 template <class Plan, Element T>
 inline constexpr bool has_byte_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// True if a plan's head is a TransposedConv, whose filters are transposed, reversed filters of a Conv.
+/// True if a plan's head is a TransposedConv: it multiplies by a Conv's filters with K and C exchanged and taps
+/// reversed.
 template <class Plan>
 inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
-/// True if a plan's head may be several products: groups of channels, or a batch.
+/// True if a plan's head may be several GEMMs: groups of channels, or a batch of matrices.
 template <class Plan>
 inline constexpr bool may_have_groups = Plan::Head::may_be_grouped || BatchedOp<typename Plan::Head>;
 

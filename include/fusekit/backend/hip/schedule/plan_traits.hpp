@@ -9,18 +9,18 @@
 
 namespace fusekit::hip {
 
-/// Element type of a view or tensor.
+/// Type of the elements of a tensor or of a view.
 template <class X>
 using ElementOf = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
 
-/// Properties of a plan of elements T that assertions about a schedule check.
+/// Properties of a Plan with elements T of x, on which the assertions of a schedule depend.
 struct PlanTraits {
-    bool same_weights = false;  ///< weights are of x's type
-    bool products_of_float = false;  ///< Products<float> is requested
+    bool same_weights = false; ///< true if the weights have x's element type
+    bool products_of_float = false; ///< true if the operator has Products<float>: SIMT arithmetic
     bool prologue = false, pools = false;
-    bool totals = false;  ///< ChannelStatistics after a Conv or Gemm
-    bool by_pixel = false;  ///< an operator reads or writes another tensor by pixel
-    int total_bytes = 0;  ///< of a reduction's total
+    bool totals = false; ///< true if ChannelStatistics follow a Conv or Gemm
+    bool by_pixel = false; ///< true if an operator reads or writes another tensor at the pixel of y
+    int total_bytes = 0; ///< bytes of one channel's accumulators in a reduction
 
     FUSEKIT_H constexpr bool operator==(PlanTraits const&) const = default;
 };

@@ -8,17 +8,19 @@
 
 namespace fusekit::hip {
 
-/// Convolution of NCHW tensors on sm_90a's matrix units, of stride and dilation 1, of 16 bits or float: a CTA computes
-/// 128 channels (64 for float) of Parts parts of y, each of at most Pixels pixels: rows of an image, or, for 1x1
-/// windows, any pixels. Parts of 64 and 56 pixels are whole images of 8 x 8 and 7 x 7. Floats may be channels-last.
-/// Errors: the first condition that failed with its value.
+/// Schedule of a Conv with stride and dilation 1 of NCHW tensors, 16 bits or float, on sm_90a's tensor cores. A CTA
+/// computes 128 channels (64 for float) x Parts parts of y. A part is at most Pixels pixels of whole rows of one image;
+/// for 1x1 windows it is any Pixels pixels of an image. With Pixels = 64 or 56, a part is a whole image of up to 8 x 8
+/// or 7 x 7 pixels. Float tensors may also be channels-last (NHWC).
+///
+/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
-    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< products (MMA tiles) per part
+    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< MMA tiles per part, along GemmN
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
     FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
-    /// Bytes of SMEM for x, with elements of `size` bytes.
+    /// Bytes of SMEM for the stages of x, whose elements have `size` bytes.
     FUSEKIT_H static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
@@ -27,15 +29,17 @@ concept PlanesSchedule = HasBlocks<Schedule> && requires {
     Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
 };
 
-/// Convolution in parts of planes.
+/// Convolution in parts of y, for the cost model: numbers of tiles and blocks of channels of x.
 struct PlanesProduct {
     std::int64_t tiles, channel_blocks;
-    int taps, channels;  ///< taps of a filter; channels of y in a tile
-    int places, columns;  ///< of a tile: pixels of y with the gaps between rows, and columns of the products
-    int terms;  ///< matrix-unit products per product
+    int taps, channels;  ///< taps of a filter; channels of y per tile
+    /// of one tile: elements of a channel in SMEM, with the gaps between rows; and N of its MMAs
+    int places, columns;
+    int terms;  ///< MMAs per product of x and w: 6 for float (bf16x6.hpp), else 1
 };
 
-/// Walk of planes. 1x1 windows take longer to transpose than to multiply, in proportion to the number of pixels.
+/// Work of the busiest SM with Planes (Walk). For 1x1 windows, transposing x takes longer than the MMAs, in proportion
+/// to the number of pixels.
 FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
@@ -44,7 +48,7 @@ FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
             .outputs = static_cast<double>(of.places * of.channels)};
 }
 
-/// Registry entry of Planes.
+/// Entry of Planes in the list of schedules (list.hpp).
 struct PlanesEntry {
     static constexpr char const* name = "Planes";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -136,7 +140,7 @@ struct PlanesEntry {
             detail::at_most("rows of x of a tile", channels_last ? tiles.rows_of_x() : 0, 256, "use MatrixGemm"),
             detail::at_most("columns of x of a tile", channels_last ? tiles.pitch : 0, 256, "use MatrixGemm"));
     }
-    /// Number of tiles of y.
+    /// Number of tiles of y: sets of Parts parts, times blocks of channels.
     template <class Schedule, class T>
     FUSEKIT_H static std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
                                               bool channels_last) {
@@ -174,7 +178,7 @@ struct PlanesEntry {
                                                  : table.planes_taps;
             return time(whole, rates.processors, single ? pixels : windows);
         }
-        // CTAs of a cluster share a tile, each with 64 channels of x or more.
+        // Split-K: the CTAs of a cluster compute one tile, each over 64 channels of x or more.
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
         for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
@@ -192,14 +196,14 @@ struct PlanesEntry {
     }
 
 private:
-    /// Returns a product without tiles if the schedule cannot compute the convolution.
+    /// Work of a schedule for the cost model; no tiles if the schedule cannot compute the convolution.
     template <class Schedule, class T>
     FUSEKIT_H static PlanesProduct product_with(ConvCase const& of) {
         if (can_implement<Schedule, T>(of)) return {};
         bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
         auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
         constexpr bool floats = std::is_same_v<T, float>;
-        // Rows of many parts transpose slowly.
+        // A tile with several parts that are rows, not whole images, transposes x slowly.
         if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
         int columns = Schedule::parts * Schedule::pixels;
         if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a plan that reduces: a thread has Unroll loads of Bytes (4, 8 or 16) in flight. Threads is a power of
-/// two, at least 64. Blocks is as in Gemm; small segments have smaller CTAs.
+/// Schedule of a plan that reduces: each thread keeps Unroll loads of Bytes (4, 8 or 16) bytes in flight. Threads is a
+/// power of two, 64 or more. Blocks is the intended number of CTAs per SM. CTAs of small segments have fewer threads.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
@@ -18,7 +18,7 @@ template <class Schedule>
 concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
-/// Registry entry of Reduction.
+/// Entry of Reduction in the list of schedules (list.hpp).
 struct ReductionEntry {
     static constexpr char const* name = "Reduction";
 

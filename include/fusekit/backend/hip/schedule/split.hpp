@@ -10,14 +10,15 @@
 
 namespace fusekit::hip {
 
-/// Split-K of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or Planes of 16 bits: Parts consecutive CTAs share
-/// GemmK of a tile: 2, 4 or 8; 0 lets the library choose the number. Planes use at most one CTA for each 64 channels of
-/// x.
+/// Split-K of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or 16-bit Planes: Parts (2, 4 or 8) consecutive
+/// CTAs compute one tile, each over a range of GemmK, and add their accumulators. Parts = 0 lets the library choose the
+/// number. Planes use at most one CTA for each 64 channels of x.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
     static constexpr int parts = Parts;
-    static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts start at its multiples
+    /// ranges of GemmK start at multiples of piece_k
+    static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;
 };
 
 template <class Schedule>
@@ -39,31 +40,32 @@ struct WholeOf<Schedule> {
 
 }  // namespace detail
 
-/// Schedule whose tiles a Split shares; other schedules are their own.
+/// Schedule without split-K: S for Split<S>; for any other schedule, itself.
 template <class Schedule>
 using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
-/// CTAs per tile in a schedule's type.
+/// Split-K factor in a schedule's type, CTAs per tile; 0 if the library chooses it.
 template <class Schedule>
 inline constexpr int parts_of = 1;
 template <SplitSchedule Schedule>
 inline constexpr int parts_of<Schedule> = Schedule::parts;
 
-/// True if a plan has split-K kernels: float by float, or on sm_90a's matrix units, without totals of tiles.
+/// True if a plan has split-K kernels: x and w are float, or sm_90a's tensor cores multiply them, and the plan has no
+/// ChannelStatistics after the Conv or Gemm.
 template <class Plan, Element T>
 inline constexpr bool can_split = (multiplies_floats<Plan, T> || has_matrix_units<Plan, T>) && !Plan::totals_tiles;
 
-/// True if a launch may use clusters on an architecture: the GPU has them, and so do all targets of the program.
+/// True if a launch may use clusters: the GPU's architecture has them, and so do all targets of the program.
 FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
     return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
 
 namespace detail {
 
-/// Returns the best time of a Split with 2, 4 or 8 CTAs per tile, each with a part of GemmK; infinite if tiles are too
-/// many, or if more than `most_blocks` CTAs would share tiles. time_of(product, exchanges) is the time of the products.
-/// A processor's CTAs exchange accumulators one after another; each doubling of the CTAs per tile costs `exchange`
-/// cycles. `threads` is the number of MMA threads per CTA.
+/// Returns the best time of split-K with 2, 4 or 8 CTAs per tile. The time is infinite if there are more than
+/// `most_tiles` tiles, or if more than `most_blocks` CTAs would be needed. time_of(part, cycles) returns the time of a
+/// GEMM of one CTA's range of GemmK, plus the cycles in which CTAs add their accumulators. An SM's CTAs do so one after
+/// another; each doubling of the CTAs per tile costs `exchange` cycles. `threads` is the number of MMA threads per CTA.
 template <class TimeOf>
 FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of,
                                   std::int64_t most_tiles, std::int64_t most_blocks, double exchange, int processors,
@@ -85,8 +87,8 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
-/// Most CTAs that may share tiles. Outside clusters they synchronize through workspace and must be co-resident: one per
-/// processor.
+/// Largest number of CTAs of a launch with split-K. CTAs of a cluster are not limited. CTAs without clusters exchange
+/// accumulators through the workspace, which must have room for them, and must be co-resident: one per SM.
 FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
                                                   std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
@@ -97,7 +99,7 @@ FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule,
     return most < rates.processors ? most : rates.processors;
 }
 
-/// Time of a schedule whose operands pass through registers, with `threads` threads per CTA.
+/// Time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands pass through registers; `threads` per CTA.
 FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);

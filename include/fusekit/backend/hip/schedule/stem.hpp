@@ -7,10 +7,12 @@
 
 namespace fusekit::hip {
 
-/// Convolution of few channels of x, channels-last and dense, on sm_90a's matrix units, of 16 bits: each warpgroup
-/// computes tiles of 64 pixels x 64 channels of y, one after another. A CTA keeps most_panels panels of 64 GemmK
-/// indices of its filters, and two stages of x per warpgroup, in SMEM. Errors: the first condition that failed with its
-/// value.
+/// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
+/// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
+/// another. SMEM holds the filters, at most most_panels panels of 64 GemmK indices each, and two stages of x per
+/// warpgroup.
+///
+/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
 template <int Warpgroups = 4>
 struct Stem {
     static constexpr int pixels = 64, channels = 64, most_panels = 8, consumers = Warpgroups;
@@ -34,7 +36,7 @@ FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int 
             .outputs = 64 * 64};
 }
 
-/// Registry entry of Stem.
+/// Entry of Stem in the list of schedules (list.hpp).
 struct StemEntry {
     static constexpr char const* name = "Stem";
     static constexpr bool on_matrix_units = true, by_tma = true;
@@ -96,7 +98,7 @@ struct StemEntry {
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
-    /// Shape of a convolution's tiles; no panels if no tile fits.
+    /// Shape of a convolution's tiles (StemShape); no panels if no tile fits.
     template <class Schedule>
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};
@@ -123,7 +125,7 @@ struct StemEntry {
     }
 
 private:
-    /// Conditions on a filter in a plan's type, and on a filter passed with a call.
+    /// Conditions on a filter, of a plan's type or of a call.
     FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
         return detail::first_unmet(detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
                                    detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
@@ -133,7 +135,7 @@ private:
             detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
             detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
     }
-    /// Condition that excludes every tile shape.
+    /// Condition that no tile shape fits SMEM, with its value.
     template <class Schedule>
     FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;

@@ -20,7 +20,8 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
 }
 
-/// Returns the first unmet condition on a filter for a halo: stride and dilation 1, one group.
+/// Returns the first condition on a filter that a schedule with halos in SMEM does not meet: stride 1, dilation 1, one
+/// group.
 FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
     return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
                        equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
@@ -29,7 +30,7 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
                        equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
 }
 
-/// Applies unmet(filter) to the filter of a plan's type, if it has one; refuses heads of one tap.
+/// Applies unmet(filter) to the filter of a plan's type, if the type has one. Refuses 1x1 filters.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");

@@ -14,8 +14,9 @@ FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
-/// Rounds of `tiles` tiles. A partly filled round after the first counts at least `least`: idle processors leave it the
-/// cache, and the latency of the kernel's first loads and last stores is exposed in any case.
+/// Number of rounds of `tiles` tiles on `processors` SMs, a tile per SM and round. The last round, if partly filled,
+/// counts as a fraction of a round, from `least` to 1: idle SMs leave L2 to the others, but the latency of the kernel's
+/// first loads and last stores remains.
 FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
     std::int64_t const whole = tiles / processors, left = tiles % processors;
     if (whole == 0) return 1;
@@ -23,14 +24,14 @@ FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double lea
     return static_cast<double>(whole) + (left > 0 ? least + (1 - least) * share : 0);
 }
 
-/// Time of an implicit GEMM with a schedule, or of one CTA's part of its GemmK.
+/// Callable: estimated time of a schedule on a GEMM, or on one CTA's range of GemmK with split-K.
 struct PartTime {
     ScheduleFacts const& schedule;
     ConvCase const& of;
     CostTable const& table;
     GpuRates const& rates;
     Costs const& costs;
-    double products;  ///< per processor and cycle
+    double products;  ///< multiply-adds per SM and cycle
     Walk (*walk_of)(PartTime const&, Product const&);
 
     FUSEKIT_H Estimate operator()(Product const& part, double exchanges = 0) const {
@@ -40,8 +41,8 @@ struct PartTime {
     }
 };
 
-/// True if a group has too few channels for matrix units. On an H100 32 groups of 8 channels take 1.28 times as long on
-/// sm_90a's matrix units as on the common instructions; 8 channels without groups take half of the time.
+/// True if groups have too few channels of y for tensor cores. On an H100, 32 groups of 8 channels take 1.28 times as
+/// long on sm_90a's tensor cores as in SIMT arithmetic; 8 channels without groups take half of the time.
 FUSEKIT_H inline bool has_small_groups(ConvCase const& of) {
     return of.product.groups > 1 && of.product.n < least_matrix_channels;
 }

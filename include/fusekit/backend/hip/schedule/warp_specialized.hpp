@@ -7,24 +7,26 @@
 
 namespace fusekit::hip {
 
-/// Roles of warpgroups on sm_90a. Cooperative: they multiply one tile, 64 channels each. Ping-pong: two have a tile
-/// each, and one multiplies while the other runs its epilogue.
+/// Roles of the MMA warpgroups on sm_90a. Cooperative: all warpgroups multiply one tile, 64 channels each. Ping-pong:
+/// two warpgroups have a tile each; one multiplies while the other runs its epilogue.
 enum class Roles { cooperative, ping_pong };
 
-/// Warp-specialized implicit GEMM on sm_90a's matrix units, for 16 and 8 bits, channels-last: a tile has TileM output
-/// pixels (64, 96, 128, 192 or 256) x TileN channels (64 or 128). One warp issues TMA loads of 128 bytes of GemmK (64
-/// bytes for 8 bits with TileN = 64) into Stages stages of SMEM; warpgroups multiply them. CTAs are persistent. Blocks
-/// is as in Gemm. Errors: stages that exceed 224 KB do not compile; operands that TMA cannot load are refused with the
-/// first condition that failed.
+/// Schedule of a warp-specialized implicit GEMM on sm_90a's tensor cores, for channels-last tensors of 16 or 8 bits. A
+/// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One warp issues TMA loads of
+/// k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes for 8-bit
+/// elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
+///
+/// Errors: stages of more than 224 KB in total do not compile. A call whose operands TMA cannot load is refused with
+/// the first unmet condition.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
     static constexpr Roles roles = TheRoles;
     static constexpr bool ping_pong = roles == Roles::ping_pong;
-    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< MMA warpgroups
-    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< products of 64 channels per warpgroup
+    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that issue MMAs
+    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< blocks of 64 channels per warpgroup
     static constexpr int threads = (consumers + 1) * 128;
-    /// Bytes of SMEM for operands of `element_bytes` and y of 16 bits.
+    /// Bytes of SMEM for the stages of operands with `element_bytes` per element, and for a tile of y with 16 bits.
     FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
@@ -36,7 +38,7 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes(2);
 };
 
-/// GEMM in k-tiles of row_bytes. Rows are narrow if x has fewer channels than a k-tile.
+/// GEMM of m pixels x n channels in `steps` k-tiles. narrow_rows: x has fewer channels than a k-tile.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
@@ -69,7 +71,7 @@ FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkP
 
 namespace detail {
 
-/// Returns the first unmet condition on channel strides and groups for TMA loads of channels-last tensors.
+/// Returns the first condition on channel strides and groups that channels-last tensors do not meet for TMA loads.
 FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
     return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
@@ -78,8 +80,8 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
-/// Costs of TMA operands, with statistics. A tile stores totals of its own unless the columns of tiles divide the
-/// number of warpgroups that take tiles.
+/// Costs of WarpSpecialized, including ChannelStatistics. Each tile stores its own totals unless each warpgroup stays
+/// in one column of tiles: unless tiles along the channels divide the number of warpgroups that take tiles.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
@@ -95,7 +97,7 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
 
 }  // namespace detail
 
-/// Registry entry of WarpSpecialized.
+/// Entry of WarpSpecialized in the list of schedules (list.hpp).
 struct WarpSpecializedEntry {
     static constexpr char const* name = "WarpSpecialized";
     static constexpr bool on_matrix_units = true, by_tma = true;
