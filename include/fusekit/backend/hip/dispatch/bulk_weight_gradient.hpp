@@ -23,8 +23,8 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
 
 }  // namespace detail
 
-/// Launch of one schedule with a tile's pixels split by `parts`. Empty if TMA cannot load an operand's layout, or if
-/// the program or the GPU lacks the kernel.
+/// Launch of a weight gradient with one schedule, in which `parts` CTAs divide the pixels of a tile. Empty if TMA
+/// cannot load an operand's layout, or if the program or the GPU lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
@@ -55,8 +55,8 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     return *launch;
 }
 
-/// Prepares a weight gradient on sm_90a's matrix units with the fastest schedule of the table by the model, in at most
-/// `workspace_bytes`. Empty if no schedule can launch.
+/// Prepares a weight gradient on sm_90a's tensor cores with the schedule of the tuning table that the cost model
+/// estimates as fastest, with a workspace of at most `workspace_bytes`. Empty if no schedule can be launched.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {

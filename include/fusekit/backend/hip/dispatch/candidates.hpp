@@ -13,8 +13,8 @@ namespace detail {
 template <bool has, class Schedules>
 using ListIf = std::conditional_t<has, Schedules, List<>>;
 
-/// Schedules on sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; Planes of float take NCHW and
-/// channels-last.
+/// Schedules for a plan on sm_90a's tensor cores. Planes of 16 bits read NCHW tensors; Planes of float read NCHW and
+/// channels-last tensors.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
@@ -46,8 +46,8 @@ struct MatrixCandidates {
 
 }  // namespace detail
 
-/// Candidate schedules for a plan with a Conv or Gemm: those with TMA loads, and those for any layout. The last of the
-/// latter run on any GPU.
+/// Schedules from which the library chooses for a plan with a Conv or Gemm. BulkCandidates load operands by TMA;
+/// OtherCandidates load any layout, and the last of them runs on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
@@ -58,7 +58,8 @@ using OtherCandidates = detail::JoinedList<
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
-/// Key of a convolution in a tuned table. No table has filters whose taps differ from the window's, as for volumes.
+/// Key of a convolution in a tuned table. A convolution whose `taps` are not the filter's S x R, such as one of
+/// volumes, gets s = -1, which no table has.
 FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
     bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
@@ -90,11 +91,11 @@ inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
 
 }  // namespace detail
 
-/// Estimated times of a list of schedules: by the model, corrected by a tuned table if given. The table's schedule for
-/// the problem ranks first.
+/// Estimated times of a list of schedules for one convolution: by the cost model, times the factors of a tuned table if
+/// one is given. If the table has the convolution, its schedule ranks first.
 class Ranking {
 public:
-    static constexpr int most = 32;  ///< schedules
+    static constexpr int most = 32;  ///< largest number of schedules
 
     template <class... Schedules>
     FUSEKIT_H Ranking(List<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
@@ -103,7 +104,7 @@ public:
         static_assert(sizeof...(Schedules) <= most);
     }
 
-    /// Index of the fastest remaining schedule; -1 if none remains.
+    /// Index of the fastest schedule of those not struck; -1 if there is none.
     FUSEKIT_H int best() const {
         int best = -1;
         for (int i = 0; i < count; ++i)
@@ -123,7 +124,7 @@ private:
                       GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (detail::has_no_elements(of.y))  // nothing is launched then
+        if (detail::has_no_elements(of.y))  // no kernel is launched then
             for (int i = 0; i < count; ++i) times[i].seconds = 0;
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }

@@ -19,7 +19,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Mainloop of a Gemm schedule.
+/// Mainloop of a Gemm, NativeGemm or MatrixGemm schedule: ImplicitGemm, or SplitGemm for split-K.
 template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmMainloop {
     using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
@@ -35,7 +35,7 @@ FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// True if x and KCRS filters meet TapOperands' alignment: quads of pixels and dense taps.
+/// True if x and KCRS filters can be loaded as TapOperands requires: four consecutive pixels at once, and taps dense.
 template <class Plan, class Geometry, Element T>
 FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
                                  Layout<4> const& weights, Index<4> const& y) {
@@ -46,12 +46,12 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                has_quads(window_filter(filter), x, y);
 }
 
-/// A GEMM's kernel, with the facts of its schedule and layout that its launch needs.
+/// Kernel of an implicit GEMM, with the properties of its schedule and layout that a launch needs.
 template <class Params>
 struct GemmKernel {
     ScheduleFacts schedule;
     Axis fast;
-    int input_packet, weight_packet;  ///< elements per load
+    int input_packet, weight_packet; ///< elements per load of x and of the weights
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
@@ -61,7 +61,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
     return {facts_of<Schedule>(), fast, Loader::input_packet, Loader::weight_packet, kernel_of<Plan, Mainloop>()};
 }
 
-/// Selects the kernel for y's layout.
+/// Kernel that stores y along its contiguous mode: channels, or pixels.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
@@ -69,7 +69,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
-/// Kernel argument of a convolution of x to y, independent of the schedule.
+/// Kernel argument of a convolution of x to y, before the members that depend on the schedule.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
     ImageView<T const> const& x = operands.x;
@@ -102,7 +102,7 @@ FUSEKIT_H Refusal refuse_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, 
     return {};
 }
 
-/// Prepares a GEMM with one schedule's kernel. If the schedule splits, `parts` CTAs share a tile.
+/// Prepares a launch of one schedule's kernel. With split-K, `parts` CTAs compute one tile.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                                                  GemmKernel<ConvParams<Plan, T, U>> const& with,
@@ -157,8 +157,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
-/// True if the GPU has sm_90a's matrix units and the program has code for them; code for one schedule implies code for
-/// all.
+/// True if the GPU has sm_90a's tensor cores and the program has code for them. One schedule is tested, because the
+/// program has code for all or for none.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
@@ -167,7 +167,7 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
            });
 }
 
-/// Launcher of Gemm, NativeGemm and MatrixGemm.
+/// Launches of Gemm, NativeGemm and MatrixGemm schedules.
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
@@ -223,8 +223,8 @@ private:
 
 }  // namespace detail
 
-/// Prepares a plan with a Conv or Gemm with one schedule; split-K uses `parts` CTAs per tile. Refuses with the first
-/// unmet condition of the schedule.
+/// Prepares a launch of a plan with a Conv or Gemm with one schedule; with split-K, `parts` CTAs compute one tile. If
+/// the schedule cannot compute the plan, refuses it with the first unmet condition.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
@@ -252,8 +252,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
     }
 }
 
-/// Prepares a plan with a Conv or Gemm with the fastest candidate, by the model or a tuned table, in at most
-/// `workspace_bytes`.
+/// Prepares a launch of a plan with a Conv or Gemm with the schedule that is fastest by the cost model or a tuned
+/// table, with a workspace of at most `workspace_bytes`.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,

@@ -11,14 +11,14 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Collapsed layout of the weights; N x K x 1 x 1 for a Gemm.
+/// Layout of the weights with their modes collapsed to K, C, R, S; for a Gemm, y's channels x x's channels x 1 x 1.
 template <class Plan>
 FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
 
-/// Operands of a plan with a Conv or Gemm, with values derived from them once per call.
+/// Operands of a plan with a Conv or Gemm, and values computed from them once per call.
 template <class Plan, Element T, OutputElement U>
 struct ConvOperands {
     using Geometry = decltype(Plan::Head::geometry(std::declval<BoundPlan<Plan> const&>().head));
@@ -28,21 +28,22 @@ struct ConvOperands {
     ImageView<U> const& y;
     Geometry const filter = Plan::Head::geometry(bound.head);
     CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
-    CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};  ///< of the mainloop
+    /// y before a Pool: extents of the mainloop's output
+    CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};
 
-    /// Refuses extents beyond the kernels' 32-bit counts. The functions below need the extents within them at run time.
+    /// Refuses extents beyond the kernels' 32-bit indices. Call refuse_limits() before the functions below.
     FUSEKIT_H Refusal refuse_limits() const {
         return refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output);
     }
     FUSEKIT_H GroupedProduct product() const { return product_of<Plan>(filter, output); }
-    /// True if x or the weights have no elements: accumulators have no products, or products with padding only.
+    /// True if x or the weights have no elements: every sum over C, R and S is 0.
     FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
     FUSEKIT_H bool exceed_offsets() const {
         return far_operand(filter, x.collapsed_layout(), weights, y.layout) != FarOperand::none;
     }
 };
 
-/// True if KOffset has mask bits for all slices, rows and columns of a padded window.
+/// True if the mask of KOffset has bits for all slices, rows and columns of a padded window.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     for (int mode = 0; mode < filter.rank; ++mode)
@@ -50,8 +51,8 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// True if Direct runs instead of tiles: no products, groups of few channels, windows of too many taps, or operands
-/// beyond 32-bit offsets.
+/// True if the Direct schedule runs, which has no tiles: sums of no products, groups of few channels, windows with more
+/// taps than a mask has bits, or operands beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     if (operands.sum_nothing()) return true;
@@ -65,7 +66,7 @@ FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     return exceeds_offsets;
 }
 
-/// Bytes of x, w and y; x counts at most once per window that reads it.
+/// Bytes of x, w and y. Elements of x that no window reads, as with large strides, are not counted.
 template <Element T, OutputElement U>
 FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
     auto const size = [](Index<4> const& shape) {
@@ -79,7 +80,7 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 }  // namespace detail
 
-/// Describes a plan's convolution or GEMM to the schedules.
+/// Description of a plan's convolution or GEMM, from which schedules estimate time and check conditions.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
@@ -89,7 +90,8 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     detail::CollapsedLayout<4> const& weights = operands.weights;
     Index<4> const &w = weights.shape, &of_y = operands.output;
     detail::GroupedProduct const product = operands.product();
-    std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // mean over the phases
+    // mean over the phases of a TransposedConv
+    std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},
                     .type = data_type<T>,

@@ -17,14 +17,15 @@ FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> c
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Prepares Streaming with packets of `lanes` elements; parameters repeat after `period` elements.
+/// Prepares a launch of Streaming with packets of `lanes` elements. `period`: number of elements after which the
+/// operators' parameters, such as those per channel, repeat.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                                      std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
-    auto const step = [&](Layout<4> const& layout) {  // the stride of a single image is unused
+    auto const step = [&](Layout<4> const& layout) { // 0 for a single image, whose stride is not used
         return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
     params.x_step = step(params.x.layout);
@@ -50,7 +51,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& 
 
 }  // namespace detail
 
-/// Prepares a plan without a Conv with one schedule.
+/// Prepares a launch of an elementwise plan with one schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu,
                                                                             BoundPlan<Plan> const& bound,
@@ -64,7 +65,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) {  // elements after which parameters repeat
+    auto const period = [&](std::int64_t packet) { // elements after which the operators' parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;
@@ -73,17 +74,17 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
             refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), period(1)))
         return *refusal;
     StreamParams<Plan, T, U> params{.order = {}, .bound = bound, .x = x, .y = y};
-    // Longer images: no operator reads p or q.
+    // An image of 2^31 elements or more does not fit 32-bit coordinates; it gets here only if no operator reads p or q.
     params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
-                              plane >= lanes;  // a packet spans at most two channels
+                              plane >= lanes;  // a packet then has elements of at most two channels
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
     return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
 }
 
-/// Prepares a plan without a Conv with the table's schedule.
+/// Prepares a launch of an elementwise plan with the schedule of the GPU's tuning table.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                        detail::ImageView<T const> const& x,

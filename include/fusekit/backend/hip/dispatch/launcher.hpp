@@ -17,24 +17,24 @@ FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Launch of a schedule, the other half of its entry in schedule/list.hpp: one specialization each. Members:
-///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
-/// or, for entries by_tma,
-///   launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; empty if an operand's layout,
-///                                                               the program or the GPU does not support it
-///   unmet_by_layout<Schedule>(gpu, operands, parts)             the condition that made it empty
+/// Launches of a schedule; each entry of schedule/list.hpp has a specialization with members
+///    prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
+///  or, if the entry has by_tma,
+///    launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; empty if an operand's layout,
+///                                                                the program or the GPU does not support it
+///    unmet_by_layout<Schedule>(gpu, operands, parts)             the condition for which launch() is empty
 template <class Entry>
 struct Launcher;
 
-/// Checks that this program has code for a kernel that runs on the GPU.
+/// Condition that this program has code of a kernel for the GPU.
 template <class Params>
 FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
     return holds(kernel.is_launchable(gpu.index()), "the program has no code for sm_90a that runs on the GPU",
                  "compile for it, or use NativeGemm");
 }
 
-/// Checks that TMA can load the tensor that an operator reads by pixel, such as Residual's: one tensor of y's extents
-/// and type.
+/// Condition that TMA can load the tensor that an operator, such as Residual, reads at each pixel of y. An epilogue
+/// that reads one tensor of y's extents and type loads it by TMA.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
     Unmet unmet;
@@ -56,7 +56,7 @@ FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
     return unmet;
 }
 
-/// Prepares a schedule by_tma that the caller named. Refuses with the first unmet condition.
+/// Prepares a launch of a schedule with by_tma that the caller chose. Refuses with the first unmet condition.
 template <class Schedule, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
                                                                 ConvOperands<Plan, T, U> const& operands, int parts,

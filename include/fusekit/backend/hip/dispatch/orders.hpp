@@ -7,12 +7,12 @@
 
 namespace fusekit::hip {
 
-/// Layouts that calls compile kernels for: any, or channels-last (row-major for matrices).
+/// Layouts for which a call's kernels are compiled: any layout, or channels-last only (row-major for matrices).
 enum class Orders { any, channels_last };
 
 namespace detail {
 
-/// Refuses a tensor with several channels and a channel stride other than 1.
+/// Refuses a tensor with more than one channel whose channel stride is not 1.
 FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] <= 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;

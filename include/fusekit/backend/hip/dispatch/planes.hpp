@@ -10,7 +10,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Encodes a tensor map of the pixels of x that parts of y read.
+/// Encodes a tensor map with which TMA loads the pixels of x for a part of a tile of y (schedule/planes.hpp).
 template <class T, class Tiles>
 FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
@@ -20,8 +20,8 @@ FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const&
     return encode_rows_of_x(map, column, tiles);
 }
 
-/// Encodes a tensor map of 3 x 3 filters in KCRS order, in boxes of all taps of 16 bytes of channels of 64 filters.
-/// Returns false if taps and channels are not dense or filters do not start at multiples of 16 bytes.
+/// Encodes a tensor map of KCRS filters of 3 x 3 taps. A box has 64 filters x 16 bytes of channels x all taps. Returns
+/// false if taps and channels are not dense, or if filters do not start at multiples of 16 bytes.
 template <class W>
 FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     constexpr int taps = 9;
@@ -36,7 +36,7 @@ FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
-/// Mainloop for an element type.
+/// Mainloop of a Planes schedule for elements T.
 template <class Plan, class Schedule, class T>
 struct PlanesOf {
     using Type = PlanesGemm<Plan, Schedule, T>;
@@ -46,17 +46,17 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// Launch parameters that depend on the schedule's type.
+/// Values of a launch that depend on the schedule's type.
 template <class Params>
 struct PlanesLaunch {
     Kernel<Params> kernel;
     std::int64_t tiles;
     bool channels_last;
-    bool (*encode_x)(Params&);  ///< channels-last: encodes a map of x
+    bool (*encode_x)(Params&); ///< for channels-last x: encodes its tensor map
 };
 
-/// Launch of a Planes kernel; `parts` CTAs share a tile, at most one for each 64 channels of x. Empty if the weights'
-/// layout is not legal, or if the program or the GPU lacks the kernel.
+/// Prepares a launch of a Planes kernel. With split-K, `parts` CTAs compute one tile, at most one for each 64 channels
+/// of x. Empty if TMA cannot load the weights' layout, or if the program or the GPU lacks the kernel.
 template <class Plan, Element T>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                      PlanesLaunch<ConvParams<Plan, T, T>> const& with,
@@ -89,7 +89,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& 
 
 template <>
 struct Launcher<PlanesEntry> {
-    /// At most one CTA for each 64 channels of x shares a tile.
+    /// With split-K, at most one CTA per tile for each 64 channels of x.
     template <class Given, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
                                                                   ConvOperands<Plan, T, T> const& operands, int parts) {

@@ -13,7 +13,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Launch of a pool's kernel whose CTAs compute `of_block` outputs each. A slab of `images` has `outputs` outputs.
+/// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. The grid is divided into slabs of
+/// `images` images with `outputs` outputs (slabs.hpp).
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
                                                                  std::int64_t images, std::int64_t outputs,
@@ -23,12 +24,12 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
-/// Outputs of an image, K P Q, images of a slab and outputs of a slab. All are 0 if y has no elements.
+/// Number of outputs of an image (K P Q), images of a slab, and outputs of a slab. All are 0 if y has no elements.
 struct PoolSlabs {
     std::int64_t image = 0, images = 0, outputs = 0;
 };
 
-/// Splits a pool's outputs into slabs; refuses an image of 2^31 outputs or more.
+/// Divides a pool's outputs into slabs. Refuses an image of 2^31 outputs or more.
 template <class Plan>
 FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits const& limits) {
     if (has_no_elements(y)) return PoolSlabs{};
@@ -41,7 +42,7 @@ FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits con
 
 }  // namespace detail
 
-/// Prepares a plan without a Conv that pools whole planes.
+/// Prepares a launch of a plan without a Conv that pools whole planes.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                     detail::ImageView<T const> const& x,
@@ -65,8 +66,8 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
     return detail::prepare_pool<Plan, Alone>(gpu, params, images, outputs, Alone::threads);
 }
 
-/// Prepares a plan without a Conv that pools windows of a filter. Contiguous channels are read in packets of up to 16
-/// bytes. Operators that store write one element at a time, because packets would make their writes strided.
+/// Prepares a launch of a plan without a Conv that pools windows. Contiguous channels are read in packets of up to 16
+/// bytes; one element at a time if an operator stores a tensor, because its stores would be strided with packets.
 template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
 FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,

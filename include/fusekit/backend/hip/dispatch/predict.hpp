@@ -8,14 +8,14 @@
 
 namespace fusekit::hip {
 
-/// Predicted run: time, limiting resource, and the library's choice of schedule.
+/// Estimate for a launch: time, limiting resource, and the schedule that the library chooses.
 struct Prediction {
     double seconds;
     Bound bound;
     ScheduleFacts schedule;
-    int parts = 1;  ///< CTAs that share a tile
+    int parts = 1; ///< split-K: CTAs per tile
 
-    /// "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
+    /// Formats the prediction: "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
     FUSEKIT_H Text to_string() const {
         char time[32];
         std::snprintf(time, sizeof time, "%.3g us", 1e6 * seconds);
@@ -29,10 +29,10 @@ FUSEKIT_H inline GpuRates rates_at(GpuRates const& rates) { return rates; }
 FUSEKIT_H inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
 FUSEKIT_H inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
 
-/// Stands in for a device in validate().
+/// Device of a validate() call that checks layouts only.
 struct NoDevice {};
 
-/// Calls f with the schedules of a plan with a Conv or Gemm on a GPU, ranked by estimated time.
+/// Calls f with a Ranking: a plan's schedules on a GPU, by estimated time.
 template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
@@ -52,7 +52,7 @@ FUSEKIT_H inline Prediction best_of(Ranking const& ranking) {
 
 }  // namespace detail
 
-/// Predictions of all schedules that can compute a convolution, the library's choice first.
+/// Predictions for all schedules that can compute a convolution, the fastest first.
 struct Predictions {
     Prediction each[Ranking::most] = {};
     int count = 0;
@@ -72,7 +72,7 @@ FUSEKIT_H inline Predictions all_of(Ranking ranking) {
     return all;
 }
 
-/// Calls f with the validated views of a plan's run, at 16-byte aligned addresses.
+/// Calls f with the validated views of x and y. Their addresses are replaced by 16-byte aligned ones.
 template <class Plan, Element T, OutputElement U, int Rank, class F>
 FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y,
                           F const& f) {
@@ -85,8 +85,8 @@ FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank
 
 }  // namespace detail
 
-/// Predicts all schedules of a plan with a Conv or Gemm for a device, an architecture or its rates. Operands are
-/// assumed 16-byte aligned. Throws Error if the layouts do not fit.
+/// Predicts all schedules of a plan with a Conv or Gemm. `where` is a device, an architecture, or a GPU's rates.
+/// Operands are assumed to be 16-byte aligned. Throws Error if the layouts do not fit the plan.
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -97,7 +97,7 @@ FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bou
     });
 }
 
-/// Predicts the library's choice: BoundPlan::predict().
+/// Predicts the library's choice (BoundPlan::predict()).
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -112,7 +112,7 @@ FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& boun
     else return {};
 }
 
-/// Key of a plan's convolution of x to y in a TunedTable.
+/// Key in a TunedTable of a plan's convolution of x to y.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     return detail::with_views(bound, x, y, [&](detail::ImageView<T const> const& from, detail::ImageView<U> const& to) {

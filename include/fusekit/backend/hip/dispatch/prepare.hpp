@@ -16,8 +16,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Prepares plans of one kind of head: with the library's choice of schedule for a stream, or with the caller's
-/// schedule.
+/// Prepares launches of plans with one kind of first operator: with the schedule that the library chooses for a stream,
+/// or with the caller's schedule.
 template <detail::HeadKind kind>
 struct PrepareHead;
 
@@ -36,7 +36,7 @@ struct PrepareHead<detail::HeadKind::conv> {
     }
 };
 
-/// A Gemm is a 1x1 convolution.
+/// A Gemm is computed as a 1x1 convolution.
 template <>
 struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv> {};
 
@@ -98,12 +98,12 @@ FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> co
     detail::run(prepare(bound, x, y), *this);
 }
 
-/// Stream whose calls launch as Own::prepare() says. Borrows the stream or device that made it.
+/// Stream whose calls are launched as Own::prepare() prepares them. Refers to the stream or device that made it.
 template <class Own, class Schedule = void>
 class Directed : public Memory, public Suits<Schedule> {
 public:
     using TensorDevice = Device;
-    static constexpr bool is_handle = true;  ///< runs may be launched on a const one
+    static constexpr bool is_handle = true;  ///< calls may run on a const object
 
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
@@ -121,7 +121,7 @@ protected:
     Stream const* stream;
 };
 
-/// Runs all calls with one schedule.
+/// Stream that runs all calls with one schedule.
 template <class Schedule>
 class Scheduled : public Directed<Scheduled<Schedule>, Schedule> {
 public:
@@ -135,7 +135,8 @@ public:
     }
 };
 
-/// Runs convolutions with the schedules of a borrowed tuned table, where the table has them.
+/// Stream that runs convolutions with the schedules of a tuned table, if it has them. The table must outlive the
+/// stream.
 class Tuned : public Directed<Tuned> {
 public:
     FUSEKIT_H Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
@@ -153,8 +154,8 @@ private:
     TunedTable const* table;
 };
 
-/// Compiles kernels for channels-last tensors only. Exception: y of a weight gradient, which is filters, may have any
-/// layout.
+/// Stream whose calls compile kernels for channels-last tensors only. Exception: y of a weight gradient, which is
+/// filters, may have any layout.
 class ChannelsLast : public Directed<ChannelsLast> {
 public:
     FUSEKIT_H explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}

@@ -9,12 +9,12 @@
 
 namespace fusekit::hip::detail {
 
-/// Implicit GEMM of a Conv or Gemm: `groups` products of m x n.
+/// GEMMs of a Conv or Gemm: `groups` GEMMs of m pixels x n channels.
 struct GroupedProduct {
     std::int64_t m, n, groups;
 };
 
-/// Returns the product of a plan whose mainloop's output has shape y.
+/// Returns the GEMMs whose output, before a Pool, has shape y.
 template <class Plan, class Geometry>
 FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -25,7 +25,7 @@ FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Ind
     }
 }
 
-/// Counts the tiles of `m` pixels. In a plan with phases each phase has its own tiles.
+/// Number of tiles of `m` pixels. Each phase of a TransposedConv has its own tiles.
 template <class Plan>
 FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
                                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
@@ -33,8 +33,8 @@ FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
     else return divide_up(m, tile_m);
 }
 
-/// Tiles along the pixels of a mainloop's output y, and the slabs that contain them; each has `columns` tiles along
-/// channels.
+/// Number of tiles along the pixels of y before a Pool, and the slabs that they are divided into (slabs.hpp). There are
+/// `columns` tiles along the channels.
 struct SlabTiles {
     std::int64_t tiles;
     Slabs slabs;
@@ -54,7 +54,7 @@ FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_
             {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};
 }
 
-/// True if the weights of each matrix of a batch start at a multiple of `count` elements from the first.
+/// True if the matrices of the weights of a batch start at multiples of `count` elements from the first.
 template <class Plan>
 FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -65,14 +65,14 @@ FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     }
 }
 
-/// Returns x as the tiles of a group read it: one row of pixels if groups are matrices.
+/// View of x with the pixels of one group: if each matrix of a batch is a group, one row of pixels.
 template <class Plan, Element T>
 FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
     if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;
     return x;
 }
 
-/// True if packets of `count` pixels of a group are contiguous and aligned in x.
+/// True if `count` consecutive pixels of a group are contiguous in x and aligned to their size.
 template <class Plan, Element T>
 FUSEKIT_H bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
     return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&

@@ -11,21 +11,21 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Number of concurrent grid groups, and CTAs per group.
+/// Number of concurrent grid groups, and CTAs per group. A grid group reduces one segment (ReductionParams) at a time.
 struct GridGroups {
     unsigned count, size;
 };
 
-/// Gives a group at least `fewest` CTAs, and enough CTAs that the segments read concurrently fit the cache; more if
-/// that fills the last round better. A round takes 1 / group_size of one CTA's time, and a group has as many rounds as
-/// segments.
+/// Chooses the CTAs per grid group: at least `fewest`, and so many that the segments that are read concurrently fit L2;
+/// up to twice as many if the last segments then occupy more CTAs. Estimated time: ceil(segments / grid groups) / CTAs
+/// per group.
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                                std::int64_t fewest, std::int64_t most_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
-    if (fewest > blocks) fewest = blocks;  // the cache holds less than one segment
+    if (fewest > blocks) fewest = blocks;  // L2 holds less than one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -48,7 +48,7 @@ FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least) {
     return power;
 }
 
-/// Prepares Reducing with packets of `lanes`.
+/// Prepares a launch of Reducing with packets of `lanes` elements.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu,
                                                                        ReductionParams<Plan, T, U> params,
@@ -56,12 +56,13 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
-    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits refuses more
+    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // ensured by an assertion of the schedule (Suits)
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
-    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // CTAs with all their threads
+    // number of co-resident CTAs of all threads
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     auto const cut = [&](std::int64_t steps_of_image) {
         while (detail::divide_up(shape[0], params.slabs) * steps_of_image >= limits.steps && params.slabs < shape[0])
@@ -102,8 +103,8 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
-    // A few channels are reduced at a time, so that the cache keeps them. Several CTAs share a channel only if a
-    // processor would otherwise be idle, because a barrier takes microseconds. Columns are reduced all at once.
+    // Few channels are reduced at once, so that pass 2 finds them in L2. Several CTAs reduce one channel only if SMs
+    // would be idle otherwise, because a barrier of a grid group takes microseconds. Columns are all reduced at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
@@ -131,13 +132,14 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
                                             static_cast<int>(threads),
                                             cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
-    constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel: speed matters less there
+    // one kernel for both cases: speed matters less there
+    constexpr bool always = Steps::has_totals && pattern == Pattern::any;
     if constexpr (!always)
         if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
-/// Prepares sums over no values: each sum is a column that one CTA stores.
+/// Prepares a launch of sums over no elements, which are 0: each sum is a column that one CTA stores.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
                                                                          ReductionParams<Plan, T, U> params,
@@ -158,7 +160,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu con
 
 }  // namespace detail
 
-/// Prepares a plan that starts with a reduction with one schedule.
+/// Prepares a launch of a plan that starts with a reduction, with one schedule.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
@@ -184,7 +186,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
-    // Only Pattern::any has slabs: the loop over slabs spills 48 bytes in the kernel of planes on sm_90a.
+    // Only Pattern::any loops over slabs: on sm_90a the loop spills 48 bytes of registers with Pattern::planes.
     std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
                        steps = Steps::per_place    ? 1
                                : params.by_columns ? plane
@@ -197,7 +199,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }
 
-/// Prepares a plan that starts with a reduction with the table's schedule.
+/// Prepares a launch of a plan that starts with a reduction, with the schedule of the GPU's tuning table.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                         detail::ImageView<T const> const& x,

@@ -9,8 +9,8 @@ namespace fusekit::hip {
 
 FUSEKIT_H inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
 
-/// Prepares a plan with a Conv on tiles that params.parts.count consecutive CTAs share: a cluster, or co-resident CTAs
-/// that exchange accumulators through workspace.
+/// Prepares a launch of a Conv or Gemm with split-K: params.parts.count consecutive CTAs compute one tile. The CTAs
+/// form a cluster, or are co-resident and exchange accumulators through workspace.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_parts(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                ScheduleFacts const& schedule, std::int64_t tiles) {

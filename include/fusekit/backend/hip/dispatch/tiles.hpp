@@ -6,9 +6,9 @@
 
 namespace fusekit::hip {
 
-/// Groups the totals of `tiles` x `columns` tiles and returns their workspace bytes; 0 if a plan has no tile totals.
-/// The number of groups is about the number of tiles per group, so that the last CTAs read little; the workspace's
-/// states bound it.
+/// Divides the `tiles` x `columns` tiles into groups of about sqrt(tiles) whose totals (ChannelStatistics) are added
+/// first, and returns the bytes of workspace; 0 if the plan has no ChannelStatistics. The number of groups is limited
+/// by the workspace's counters. Refuses channels whose groups exceed that number.
 template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
@@ -18,7 +18,8 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
-        if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))  // slabs that end inside a tile
+        // the last tile of a slab is then partly empty
+        if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
             return Error(type_name<Plan>(), "y", "shape",
                          "images of a multiple of 64 pixels, where these are 2^30 or more and totalled", to_string(y));
         std::int64_t group_size = 1;
@@ -31,7 +32,7 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
     return workspace_bytes;
 }
 
-/// Prepares a plan with a Conv on `tiles` x `columns` tiles, one CTA each.
+/// Prepares a launch of a plan with a Conv or Gemm on `tiles` x `columns` tiles, one CTA each.
 template <class Plan, class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_tiles(Gpu const& gpu, Kernel<Params> const& kernel, Params& params,
                                                std::int64_t tiles, std::int64_t columns) {

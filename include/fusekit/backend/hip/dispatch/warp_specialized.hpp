@@ -7,7 +7,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Mainloop of a TMA schedule; one serves all split-K factors.
+/// Mainloop of a schedule with TMA loads; the same for all split-K factors.
 template <class Schedule, class Plan, Element T, OutputElement U>
 struct BulkMainloop {
     using Type = WarpSpecializedGemm<Plan, Schedule, T, U>;
@@ -17,8 +17,8 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// Launch of an sm_90a kernel. Empty if TMA cannot load an operand's layout, or if the program or the GPU lacks the
-/// kernel.
+/// Prepares a launch of an sm_90a kernel. Empty if TMA cannot load an operand's layout, or if the program or the GPU
+/// lacks the kernel.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
                                                                    Kernel<ConvParams<Plan, T, U>> const& kernel,
@@ -49,9 +49,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
             return *prepare_parts(gpu, kernel, params, schedule, tiles);
         }
     std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
-    // Clusters fill one GPC after another, and so place consecutive CTAs, which share an operand, close together: with
-    // all CTAs in pairs a launch takes 0.96 to 1.0 of the time on an H100. With fewer tiles than processors pairs lose
-    // up to a fifth.
+    // Consecutive CTAs read the same tile of x or w. In clusters of two they run on the same GPC: on an H100 a launch
+    // then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, pairs cost up to a fifth.
     bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
     return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
                            in_pairs ? LaunchMode::clusters : LaunchMode::plain,
@@ -83,7 +82,7 @@ struct Launcher<WarpSpecializedEntry> {
     }
 
 private:
-    /// Limits of im2col loads.
+    /// Conditions of im2col TMA loads on a filter.
     FUSEKIT_H static Unmet unmet_by_window(Filter<2> const& filter) {
         Unmet unmet;
         for (int mode = 0; mode < 2 && !unmet; ++mode) {

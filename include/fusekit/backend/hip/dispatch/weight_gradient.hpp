@@ -15,7 +15,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Chooses the loads of a tensor: packets of a group's channels if they are contiguous and aligned, else others.
+/// Chooses how x or dy is loaded: 8 or 4 channels of a group at once if they are contiguous and aligned; else by
+/// channel or by pixel, whichever is contiguous.
 template <Element T>
 FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
@@ -26,7 +27,7 @@ FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t
     return problem::channels_are_neighbours(view.layout) ? Neighbours::channels : Neighbours::pixels;
 }
 
-/// True if a Buffer at the first element reaches all elements of a tensor.
+/// True if a Buffer with the first element as base address reaches all elements of a tensor.
 template <class T>
 FUSEKIT_H bool is_near(TensorView<T> const& view) {
     OffsetRange range;
@@ -34,8 +35,8 @@ FUSEKIT_H bool is_near(TensorView<T> const& view) {
     return range.is_near(sizeof(T));
 }
 
-/// True if quads of dy's pixels are contiguous and 32-bit sums of x's offsets suffice: rows of dy's planes are
-/// dense, and offsets in x are non-negative and within half of a Buffer's reach.
+/// True if four consecutive pixels of dy are contiguous (dense rows of planes), and sums of two offsets in x fit 32
+/// bits: offsets are non-negative, and at most half of a Buffer's reach.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
@@ -49,7 +50,7 @@ FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const>
     return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
 }
 
-/// True if the rows and columns of a window fit the table of WindowOffsets.
+/// True if WindowOffsets has entries for all rows and columns of a window.
 template <Element T, int Space>
 FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     int rows = 1;
@@ -57,9 +58,10 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     return rows + filter.size[Space - 1] <= WindowOffsets<T>::most_lines;
 }
 
-/// True if WeightGradientRows can compute the problem: under each tap the quads of a row of y are 4 or 8 consecutive
-/// elements of x (RowOffsets) and fill over half of the padded rows, and channels fill the threads' fragments. Rows of
-/// x do not overlap, so that only quads of the first and last rows reach out of bounds of x (EdgeSteps).
+/// True if WeightGradientRows can compute the problem. Under each tap, four consecutive pixels of a row of y must read
+/// 4 or 8 consecutive elements of x (RowOffsets); they must fill more than half of the padded rows; channels must fill
+/// the threads' fragments. Rows of x must not overlap: then only the first and last four pixels of a row reach out of
+/// bounds of x (EdgeSteps).
 template <Element T>
 FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
                             std::int64_t group_c, std::int64_t group_k) {
@@ -70,7 +72,7 @@ FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& 
            2 * dy[3] > PaddedRows::of_row(dy[3]) && dy[0] * PaddedRows::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
 }
 
-/// With 1x1 windows merges the dense rows of each image of x and dy into one row, which fills its slots.
+/// For 1x1 windows, merges the dense rows of each image of x and dy into one row, which needs less padding.
 template <class X, class Dy>
 FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     Index<4> const &shape = x.shape, &stride = x.stride;
@@ -79,8 +81,8 @@ FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     x.stride[2] = dy.stride[2] = 0;
 }
 
-/// True if GPUs of an architecture have a tile. A run checks this, because the host pass of AMD's compiler has no
-/// target.
+/// True if GPUs of an architecture have a kernel with this tile. Tested at run time, because the host pass of AMD's
+/// compiler has no target architecture.
 template <class Tile, Element T>
 FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
@@ -96,9 +98,9 @@ FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));
 
-/// Chooses the split-K of a tile's pixels so that all of `tiles` occupy `blocks` CTAs: clusters if available, times the
-/// groups of CTAs whose accumulators of `part_bytes` each fit the workspace. A tile's accumulators are merged in
-/// `passes`.
+/// Chooses the split-K of the pixels, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times groups
+/// of CTAs that add their accumulators through workspace, of `part_bytes` per CTA. A tile's accumulators are added in
+/// `passes` passes.
 FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
                                                std::int64_t most_parts, std::int64_t part_bytes,
                                                std::size_t workspace_bytes) {
@@ -114,8 +116,9 @@ FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks the tile, channels do not fill it, or CTAs
-/// would have too many pixels. CTAs have multiples of `step` pixels of images of `plane` pixels.
+/// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels do not
+/// fill the tile, or if a CTA would reduce more than `most_pixels` pixels. `plane`: pixels of an image of dy, including
+/// padding; each CTA reduces a multiple of `step` pixels.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
@@ -146,8 +149,8 @@ FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepar
                          : 0,
         parts.cluster);
 }
-/// Launch of the first mainloop that can compute the problem. The last one can if workspace allows CTAs of fewer than
-/// `most_pixels` pixels.
+/// Prepares a launch of the first of the mainloops that can compute the problem. Refuses if the workspace is so small
+/// that a CTA would reduce more than `most_pixels` pixels.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
@@ -164,7 +167,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_
 
 }  // namespace detail
 
-/// Prepares a plan of a ConvWeightGradient, in at most `workspace_bytes`.
+/// Prepares a launch of a ConvWeightGradient, with a workspace of at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
@@ -179,7 +182,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
     params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
-        // A bias gradient for x of no channels: filters of one channel and no weights avoid a division by 0.
+        // Gradient of the bias alone, as x has no channels: one channel, no weights, so that no index is divided by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);

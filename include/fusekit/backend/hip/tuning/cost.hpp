@@ -113,7 +113,7 @@ struct CostTable {
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int parts = 1;  ///< CTAs that share a tile
+    int parts = 1; ///< split-K: CTAs per tile
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
