@@ -51,7 +51,7 @@ template <class Params>
 struct GemmKernel {
     ScheduleFacts schedule;
     Axis fast;
-    int input_packet, weight_packet; ///< elements per load of x and of the weights
+    int input_packet, weight_packet;  ///< elements per load of x and of the weights
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>

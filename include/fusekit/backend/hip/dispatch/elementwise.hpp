@@ -25,7 +25,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& 
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
-    auto const step = [&](Layout<4> const& layout) { // 0 for a single image, whose stride is not used
+    auto const step = [&](Layout<4> const& layout) {  // 0 for a single image, whose stride is not used
         return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
     params.x_step = step(params.x.layout);
@@ -65,7 +65,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) { // elements after which the operators' parameters repeat
+    auto const period = [&](std::int64_t packet) {  // elements after which the operators' parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;

@@ -29,7 +29,7 @@ struct Launcher<HaloEntry> {
                 return {};
         std::int64_t const tiles = of_y[0] * divide_up(of_y[2], shape.rows);
         std::int64_t most = gpu.processors();
-        if constexpr (Plan::totals_tiles) { // the workspace holds one warpgroup's totals per 64 pixels
+        if constexpr (Plan::totals_tiles) {  // the workspace holds one warpgroup's totals per 64 pixels
             std::int64_t const held = divide_up(of_y[0] * of_y[2] * of_y[3], 64);
             if (held < Schedule::consumers && tiles > held) return {};
             std::int64_t const blocks = held > Schedule::consumers ? held / Schedule::consumers : 1;

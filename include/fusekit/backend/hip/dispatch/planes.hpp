@@ -52,7 +52,7 @@ struct PlanesLaunch {
     Kernel<Params> kernel;
     std::int64_t tiles;
     bool channels_last;
-    bool (*encode_x)(Params&); ///< for channels-last x: encodes its tensor map
+    bool (*encode_x)(Params&);  ///< for channels-last x: encodes its tensor map
 };
 
 /// Prepares a launch of a Planes kernel. With split-K, `parts` CTAs compute one tile, at most one for each 64 channels

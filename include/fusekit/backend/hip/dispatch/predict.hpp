@@ -13,7 +13,7 @@ struct Prediction {
     double seconds;
     Bound bound;
     ScheduleFacts schedule;
-    int parts = 1; ///< split-K: CTAs per tile
+    int parts = 1;  ///< split-K: CTAs per tile
 
     /// Formats the prediction: "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
     FUSEKIT_H Text to_string() const {

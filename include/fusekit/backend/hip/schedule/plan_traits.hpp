@@ -15,12 +15,12 @@ using ElementOf = std::remove_cvref_t<decltype(*std::declval<X const&>().const_v
 
 /// Properties of a Plan with elements T of x, on which the assertions of a schedule depend.
 struct PlanTraits {
-    bool same_weights = false; ///< true if the weights have x's element type
-    bool products_of_float = false; ///< true if the operator has Products<float>: SIMT arithmetic
+    bool same_weights = false;  ///< true if the weights have x's element type
+    bool products_of_float = false;  ///< true if the operator has Products<float>: SIMT arithmetic
     bool prologue = false, pools = false;
-    bool totals = false; ///< true if ChannelStatistics follow a Conv or Gemm
-    bool by_pixel = false; ///< true if an operator reads or writes another tensor at the pixel of y
-    int total_bytes = 0; ///< bytes of one channel's accumulators in a reduction
+    bool totals = false;  ///< true if ChannelStatistics follow a Conv or Gemm
+    bool by_pixel = false;  ///< true if an operator reads or writes another tensor at the pixel of y
+    int total_bytes = 0;  ///< bytes of one channel's accumulators in a reduction
 
     FUSEKIT_H constexpr bool operator==(PlanTraits const&) const = default;
 };

@@ -7,28 +7,28 @@
 
 namespace fusekit::hip {
 
-/// Tiles for AMD's GPUs, chosen from machine code, not measured: no spills, enough LDS and enough waves.
+/// Tiles for AMD's GPUs. They are chosen from compiled code (no spills, LDS, resident waves), not by measurement.
 struct AmdTuning {
     using Architecture = arch::Amd;
 
-    /// Products take their published cycles; everything else is uncalibrated.
+    /// Multiply-adds take their published cycles; the other costs are not calibrated.
     static constexpr CostTable costs = [] {
         CostTable result;
         result.direct.arithmetic = 8;
         return result;
     }();
 
-    /// 64 KB of LDS bound the k-tiles of several CTAs.
+    /// The k-tiles are limited by 64 KB of LDS for several CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
     static constexpr bool chooses_split = false;
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
 
-    /// A wave of 64 lanes has 64 x 64 accumulators, a wave of 32 lanes 32 pixels x 64 channels: the loads leave
-    /// registers for no more.
+    /// A wave of 64 lanes has 64 pixels x 64 channels of accumulators, a wave of 32 lanes 32 pixels x 64 channels:
+    /// registers are also needed for loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
-    /// With 128 channels the products of 8-bit elements with contiguous pixels hide the cost of transposing the pixels.
+    /// With 128 channels there are enough products of 8-bit elements to hide the transposition of contiguous pixels.
     static constexpr NativeTile native_bytes[] = {native[0], {.m = 64, .n = 128, .blocks = 3}, native[1]};
     static constexpr bool native_floats = true;
 

@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// Resource that limits a launch.
+/// Resource that limits the time of a launch in the cost model.
 enum class Bound : unsigned char { arithmetic, cache, memory, latency };
 
 FUSEKIT_H constexpr char const* name_of(Bound bound) {
@@ -15,40 +15,42 @@ FUSEKIT_H constexpr char const* name_of(Bound bound) {
     return names[static_cast<int>(bound)];
 }
 
-/// A kernel's work in the model: the busiest processor computes `rounds` of tiles, each round one tile or several at
-/// once, in `steps` along GemmK.
+/// Work of the busiest SM (or compute unit) of a launch in the cost model. The SM computes `rounds` sets of tiles one
+/// after another; a set is the tiles of its resident CTAs, or one tile. Each round takes `steps` steps along GemmK. See
+/// estimate().
 struct Walk {
     double rounds, steps;
-    double arithmetic;  ///< of a step's products, in cycles
-    double cache_bytes = 0;  ///< read by a step
-    double copies = 0;  ///< least cycles of issuing a step's copies
-    double outputs = 0;  ///< of a round
-    double exchanges = 0;  ///< cycles of exchanging accumulators between CTAs that share tiles
+    double arithmetic;  ///< cycles of a step's products, at the published rate
+    double cache_bytes = 0;  ///< bytes that a step reads from L2
+    double copies = 0;  ///< cycles to issue a step's copies, as a lower bound of the step
+    double outputs = 0;  ///< elements of y that a round stores
+    double exchanges = 0;  ///< cycles in which the CTAs of a split tile add their accumulators
 };
 
-/// Measured overheads of a kind of schedule beyond its products, in cycles.
+/// Costs of a kind of schedule beyond its products, in cycles; fitted to measurements.
 struct Costs {
     double launch = 0;  ///< before the first step and after the last round
-    double round = 0, output = 0;  ///< per round beyond its steps, and per output of a round
-    double step = 0, least_step = 0;  ///< per step beyond its products, and the least cycles of a whole step
-    double arithmetic = 1;  ///< factor on the products' published cycles
+    double round = 0, output = 0;  ///< per round beyond its steps; per element of y that a round stores
+    double step = 0, least_step = 0;  ///< per step beyond its products; least cycles of a step
+    double arithmetic = 1;  ///< factor on the published cycles of the products
 };
 
-/// Split-K: at most `most_tiles` tiles per processor are split. Each doubling of the CTAs per tile costs
-/// `cluster_cycles` in clusters, or `workspace_cycles` through workspace, for each of the processor's CTAs.
+/// Split-K: used for at most `most_tiles` tiles per SM. Each doubling of the CTAs per tile costs an SM, for each of its
+/// CTAs, `cluster_cycles` with clusters or `workspace_cycles` through workspace.
 struct SplitCosts {
     int most_tiles = 0;
     double cluster_cycles = 0, workspace_cycles = 0;
 };
 
-/// Costs of WarpSpecialized's TMA loads beside its products, in cycles unless another unit is named.
+/// Costs of WarpSpecialized's TMA loads and SMEM beyond its products, in cycles unless another unit is named.
 struct TmaCosts {
-    double ping_pong_last_round = 1;  ///< least share of a full round that a partly filled last round costs
+    double ping_pong_last_round = 1;  ///< a partly filled last round costs at least this fraction of a full one
     double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
-    double narrow_row = 0, short_row = 0;  ///< a copied row that x's channels do not fill; a row of less than 128 bytes
-    double row_beyond = 0;  ///< a row of filters past the last filter,
-    double processors_beyond = 1;  ///< plus one cycle per this many processors that copy such rows
-    int split_processors = 1;  ///< split tiles use at most this fraction of the processors
+    /// per copied row with fewer channels than a k-tile; per row of less than 128 bytes
+    double narrow_row = 0, short_row = 0;
+    double row_beyond = 0;  ///< per copied row past the last filter,
+    double processors_beyond = 1;  ///< plus one cycle for every processors_beyond SMs that copy such rows
+    int split_processors = 1;  ///< split tiles use at most 1 / split_processors of the SMs
 };
 
 /// Plain arithmetic: waves of 32 lanes on `schedulers` schedulers. A tile of m x n issues 1 + loads / m + loads / n
@@ -74,31 +76,32 @@ struct WeightCosts {
     double merge = 0, merge_accumulators = 0;  ///< merge through workspace, the latter per group
 };
 
-/// One of this many processors runs no cluster of 8 or 4 CTAs.
+/// Fraction of the SMs that cannot run clusters of 8 CTAs, 1 / of_8, or of 4 CTAs, 1 / of_4.
 struct IdleInClusters {
     int of_8 = 1, of_4 = 1;
 };
 
-/// Groups with fewer output channels leave most of an MMA instruction's columns empty.
+/// Groups of fewer output channels leave most of the columns of an MMA instruction unused.
 inline constexpr std::int64_t least_matrix_channels = 16;
 
-/// Groups with at most this many output channels leave most of a tile empty; Direct computes them.
+/// Groups of at most this many output channels are computed by Direct, because most of a tile would be empty.
 inline constexpr std::int64_t direct_max_group_channels = 4;
 
-/// Threads per processor that saturate memory bandwidth: small tensors are cut into at least this many.
+/// Threads per SM that saturate memory bandwidth. Small tensors are divided among at least this many threads per SM.
 inline constexpr std::int64_t min_threads_per_processor = 1024;
 
 /// Cycles of sm_90a's matrix units for 64 rows x `columns` columns x 32 bytes of GemmK.
 FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 
-/// Costs of all schedules, and the fraction of memory bandwidth that kernels reach.
+/// Costs of all schedules, and the fraction of the peak memory bandwidth that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_in_turns, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
-    /// Costs that statistics add to the two kinds of TMA schedules: per round in which each tile stores its own totals.
+    /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles; costs per round
+    /// only if each tile stores its own totals.
     Costs totals, totals_in_turns;
-    Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps
+    Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps between rows
     SplitCosts split, matrix_split, bulk_split;
     TmaCosts tma;
     SimtCosts simt = {};
@@ -106,21 +109,22 @@ struct CostTable {
     WeightCosts weights = {};
     IdleInClusters idle;
     double memory_share = 0.85;
-    double clock_share = 1;  ///< fraction of the peak clock under load
+    double clock_share = 1;  ///< clock under load, as a fraction of the peak clock
 };
 
-/// Seconds of a launch, and the resource with the largest share.
+/// Estimated seconds of a launch, and the resource that limits it.
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int parts = 1; ///< split-K: CTAs per tile
+    int parts = 1;  ///< split-K: CTAs per tile
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
 };
 
-/// Time of a walk whose tensors have `bytes`. Memory time and processor time overlap except at their ends: the model
-/// takes (a^4 + b^4)^(1/4), which is 1.19 of the longer if both are equal.
+/// Estimated time of a launch that does `walk` and moves `bytes` to and from memory. With a the time of the SMs and b
+/// the time of memory, the model takes (a^4 + b^4)^(1/4), because the two overlap except at the start and the end; if a
+/// = b, this is 1.19 a.
 FUSEKIT_H constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
                                       GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * walk.arithmetic,
@@ -134,7 +138,7 @@ FUSEKIT_H constexpr Estimate estimate(Walk const& walk, Costs const& costs, doub
     double const longer = processors > memory ? processors : memory,
                  shorter = processors > memory ? memory : processors, share = longer > 0 ? shorter / longer : 0,
                  square = share * share;
-    // (1 + q^4)^(1/4), within 0.3 %
+    // (1 + share^4)^(1/4), within 0.3 %
     double const more = 1 + square * square * (0.2467 - 0.0575 * square * square);
     Bound const bound = memory > processors                                            ? Bound::memory
                         : rest > steps || step > (products > cache ? products : cache) ? Bound::latency

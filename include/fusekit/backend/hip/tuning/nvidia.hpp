@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// Tiles and costs measured on an H200 and an H100, sm_90.
+/// Tiles and costs for sm_90, measured on an H200 and an H100. Other NVIDIA GPUs use them too.
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
@@ -48,7 +48,7 @@ struct NvidiaTuning {
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
-        // H100: splitting over more CTAs than a quarter of the processors gained nothing.
+        // On an H100 more split CTAs than a quarter of the SMs gained nothing.
         .tma = {.ping_pong_last_round = 0.675,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
@@ -68,31 +68,32 @@ struct NvidiaTuning {
                     .cluster_accumulators = 55,
                     .merge = 8700,
                     .merge_accumulators = 70},
-        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 processors 120 run clusters of 8, 124 clusters of 4
+        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 124 clusters of 4
         .memory_share = 0.83};
 
-    /// Deep k-tiles pay, because SMEM holds the stages of many CTAs.
+    /// Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    /// Tile of split-K: few CTAs are resident on an SM, so each may use more registers.
+    /// Tile for split-K. A CTA may use more registers, because few CTAs are resident on an SM.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
-    /// Tiles and k-tiles of `gemm`: before sm_80 the arithmetic is plain.
+    /// The tiles and k-tiles of `gemm`: before sm_80 NativeGemm computes in SIMT arithmetic.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 4, .k = 16}};
     static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
-    /// Float: a CTA of 128 x 128 takes all registers and SMEM of a processor.
+    /// Float: a CTA of 128 x 128 takes all registers and SMEM of an SM.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
     static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// Best five of thirteen tiles on 13 layers of batch 1, 8, 64 and 256: within 0.3 % of all thirteen.
+    /// The best five of thirteen tiles on 13 layers of batch 1, 8, 64 and 256; times are within 0.3 % of all
+    /// thirteen's.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -102,7 +103,7 @@ struct NvidiaTuning {
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
-    /// Tiles of int8. Rows of 64 bytes serve TileN = 64.
+    /// Tiles of int8. Tiles with TileN = 64 have k-tiles of 64 bytes.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -110,15 +111,15 @@ struct NvidiaTuning {
         {.m = 256, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Tiles of 8-bit floats: the accumulators of a k-block need registers beside the tile's, and with cooperative
-    /// roles one warpgroup promotes while others multiply. Best four of eleven.
+    /// Tiles of 8-bit floats. The accumulators of a k-block need registers in addition to the tile's accumulators. With
+    /// cooperative roles one warpgroup promotes its sums while the others multiply. The best four of eleven tiles.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 96, .n = 128, .stages = 7},
         {.m = 64, .n = 128, .stages = 8},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Tiles of weight gradients. Tiles for any number of pixels promote their accumulators.
+    /// Tiles of weight gradients. Those that promote their accumulators have no limit on the number of pixels.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
@@ -126,13 +127,15 @@ struct NvidiaTuning {
     static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
-    /// Whole images of 14 x 14 and rows of larger ones; two images of 7 x 7, four of float.
+    /// 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7 per tile; 56
+    /// pixels, float: four.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
                                 planes_float[] = {{.pixels = 240, .parts = 1}, {.pixels = 56, .parts = 4}};
 
-    /// Few registers, many threads and one load per thread come closest to the bandwidth of a copy: more loads in
-    /// flight slow memory down. Per-pixel parameters and stores of operators need registers and benefit from more
-    /// steps. A thread loads 16 bytes at once, or 8 elements of 8 bits, which is what its registers hold.
+    /// One load per thread and many threads of few registers come closest to the bandwidth of a copy; more loads in
+    /// flight are slower. Plans with parameters per pixel, or operators that store tensors, need more registers per
+    /// thread, and gain from more iterations. A load is 16 bytes; for 8-bit elements 8, because the registers of a
+    /// thread hold 8 elements.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;
         if (plan.stores)

@@ -6,22 +6,24 @@
 
 namespace fusekit::hip {
 
-/// Published rates of a GPU; of one chip of the architecture if no GPU is present. A product is one multiply-add. L2
-/// bandwidth and launch latency are not published.
+/// Published rates of a GPU, for the cost model; if no GPU is present, of one chip of the architecture. A product is
+/// one multiply-add. "Processor" is an SM of NVIDIA's or a compute unit of AMD's GPUs; comments call both SM. L2
+/// bandwidth and launch latency are not published: they are measured or estimated.
 struct GpuRates {
     Architecture architecture = {};
-    int processors;  ///< compute units or streaming multiprocessors
-    double clock;  ///< peak, in Hz
-    double products;  ///< float products without matrix units, per processor and cycle
-    double half_products, int8_products;  ///< on matrix units or dot instructions, per processor and cycle; 0 if none
-    double cache_bytes;  ///< from L2, per processor and cycle
-    double memory_bytes;  ///< bytes/s of memory
-    double launch;  ///< seconds between two empty kernels of a graph
+    int processors;  ///< SMs or compute units
+    double clock;  ///< peak, Hz
+    double products;  ///< float multiply-adds in SIMT arithmetic, per SM and cycle
+    /// multiply-adds of 16 and of 8 bits on tensor cores or by dot instructions, per SM and cycle; 0 if none
+    double half_products, int8_products;
+    double cache_bytes;  ///< bytes from L2, per SM and cycle
+    double memory_bytes;  ///< bytes of memory per second
+    double launch;  ///< seconds from one empty kernel to the next in a graph
 };
 
 namespace arch {
 
-/// Fallback: a small GPU.
+/// Fallback for an unknown GPU: the rates of a small one.
 FUSEKIT_H constexpr GpuRates rates_of(Any) {
     return {.processors = 16,
             .clock = 1e9,
@@ -33,8 +35,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Any) {
             .launch = 3e-6};
 }
 
-/// AMD Instinct MI100: AMD's CDNA white paper, table 1, and its data sheet. L2: half of the white paper's 128 bytes a
-/// cycle for each of 32 channels. No AMD GPU has been measured.
+/// AMD Instinct MI100. Sources: AMD's CDNA white paper, table 1, and data sheet. L2: half of the white paper's 128
+/// bytes per cycle for each of 32 channels. Not measured; nor is any other AMD GPU.
 FUSEKIT_H constexpr GpuRates rates_of(Amd) {
     return {.processors = 120,
             .clock = 1.502e9,
@@ -45,7 +47,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Amd) {
             .memory_bytes = 1228e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI210, its data sheet.
+/// AMD Instinct MI210. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx90a) {
     return {.processors = 104,
             .clock = 1.7e9,
@@ -56,7 +58,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx90a) {
             .memory_bytes = 1638e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI300X, its data sheet, and AMD's CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
+/// AMD Instinct MI300X. Sources: data sheet; CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx942) {
     return {.processors = 304,
             .clock = 2.1e9,
@@ -67,7 +69,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx942) {
             .memory_bytes = 5300e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI355X, its data sheet.
+/// AMD Instinct MI355X. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx950) {
     return {.processors = 256,
             .clock = 2.4e9,
@@ -78,7 +80,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx950) {
             .memory_bytes = 8000e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 6800 XT, its product page.
+/// AMD Radeon RX 6800 XT. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx1030) {
     return {.processors = 72,
             .clock = 2.25e9,
@@ -89,7 +91,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx1030) {
             .memory_bytes = 512e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 7900 XTX, its product page.
+/// AMD Radeon RX 7900 XTX. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx11) {
     return {.processors = 96,
             .clock = 2.5e9,
@@ -100,7 +102,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx11) {
             .memory_bytes = 960e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 9070 XT, its product page.
+/// AMD Radeon RX 9070 XT. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx12) {
     return {.processors = 64,
             .clock = 2.97e9,
@@ -112,7 +114,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx12) {
             .launch = 3e-6};
 }
 
-/// NVIDIA T4, its data sheet. Multiply-adds a cycle: the CUDA C++ Programming Guide's table of arithmetic throughput.
+/// NVIDIA T4. Sources: data sheet; multiply-adds per cycle: CUDA C++ Programming Guide, table of arithmetic throughput.
 FUSEKIT_H constexpr GpuRates rates_of(Nvidia) {
     return {.processors = 40,
             .clock = 1.59e9,
@@ -123,7 +125,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Nvidia) {
             .memory_bytes = 320e9,
             .launch = 1.5e-6};
 }
-/// NVIDIA A100, the Ampere architecture's white paper; its L2 gives 5120 bytes a cycle.
+/// NVIDIA A100. Source: Ampere architecture white paper; L2: 5120 bytes per cycle.
 FUSEKIT_H constexpr GpuRates rates_of(Sm80) {
     return {.processors = 108,
             .clock = 1.41e9,
@@ -134,7 +136,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm80) {
             .memory_bytes = 1555e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA A10, its data sheet.
+/// NVIDIA A10. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Sm86) {
     return {.processors = 72,
             .clock = 1.695e9,
@@ -145,7 +147,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm86) {
             .memory_bytes = 600e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA L40S, its data sheet.
+/// NVIDIA L40S. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
     return {.processors = 142,
             .clock = 2.52e9,
@@ -156,7 +158,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
             .memory_bytes = 864e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA H200, its data sheet and the Hopper architecture's white paper. L2 bandwidth and launch latency are measured.
+/// NVIDIA H200. Sources: data sheet; Hopper architecture white paper. L2 bandwidth and launch latency are measured.
 FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
     return {.processors = 132,
             .clock = 1.98e9,
@@ -170,14 +172,14 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
 
 }  // namespace arch
 
-/// Rates of an architecture's GPUs.
+/// Rates of one chip of an architecture.
 FUSEKIT_H constexpr GpuRates rates_of(Architecture architecture) {
     GpuRates rates = with_tag(architecture, []<class Tag>(Tag tag) { return arch::rates_of(tag); });
     rates.architecture = architecture;
     return rates;
 }
 
-/// Rates of a GPU, with the driver's figures in place of published ones where it reports them.
+/// Rates of a GPU. The number of SMs, the clock and the memory bandwidth are the driver's, if the driver reports them.
 FUSEKIT_H inline GpuRates rates_of(Gpu const& gpu) {
     GpuRates rates = rates_of(gpu.architecture());
     rates.processors = gpu.processors();

@@ -13,13 +13,13 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Number of tags that this one extends, itself included.
+/// Number of base classes of an architecture's tag among Tags, including the tag itself.
 template <class Tag, class... Tags>
 consteval int depth_among(List<Tags...>) {
     return (0 + ... + std::is_base_of_v<Tags, Tag>);
 }
 
-/// Index of the table that describes a tag most closely; -1 if none does.
+/// Index of the tuning table for a tag: the table of the most derived base class of the tag; -1 if there is none.
 template <class Tag, class... Tunings>
 FUSEKIT_H constexpr int nearest_tuning(List<Tunings...>) {
     int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
@@ -31,7 +31,7 @@ FUSEKIT_H constexpr int nearest_tuning(List<Tunings...>) {
     return best;
 }
 
-/// Types of a table for which Keeps<index> is true.
+/// List of the types whose index i has Keeps<i>::value.
 template <template <int> class Keeps, int number, class... Types>
 struct Kept {
     using Type = List<>;
@@ -40,7 +40,8 @@ template <template <int> class Keeps, int number, class First, class... Rest>
 struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, List<First>, List<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
-/// Tables of the program's targets, for which IsTargeted<Tag> is true. Other tables get no kernels.
+/// Tuning tables of the program's targets, the architectures with IsTargeted<Tag>. Kernels of other tables are not
+/// compiled.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>
@@ -58,11 +59,11 @@ struct IsTargeted : std::bool_constant<arch::is_targeted<Tag>> {};
 
 }  // namespace detail
 
-/// Tables that this program has kernels of.
+/// Tuning tables whose kernels this program contains.
 using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTuning, NvidiaTuning>::Type;
 
-/// Calls f(Tuning{}) with the compiled table that describes an architecture most closely; with the first table if none
-/// does.
+/// Calls f(Tuning{}) with the compiled table for an architecture (nearest_tuning()); with the first table if there is
+/// none.
 template <class... Tunings, class F>
 FUSEKIT_H auto with_tuning(List<Tunings...> tunings, Architecture architecture, F f) {
     int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });

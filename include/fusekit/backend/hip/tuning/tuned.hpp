@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Key of a measured convolution: extents, filter, x's type, and channels-last flags of x and y.
+/// Key of a measured convolution: extents, filter, x's element type, and whether x and y are channels-last.
 struct TunedKey {
     DataType type;
     bool x_channels_last, y_channels_last;
@@ -21,15 +21,15 @@ struct TunedKey {
     FUSEKIT_H friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
-/// A convolution's fastest measured schedule; `parts` CTAs share a tile.
+/// A convolution and the schedule that was measured as fastest; `parts`: CTAs per tile (split-K).
 struct TunedProblem {
     TunedKey key;
     ScheduleFacts schedule;
     int parts = 1;
 };
 
-/// Result of tools/tune on one GPU: problems sorted by key, borrowed, and the measured time of each kind of schedule
-/// relative to the model's. A value without hidden state: device.tuned(table) runs with it.
+/// Measurements of one GPU by tools/tune: `problems`, an array that the table refers to, sorted by key; and for each
+/// kind of schedule the ratio of measured to estimated time. device.tuned(table) runs with a table.
 struct TunedTable {
     static constexpr int kinds = static_cast<int>(ScheduleKind::direct) + 1;
 
@@ -38,7 +38,7 @@ struct TunedTable {
     int count = 0;
     double factors[kinds] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-    /// Returns the problem with this key; null if it was not measured.
+    /// Returns the problem with this key; null if that problem was not measured.
     FUSEKIT_H constexpr TunedProblem const* find(TunedKey const& key) const {
         int begin = 0, end = count;
         while (begin < end) {

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// A weight gradient as a GEMM: channels of y; blocks of 64 columns, one for the bias gradient; pixels; bytes of x and
-/// dy. Windows use im2col boxes.
+/// GEMM of a weight gradient: `channels` of y, `blocks` of 64 columns (taps x channels of x, plus one block for the
+/// bias gradient), reduced over `pixels`; `bytes` of x and dy. has_windows: x is loaded by im2col TMA.
 struct WeightProduct {
     std::int64_t channels, blocks, pixels;
     bool has_windows;
@@ -21,16 +21,16 @@ struct WeightProduct {
     }
 };
 
-/// Limits of split-K: processors, CTAs per cluster, and workspace.
+/// Limits of split-K: SMs, CTAs per cluster, and workspace.
 struct SharingLimits {
     int processors;
     unsigned most_cluster;
     std::size_t workspace_bytes;
 };
 
-/// Split-K of a tile's pixels over CTAs, and the cycles of the product.
+/// Split of a tile's pixels among CTAs, and the estimated cycles of the weight gradient.
 struct WeightShares {
-    static constexpr double never = 1e300;  ///< if a CTA would have too many pixels
+    static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
     BlockParts parts;
     double cycles;
@@ -52,8 +52,8 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, W
     return longer > copies ? longer : copies;
 }
 
-/// Number of co-resident clusters with one CTA per processor. A cluster runs within one GPC of 16 processors or more;
-/// 132 processors run 31 clusters of 4 and 15 of 8.
+/// Number of co-resident clusters with one CTA per SM. A cluster runs within one GPC, of 16 SMs or more; an H100's 132
+/// SMs run 31 clusters of 4 CTAs or 15 of 8.
 FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
     int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
