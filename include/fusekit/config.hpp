@@ -60,7 +60,8 @@ template <class Error>
 
 }  // namespace fusekit::detail
 
-/// A backend, problem/ and runtime/ write detail::x for their own x or, if they have none, for fusekit::detail's.
+/// Names in fusekit::detail are also found as detail::x in the namespaces of problem/, runtime/ and the backends, which
+/// have a detail of their own.
 namespace fusekit::problem::detail {
 using namespace fusekit::detail;
 }

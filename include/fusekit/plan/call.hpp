@@ -64,7 +64,8 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// Element type of X as the application wrote it: __half, not the fk::half that has its bits. U, unless U is void.
+/// Element type of a new y: U, or, if U is void, the type in X as the application wrote it, such as __half, not
+/// fk::half.
 template <class X, class U = void>
 struct GivenOf {
     using Type = U;

@@ -5,8 +5,8 @@
 
 namespace fusekit::detail {
 
-/// Replaces an operator with side effects (Store, Amax, ChannelStatistics) when values are recomputed: y = x, and
-/// nothing is stored.
+/// Operator that replaces Op when a backward pass recomputes values: y = x without Op's side effects. Op is a Store,
+/// StoreMask, Amax or ChannelStatistics.
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;
@@ -45,8 +45,8 @@ struct ReplayedOf<Op> {
     using Type = Passing<Op>;
 };
 
-/// Operator that recomputes Op's forward value in a backward pass: BatchNormTraining loads the statistics that the
-/// forward run saved, and an operator that stores beside y becomes Passing<Op>.
+/// Operator that recomputes Op's output in a backward pass: Op itself; Passing<Op> if Op has side effects; for
+/// BatchNormTraining, an operator that loads the statistics that the forward run saved.
 template <class Op>
 using Replayed = typename ReplayedOf<Op>::Type;
 

@@ -74,7 +74,7 @@ private:
 
 namespace detail {
 
-/// AnyOf the modes that follow void, which lets each be preceded by a comma.
+/// AnyOf<Modes...>. The first argument is ignored, so that FUSEKIT_NEXT_TYPE can write a comma before every mode.
 template <class, class... Modes>
 struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
 

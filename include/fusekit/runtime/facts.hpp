@@ -42,7 +42,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     return nullptr;
 }
 
-/// First operator of a set's plans that accepts the descriptor; null if there is none.
+/// First operator, among all plans of a set, that accepts the descriptor; null if none does.
 FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)

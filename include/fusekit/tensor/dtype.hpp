@@ -162,11 +162,11 @@ struct StoredAsOf {
 template <class T>
 struct StoredAsOf<T, void> : StoredAsOf<T, float> {};  // a view of T does not compile
 
-/// ElementOf<T>, const if T is const.
+/// Type in which elements of T are read and written: ElementOf<T>, const if T is const.
 template <class T>
 using StoredAs = typename StoredAsOf<T>::Type;
 
-/// Casts a pointer to the stored element type.
+/// Casts a pointer to T to a pointer to the type in which elements of T are read and written.
 template <class T>
 FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
     if constexpr (std::is_same_v<StoredAs<T>, T>) return data;

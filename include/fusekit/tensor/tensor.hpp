@@ -22,7 +22,7 @@ public:
     using Memory = typename Device::Memory;
     static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is no element
     using Given = T;  ///< element type of the application
-    using Stored = detail::StoredAs<T>;  ///< stored element type
+    using Stored = detail::StoredAs<T>;  ///< type in which elements are read and written
 
     /// Allocates uninitialised memory for every element of `layout`; a null pointer if it has none. Throws what the
     /// device's allocate throws.

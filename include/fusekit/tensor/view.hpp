@@ -19,7 +19,7 @@ struct TensorView {
                   "__nv_bfloat16, __hip_bfloat16, hip_bfloat16, __bf16, std::int8_t or __nv_fp8_e4m3 and its like, "
                   "which have the bits of one of them");
     using Given = T;  ///< element type of the application
-    using Stored = detail::StoredAs<T>;  ///< stored element type
+    using Stored = detail::StoredAs<T>;  ///< type in which elements are read and written
 
     T* data;
     Layout<Rank> layout;
@@ -54,7 +54,7 @@ struct TensorView {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    /// The same view with the stored element type.
+    /// The same view with element type Stored.
     FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {

@@ -156,7 +156,8 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
            last_inside + 3 + window - left < shape[3];
 }
 
-/// Returns the error of an operand whose offsets exceed 32 bits, if any. `gemm` returns the name of a head of matrices.
+/// Error of an operand whose offsets exceed 32 bits, if any. `gemm` returns the operator's name if x is a batch of
+/// matrices.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
                                       detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,

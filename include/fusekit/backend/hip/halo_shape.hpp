@@ -28,8 +28,8 @@ struct HaloShape {
     FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch * row_bytes; }
     FUSEKIT_HD constexpr int bytes_of_y() const { return rows * pitch * ResultBytes; }
-    /// Bytes of one SMEM stage. The last tap's MMAs read `Pixels` pixels from the tap's offset on, and the output tile
-    /// reuses the stage.
+    /// Bytes of one SMEM stage, which holds the tile of x, then the tile of y. Includes the pixels past the tile of x
+    /// that the last tap's MMAs read: `Pixels` pixels from the tap's offset on.
     FUSEKIT_HD constexpr int stage_bytes() const {
         int most = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;
         for (int const bytes : {bytes_of_x(), Pixels * ResultBytes}) most = bytes > most ? bytes : most;

@@ -44,7 +44,6 @@ FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (flo
 ///
 /// Runs from several threads on one Device are serialized; use one Device per thread to overlap them. fork() waits for
 /// runs; in the child process, which inherits no threads, a Device computes on the calling thread.
-/// runs; in the child, which inherits no threads, a Device computes on the calling thread.
 //
 // POSIX threads: <pthread.h> takes 0.02 s to include, <thread> 0.25 s. OpenMP needs -fopenmp from every user and
 // silently runs on one core without it; oneTBB is a package.

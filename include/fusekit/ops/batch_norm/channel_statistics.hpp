@@ -48,7 +48,7 @@ struct ChannelStatistics {
         return x;
     }
 
-    /// The first value added becomes the shift.
+    /// Sums of x - shift and of (x - shift)^2. The shift is the first value added.
     template <class V>
     struct Accumulator : detail::MomentsAccumulator<V> {
         V begun{};

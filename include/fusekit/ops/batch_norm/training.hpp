@@ -44,8 +44,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Scale and shift of a normalized value: y = x * scale + shift. Channelwise or Placewise; prepared before the
-    /// batch statistics are known.
+    /// Parameters of y = x * scale + shift for a normalized x: per channel (Spatial) or per pixel (PerActivation). They
+    /// are prepared before the batch statistics are known.
     struct Affine {
         using Args = BatchNormTraining::Args;
         static constexpr auto stage = Stage::normalization;
@@ -88,7 +88,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         Base::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    /// Recomputes y from the saved statistics: Channelwise or Placewise.
+    /// Operator of a backward pass that recomputes y from saved_mean and saved_inverse_deviation, per channel or per
+    /// pixel.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
         static constexpr int flops_per_element = Base::per_place ? 4 : 3;

@@ -60,7 +60,7 @@ public:
                 for (int word = 0; word < 4; ++word)
 #pragma unroll
                     for (unsigned j = 0; j < 8; ++j)
-                        // (8, 8) += over the k of one 32-bit word
+                        // sums (8 pixels, 8 channels) += x (8, k) w (8, k)^T over the indices k in one 32-bit word
                         fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);
             }
         }

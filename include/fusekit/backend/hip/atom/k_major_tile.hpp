@@ -19,7 +19,7 @@ public:
     __device__ Operand* at(unsigned k, unsigned row) { return &values[k][row]; }
     __device__ Operand const* at(unsigned k, unsigned row) const { return &values[k][row]; }
 
-    /// Stores `Count` consecutive k of one row from `k` on; operand(i) is element i.
+    /// Stores a row's elements at indices k to k + Count - 1 of GemmK; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
 #pragma unroll

@@ -62,7 +62,8 @@ struct NativeUnit<ExactHalf, arch::Gfx90a> {
     using Type = void;
 };
 
-/// Operand type of a gradient's MMA: has at least T's exponent range.
+/// Type to which elements T are converted for the MMAs of a gradient: one with at least T's exponent range, because
+/// gradients are small.
 template <class T>
 using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, T>;
 

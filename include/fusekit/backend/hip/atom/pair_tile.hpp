@@ -8,7 +8,6 @@ namespace fusekit::hip {
 /// Operand tile b of sparse MMAs: a RowTile whose rows hold two pixels each. Each group of four elements of a row has
 /// two indices k of GemmK for two pixels: for one-byte elements (k0, k1) of the first pixel, then of the second; for
 /// wider elements both pixels at k0, then both at k1.
-/// first index, then of the second.
 template <class T, int Size, int RowBytes>
 class PairTile : public RowTile<T, Size / 2, 2 * RowBytes> {
 public:

@@ -26,7 +26,8 @@ public:
     __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
         __builtin_memcpy(__builtin_assume_aligned(static_cast<void*>(at(k, row)), 16), &words, sizeof words);
     }
-    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
+    /// Stores a row's elements at indices k to k + Count - 1 of GemmK, k a multiple of Count; operand(i) returns
+    /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);

@@ -66,14 +66,14 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    /// Identifies the k-tile whose loads are issued next or are in flight.
+    /// A k-tile whose loads are to be issued or are in flight.
     struct Step {
-        int in_table;  ///< index in the table of its first offset
+        int in_table;  ///< index in the table of the k-tile's first offset
         typename Prologue::Args const& prologue;
     };
 
-    /// Computes the table for k-tile `step` and some that follow, if `step` is the first of a table and `exists`. All
-    /// threads call it.
+    /// Computes the table for k-tile `step` and some that follow, if `step` is the first k-tile of a table and `exists`
+    /// is true: the k-tile is not past the end. All threads call it.
     __device__ Step prepare(int step, bool exists) {
         if (exists && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);

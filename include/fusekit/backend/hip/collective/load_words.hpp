@@ -11,16 +11,16 @@
 
 namespace fusekit::hip {
 
-/// TileAlongK for an operand tile that is stored in 16-byte chunks: a chunk stays in four registers between memory and
-/// SMEM, or, unconverted, is copied asynchronously if the processor can (arch/async_copy.hpp). Single elements would be
-/// unpacked before the loads complete, which would stall. Padding is read as zeros from memory, so that no load is
-/// behind a branch.
+/// A thread's share of an operand tile, Size rows x TileK indices of GemmK, in 16-byte chunks along GemmK. A chunk
+/// stays in four registers between memory and SMEM, or, if elements are not converted and the processor can
+/// (arch/async_copy.hpp), is copied asynchronously. Single elements would be unpacked before the loads complete, which
+/// would stall. Padding is read as zeros from memory, so that no load is behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
 
-    /// Constructs as TileAlongK does.
+    /// Same parameters as TileAlongK (load_tile.hpp).
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {

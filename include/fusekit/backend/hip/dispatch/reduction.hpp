@@ -61,7 +61,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
-    // number of co-resident CTAs of all threads
+    // number of co-resident CTAs with the schedule's full number of threads
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     auto const cut = [&](std::int64_t steps_of_image) {
@@ -132,7 +132,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
                                             static_cast<int>(threads),
                                             cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
-    // one kernel for both cases: speed matters less there
+    // with Pattern::any, only the kernel with parts is compiled, because its speed matters less
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;
     if constexpr (!always)
         if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});

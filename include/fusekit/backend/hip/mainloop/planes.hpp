@@ -139,7 +139,6 @@ private:
     /// Waits for and releases the stages of a tile in which the warpgroup has no channels. Only thread 0 waits for each
     /// stage; the other threads wait for thread 0 at the end: otherwise the barrier could advance by two phases before
     /// they wait, and its parity would be ambiguous.
-    /// phase.
     __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
 #pragma unroll 1

@@ -60,7 +60,8 @@ public:
 
     __device__ Term const& term(int i) const { return terms[i]; }
 
-    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
+    /// Stores a row's elements at indices k to k + Count - 1 of GemmK, k a multiple of Count; operand(i) returns
+    /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         float left[Count];

@@ -19,7 +19,8 @@ public:
     __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
     __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
 
-    /// Stores `Count` consecutive k of one row from `k` on, a multiple of Count; operand(i) is element i.
+    /// Stores a row's elements at indices k to k + Count - 1 of GemmK, k a multiple of Count; operand(i) returns
+    /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);

@@ -23,7 +23,7 @@ FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates 
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
 
-/// Registry entry of Direct.
+/// Entry of Direct in the list of schedules (list.hpp).
 struct DirectEntry {
     static constexpr char const* name = "Direct";
     static constexpr bool on_matrix_units = false, by_tma = false;

@@ -22,7 +22,7 @@ concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
     Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
 };
 
-/// Registry entry of Elementwise.
+/// Entry of Elementwise in the list of schedules (list.hpp).
 struct ElementwiseEntry {
     static constexpr char const* name = "Elementwise";
 

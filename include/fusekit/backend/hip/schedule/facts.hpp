@@ -5,15 +5,15 @@
 
 namespace fusekit::hip {
 
-/// True for a type with threads and blocks. A type is a schedule of a kind if it has all numbers of that kind.
+/// True for a type with the members threads and blocks, which every schedule has.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 
 /// Index of a schedule in the list of schedules, where the enumerators are (list.hpp).
 enum class ScheduleKind : unsigned char;
 
-/// Numbers of a schedule's type as a value, for run-time decisions and messages. Numbers that a kind does not have are
-/// 0.
+/// Template arguments of a schedule's type as a run-time value, for decisions and messages. Members that a kind of
+/// schedule does not have are 0.
 struct ScheduleFacts {
     ScheduleKind kind{};
     bool splits = false;  ///< several CTAs reduce one tile along GemmK

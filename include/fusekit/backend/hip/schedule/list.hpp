@@ -18,28 +18,29 @@ namespace fusekit::hip {
 
 /// Schedules of plans with a Conv or Gemm, in the order of ScheduleKind.
 //
-// An entry is a type with
-//   name                            as refusals print it
-//   describes<Schedule>             true if a type has the numbers of this schedule
-//   runs<Plan>                      true if it computes plans with such a head
+// An entry describes one schedule template to the library. It is a type with
+//   name                            name in messages
+//   describes<Schedule>             true if Schedule has the members of this schedule template
+//   runs<Plan>                      true if the schedule computes plans with Plan's kind of head
 //   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type, each stated once
 //   CanImplement<Schedule>::takes<X>(epilogue, bound)
 //                                   at compile time: checks the schedule's numbers and conditions(); a static_assert
 //                                   names the condition that failed. The device's type calls it directly, because
 //                                   compilers print the whole call chain of an error.
-//   splits<Schedule, T, PlanTraits> true if Split supports it
-// and, in this list,
-//   on_matrix_units, by_tma         true if it needs sm_90a's matrix units; if it counts pixels in 30 bits
+//   splits<Schedule, T, PlanTraits> true if Split<Schedule> is supported
+// and, for plans with a Conv or Gemm,
+//   on_matrix_units                 true if it needs sm_90a's tensor cores
+//   by_tma                          true if it loads operands by TMA; such kernels count pixels in 30 bits
 //   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
 //                                   by_tma: the first unmet condition of the plan's type beyond conditions(); true if
 //                                   all conditions are met
 //   can_implement<Schedule, T, U>(ConvCase)
-//                                   at run time: the first unmet condition of a problem
+//                                   at run time: the first condition that a convolution does not meet
 //   facts<Schedule>(), written(facts)
-//                                   the numbers as a value, and their text
+//                                   the template arguments as a run-time value, and as text
 //   cost(facts, ConvCase, CostTable, GpuRates)
-//                                   the time, by the constants of tuning/; infinite if it is of no use
-// dispatch/launcher.hpp has the other half, the launch.
+//                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
+// A specialization of Launcher (dispatch/launcher.hpp) launches the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
                            StemEntry, DirectEntry>;
 enum class ScheduleKind : unsigned char {
@@ -98,7 +99,7 @@ FUSEKIT_H consteval ScheduleKind kind_in(List<Entries...>) {
 template <class Schedule>
 using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
 
-/// Numbers of a schedule's type as a value, with kind and CTAs per SM.
+/// Template arguments of a schedule's type as a run-time value, with the schedule's kind and CTAs per SM.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of() {
     using Entry = EntryOf<Schedule>;

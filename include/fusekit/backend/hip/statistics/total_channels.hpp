@@ -73,7 +73,8 @@ public:
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), both = count + here;
-        // All channels use the same two quotients.
+        // 1 / count of this tile, and this tile's fraction of the total count: computed once, because all channels
+        // share them.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
                     share = here / fusekit::detail::Moments<float>::at_least_one(both);
         auto const value = [&](int channel, int i) -> float& {

@@ -91,7 +91,6 @@ private:
 ///                     hold the totals of one CTA only. gfx90a has no registers for totals if it rounds halves
 ///     keeps_totals    true if totals stay in registers. gfx11 has no registers for them, because both halves of its
 ///                     waves hold all operands
-///                     waves hold all factors
 template <Element T, class Tile = WeightGradientTile,
           class Unit = typename detail::NativeUnit<detail::GradientFactor<T>, arch::Target>::Type>
 struct WeightGradientAtom {
