@@ -40,7 +40,7 @@ set(table
   "backend/hip/(atom/tf32|mma/.*|pipeline/.*|tile_order)                                         sm_90a"
   "backend/hip/statistics/(grid_shares|grid_totals)                                              sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|float8|float_planes|halo|planes)                   sm_90a"
-  "backend/hip/mainloop/(stem|warp_specialized)                                                  sm_90a"
+  "backend/hip/mainloop/(stem|warp_roles|warp_specialized)                                       sm_90a"
   "backend/hip/mainloop/split_gemm                                                               split"
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/mainloop/native_weight_gradient    +sm_80 +gfx90a +gfx1100"

@@ -6,9 +6,10 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for problems with few tiles. CTA 0 of the cluster adds
-/// the other CTAs' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and
-/// runs the epilogue.
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for products of few tiles. The first CTA adds the
+/// others' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and runs
+/// the epilogue. It shares the preamble and the k-loop only: a CTA has a part of one tile's k-tiles, and its roles join
+/// at cluster barriers.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
@@ -35,13 +36,7 @@ public:
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
         static_assert(sizeof(Exchange) <= sizeof(shared.stages));
         auto& exchange = reinterpret_cast<Exchange&>(shared.stages);
-        if (thread == 0) {
-            Writer::init(shared.writers[0]);
-            shared.pipeline.init();
-        }
-        prefetch_maps(params.maps, thread);
-        __syncthreads();
-        wait_for_previous_kernel();
+        Whole::begin(params, shared, thread);
         bool const multiplies = warp < 4, merges = multiplies && rank == 0;
         State state;
         Sums sums;

@@ -26,4 +26,10 @@ struct RegisterBudget {
     __device__ static void consumer_allocate() { ptx::setmaxnreg_inc<consumer>(); }
 };
 
+/// RegisterBudget of kernels whose roles keep the launch's registers.
+struct EqualRegisters {
+    __device__ static void producer_deallocate() {}
+    __device__ static void consumer_allocate() {}
+};
+
 }  // namespace fusekit::hip

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/mma/gemm.hpp"
+
+namespace fusekit::hip::mma {
+
+/// A consumer warpgroup's loop over `steps` stages of a pipeline: gemm(acc, stage, accumulate) issues a stage's MMAs as
+/// one group. One group is in flight while the next stage is awaited; then its stage is released. If Atom needs
+/// promotion, each stage is accumulated from zero and promoted, while other warpgroups' MMAs run. Calls when_begun()
+/// after the first group's issue, and when_all_begun() after the last group's. `thread` is the thread's number in the
+/// warpgroup.
+template <class Atom, class Pipeline, class State, class Steps, class Acc, class Gemm, class WhenBegun,
+          class WhenAllBegun>
+__device__ void k_loop(Pipeline const& pipeline, State& state, Steps steps, unsigned thread, Acc& acc, Gemm const& gemm,
+                       WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
+    auto const release = [&](unsigned stage) {
+        if (thread == 0) pipeline.consumer_release(stage);
+    };
+    unsigned previous = 0;
+    if constexpr (Atom::needs_promotion) clear(acc);
+#pragma unroll 1
+    for (Steps step = 0; step < steps; ++step) {
+        unsigned const now = state.stage;
+        pipeline.consumer_wait(state);
+        if constexpr (Atom::needs_promotion) {
+            Acc of_step;
+            gemm(of_step, now, false);
+            if (step == 0) when_begun();
+            wait(of_step);
+            release(now);
+            promote(acc, of_step);
+        } else {
+            gemm(acc, now, step > 0);
+            if (step == 0) when_begun();
+            ptx::wgmma_wait<1>();
+            if (step > 0) release(previous);
+            previous = now;
+        }
+        state.advance();
+    }
+    when_all_begun();
+    if constexpr (!Atom::needs_promotion) {
+        wait(acc);
+        release(previous);
+    }
+}
+
+template <class Atom, class Pipeline, class State, class Steps, class Acc, class Gemm>
+__device__ void k_loop(Pipeline const& pipeline, State& state, Steps steps, unsigned thread, Acc& acc,
+                       Gemm const& gemm) {
+    k_loop<Atom>(pipeline, state, steps, thread, acc, gemm, [] {}, [] {});
+}
+
+}  // namespace fusekit::hip::mma
