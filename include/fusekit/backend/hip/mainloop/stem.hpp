@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/copy/stem.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store_pixels.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
 
-/// Convolution of few channels of x, such as a network's first one (stem), on sm_90a's tensor cores. GemmM is the
-/// pixels, GemmN the channels of y. The CTA keeps its 64 filters in SMEM. Each warpgroup computes tiles of 64 pixels on
-/// its own: TMA loads the rows of x that its next tiles read, unchanged, zero out of bounds; the warpgroup loads
-/// operand a, the windows, from these rows into registers.
+/// Convolution of few channels, such as a network's first, on sm_90a's tensor cores. GemmM is the pixels, GemmN the
+/// channels of y. The CTA keeps its 64 filters in shared memory. Each warpgroup computes tiles of 64 pixels on its own:
+/// TMA loads the rows of x that the next tiles read, unchanged, zero out of bounds; the a fragments of windows are
+/// loaded from there into registers. It shares the preamble only: there are no producer warps, since each warpgroup
+/// loads its own stages, and a stage is a whole tile.
 template <class Plan, class Schedule, Element T>
-class StemGemm {
+class StemGemm : public TmaKernel {
     static constexpr int consumers = Schedule::consumers, stages = 2;
     using Atom = Wgmma<T, Schedule::channels>;
     using Panel = SwizzledTile<T, Schedule::channels>;
@@ -36,7 +37,6 @@ public:
     using Params = ConvParams<Plan, T, T>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         Panel filters[Schedule::most_panels];
@@ -51,13 +51,11 @@ public:
         StemShape const& shape = params.stem;
         Tiles const tiles(conv, shape, block);
         unsigned const group = ptx::warp_uniform(thread / Atom::threads);
-        if (thread == 0) {
+        begin(thread, [&] {
             for (auto& writer : shared.writers) Writer::init(writer);
             for (auto& of_group : shared.full) of_group.init();
             ptx::fence_mbarrier_init();
-        }
-        __syncthreads();
-        wait_for_previous_kernel();
+        });
         if (thread % Atom::threads == 0)
             for (unsigned stage = 0; stage < stages; ++stage)
                 load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, group, stage);
@@ -134,19 +132,20 @@ private:
         unsigned const barrier = first_barrier + group;
         Windows const windows(shape, conv.filter, thread);
         PipelineState<stages> state;
-        for (unsigned number = tiles.first(group), count = 0; number < tiles.all;
-             number += tiles.step, ++count, state.advance()) {
-            Tile const tile = tiles[number];
+        unsigned count = 0;
+        for (PersistentTile at{tiles.first(group), tiles.step, tiles.all}; at.exists();
+             at.advance(), ++count, state.advance()) {
+            Tile const tile = tiles[at.number];
             Writer::begin_read(params, writer, tile, thread);
             shared.full[group].consumer_wait(state);
             unsigned char const* const begin =
                 shared.windows[group][state.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
             typename Atom::Sums sums;
             multiply_by<1>(shared, windows, begin, shape, sums);
-            if (number + tiles.step >= tiles.all) start_next_kernel();
+            if (at.is_last()) start_next_kernel();
             Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
             if (thread == 0)  // all threads have passed a barrier since they read the stage
-                load(params, conv, shared, tiles, number + stages * tiles.step, group, state.stage);
+                load(params, conv, shared, tiles, at.number + stages * tiles.step, group, state.stage);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }
