@@ -3,14 +3,13 @@
 
 #include <type_traits>
 
-#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/copy/plane_pipeline.hpp"
 #include "fusekit/backend/hip/copy/tma_float_filters.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_float_store.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/bf16x6.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
 namespace fusekit::hip {
 
@@ -19,13 +18,14 @@ namespace fusekit::hip {
 /// including the gaps between rows.
 ///
 /// Eight producer warps load x, split it into bfloat16 terms and transpose it, once for all taps and filters. Two
-/// consumer warpgroups each multiply 64 channels at half of the pixels by filters that they split in registers. GemmK
-/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), the steps of a block
-/// are the taps, with all 32 channels each. Otherwise a step has three taps of 16 channels. The sums of a step, over 32
-/// or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24 sum |a b|. While one
-/// warpgroup promotes, the other's MMAs run.
+/// consumer warpgroups multiply 64 channels, each at its own pixels, by filters that they split in registers. GemmK
+/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a block steps through
+/// the taps, all 32 channels of each. Otherwise it steps through slices of 16 channels, three taps of each at a time.
+/// The sums of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24
+/// sum |a b|. While a warpgroup promotes, the other's MMAs run. Not mma::k_loop(): filters are split between the issues
+/// of MMAs, and the next step's are loaded while a step's are in flight.
 template <class Plan, class Schedule>
-class FloatPlanesGemm {
+class FloatPlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
     static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup
@@ -43,13 +43,12 @@ class FloatPlanesGemm {
     using Writer = NchwFloatStore<Plan, Atom, Tiles>;
     using Sums = typename Atom::Sums[own];
     static constexpr unsigned loading_barrier = 1;  ///< first named barrier of the producer warps
-    using Registers = RegisterBudget<56, 200, 2, consumers>;
+    using Roles = WarpRoles<consumers, RegisterBudget<56, 200, 2, consumers>, 2>;
 
 public:
     using Params = ConvParams<Plan, float, float>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         unsigned char filters[filter_bytes];
@@ -65,27 +64,23 @@ public:
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0],
                           params.maps.in_use);
         Grid const grid(conv, tiles);
-        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
+        Roles const roles(thread);
         // A second SMEM stage for KCRS filters, if it fits beside x.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
-        if (thread == 0) {
+        begin(thread, [&] {
             shared.filters_state.init();
             shared.x.init(tiles);
-        }
-        __syncthreads();
-        wait_for_previous_kernel();
+        });
         unsigned char* const more = has_more ? Stages::last(shared.x, more_bytes) : nullptr;
-        if (group >= consumers) {
-            Registers::producer_deallocate();
-            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
-                         more_bytes);
+        if (roles.begin_producer()) {
+            Stages::load(params, conv, shared.x, tiles, grid, roles.warp - Roles::first_producer, thread % 32, block,
+                         loading_barrier, more_bytes);
         } else {
-            Registers::consumer_allocate();
             auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
                 Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, grid, block);
-                filters.fill(params, conv, warp == 0);
-                compute(params, conv, shared, tiles, grid, filters, thread % 128, group, block);
+                filters.fill(params, conv, roles.warp == 0);
+                compute(params, conv, shared, tiles, grid, filters, thread % 128, roles.group, block);
             };
             if constexpr (Plan::Head::longest >= 3)
                 if (!params.channels_fastest) return with(std::true_type{});
@@ -112,8 +107,9 @@ private:
         };
         load(0);
         typename Stages::State state;
-        for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
-            bool const is_last = tile + gridDim.x >= grid.size();
+        for (PersistentTile at{first_tile, gridDim.x, grid.size()}; at.exists(); at.advance()) {
+            unsigned const tile = at.number;
+            bool const is_last = at.is_last();
             Writer const writer(params, tiles, grid.first_channel(tile), thread);
             Sums sums = {};
 #pragma unroll 1
