@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/copy/halo_box.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
-#include "fusekit/backend/hip/halo_shape.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/pipeline/ping_pong.hpp"
-#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
 #include "fusekit/backend/hip/statistics/total_channels.hpp"
 
 namespace fusekit::hip {
 
-/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1. The
-/// filters stay in SMEM. A producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read the tile
-/// once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage and
-/// is TMA-stored, which clips elements out of bounds.
+/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1.
+/// Filters stay in shared memory. The producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read
+/// it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage
+/// and is TMA-stored, which clips elements out of bounds. Not mma::k_loop(): a stage serves all taps, and the epilogue
+/// releases it.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
-class HaloGemm {
+class HaloGemm : public TmaKernel {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
     static constexpr int row_bytes = bulk_row_bytes(Schedule::channels, sizeof(T));
@@ -29,8 +28,10 @@ class HaloGemm {
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
+    using Tiles = HaloTiles<Shape>;
     using Totals = GridTotals<Plan>;
-    using Results = TmaStage<Plan, Atom, T, U>;
+    using Roles = WarpRoles<consumers, typename Totals::Registers>;
+    using Results = StoreChannels<Plan, Atom, T, U>;
     /// True if a thread needs the mask of its pixels within y: for statistics, or for an Amax whose epilogue does not
     /// compute coordinates.
     static constexpr bool asks_for_pixels =
@@ -46,7 +47,6 @@ public:
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         unsigned char filters[most_taps * filter_bytes];
@@ -59,74 +59,26 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        Tiles const tiles(conv);
-        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        if (thread == 0) {
+        Tiles const tiles(conv, Schedule::halo_bytes, most_stages);
+        Roles const roles(thread);
+        begin(thread, [&] {
             shared.filters_full.init();
             shared.read_full.init();
             shared.pipeline.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
-        }
-        __syncthreads();
-        wait_for_previous_kernel();
-        if (group == consumers) {
-            Totals::Registers::producer_deallocate();
+        });
+        if (roles.begin_producer()) {
             if constexpr (Plan::totals_tiles)
-                if (warp != 4 * consumers)
-                    return merge_totals(params, shared, tiles, thread - (4 * consumers + 1) * 32, block);
-            if (warp == 4 * consumers && ptx::elect_sync()) load(params, conv, shared, tiles, block);
+                if (roles.warp != Roles::first_producer)
+                    return merge_totals(params, shared, tiles, thread - (Roles::first_producer + 1) * 32, block);
+            if (roles.warp == Roles::first_producer && ptx::elect_sync())
+                load_halos<mn_major, filter_bytes>(params, conv, shared, tiles, block);
         } else {
-            Totals::Registers::consumer_allocate();
-            compute(params, conv, shared, tiles, thread % 128, group, block);
+            compute(params, conv, shared, tiles, thread % 128, roles.group, block);
         }
     }
 
 private:
-    /// The tiles of y: each has whole rows of one image.
-    struct Tiles {
-        Shape shape;
-        unsigned of_image, all;
-        int stages;
-
-        template <class Problem>
-        __device__ explicit Tiles(Problem const& conv)
-            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
-              of_image(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows))),
-              all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
-              stages(shape.stages(Schedule::halo_bytes, most_stages)) {}
-
-        __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
-        __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
-        /// SMEM address of the halo in a stage.
-        __device__ std::uint32_t halo(DynamicShared& shared, DynamicPipelineState const& state) const {
-            return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
-        }
-    };
-
-    /// Code of the producer thread.
-    template <class Problem>
-    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                unsigned block) {
-        auto const filter = detail::window_filter(conv.filter);
-        int const columns = filter.size[1], taps = filter.size[0] * columns;
-        auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
-#pragma unroll 1
-        for (int tap = 0; tap < taps; ++tap) {
-            auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
-            // a transposed convolution uses the taps in reverse order
-            int const of_w = mn_major ? taps - 1 - tap : tap;
-            if constexpr (pairs_filters<U>) ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
-            else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
-        }
-        DynamicPipelineState state{tiles.stages};
-        for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
-            auto const full = shared.pipeline.producer_acquire(state, static_cast<unsigned>(tiles.shape.bytes_of_x()));
-            ptx::tma_load(tiles.halo(shared, state), &params.maps.x, full,
-                          {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
-            state.advance();
-        }
-    }
-
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    unsigned thread, unsigned group, unsigned block) {
@@ -139,21 +91,20 @@ private:
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
-        unsigned const step = gridDim.x;
         Order const order{group};
         if (group == 1) order.arrive();  // warpgroup 0 runs its MMAs first
-        for (unsigned i = group, tile = block + group * step; tile < tiles.all;
-             i += consumers, tile += consumers * step) {
+        PersistentTile tile{block + group * gridDim.x, consumers * gridDim.x, tiles.all};
+        for (unsigned i = group; tile.exists(); i += consumers, tile.advance()) {
             auto const state = DynamicPipelineState::after(i, stages);
             auto const halo = tiles.halo(shared, state);
             typename Atom::Sums sums[1];
             order.wait();
             shared.pipeline.consumer_wait(state);
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] { order.arrive(); });
-            bool const is_last = tile + consumers * step >= tiles.all;
+            bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
             ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads' MMAs have read the halo
-            int const n = tiles.image(tile), first = tiles.first_row(tile);
+            int const n = tiles.image(tile.number), first = tiles.first_row(tile.number);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 if (thread == 0) {
                     auto const full =
@@ -182,7 +133,7 @@ private:
                 totals.add(sums, of_y, thread);
                 if (is_last) {
                     Totals::before_put(shared.totals);
-                    totals.put(Totals::view(params), block + group * step, 0, thread);
+                    totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
                     send();  // overlaps the merge of the statistics
                 }
             } else {

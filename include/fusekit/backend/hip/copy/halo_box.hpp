@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/halo_shape.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
+
+namespace fusekit::hip {
+
+/// Tiles of y with a halo of x: whole rows of one image, `shape.rows` each, through `stages` stages of SMEM.
+template <class Shape>
+struct HaloTiles {
+    Shape shape;
+    unsigned of_image, all;
+    int stages;
+
+    template <class Problem>
+    __device__ HaloTiles(Problem const& conv, int halo_bytes, int most_stages)
+        : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
+          of_image(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows))),
+          all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
+          stages(shape.stages(halo_bytes, most_stages)) {}
+
+    __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
+    __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
+    /// Shared address of a stage's halo.
+    template <class Shared>
+    __device__ std::uint32_t halo(Shared& shared, DynamicPipelineState const& state) const {
+        return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
+    }
+};
+
+/// One thread's TMA loads of a CTA: the filters of all taps, `filter_bytes` each, then one box per tile, of x's rows
+/// with their halo. A transposed convolution reads the taps in reverse order.
+template <bool transposed, int filter_bytes, class Params, class Problem, class Shared, class Tiles>
+__device__ void load_halos(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
+                           unsigned block) {
+    auto const filter = detail::window_filter(conv.filter);
+    int const columns = filter.size[1], taps = filter.size[0] * columns;
+    auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
+#pragma unroll 1
+    for (int tap = 0; tap < taps; ++tap) {
+        auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
+        int const of_w = transposed ? taps - 1 - tap : tap;
+        if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
+            ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+        else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
+    }
+    DynamicPipelineState state{tiles.stages};
+    for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
+        auto const full = shared.pipeline.producer_acquire(state, static_cast<unsigned>(tiles.shape.bytes_of_x()));
+        ptx::tma_load(tiles.halo(shared, state), &params.maps.x, full,
+                      {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
+        state.advance();
+    }
+}
+
+}  // namespace fusekit::hip
