@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/copy/plane_pipeline.hpp"
 #include "fusekit/backend/hip/copy/tma_filters.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_store.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/named_barrier.hpp"
-#include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
 namespace fusekit::hip {
 
@@ -18,13 +17,14 @@ namespace fusekit::hip {
 /// channels of y. GemmN is the pixels of a tile of y, which has several parts (PlaneTiles), including the gaps between
 /// rows.
 ///
-/// Eight producer warps load x and transpose it, once for all taps. Each of two consumer warpgroups loads its own 64
-/// filters, multiplies them and runs the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
-/// in w (params.channels_fastest), the steps of a block are the taps, with all 64 channels each. Otherwise a step has
-/// all taps of 16 channels, and operand a is in registers. With split-K, each CTA of a cluster reduces some of the
-/// channel blocks, and a launch has at most one tile per cluster.
+/// Eight producer warps load x and transpose it once for all taps. Two consumer warpgroups load their own filters,
+/// multiply 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
+/// in w (params.channels_fastest), a block steps through the taps, all 64 channels of each. Otherwise it steps through
+/// slices of 16 channels, all taps of each, and a is read from registers. With split-K, each CTA of a cluster reduces
+/// some of the channel blocks, and a launch has no more tiles than clusters. Not mma::k_loop(): a stage of x serves all
+/// taps, and the loop refills a second pipeline, of filters.
 template <class Plan, class Schedule, Element T>
-class PlanesGemm {
+class PlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
     using Atom = Wgmma<T, Schedule::pixels / products>;
@@ -40,13 +40,12 @@ class PlanesGemm {
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
-    using Registers = RegisterBudget<48, 208, 2, consumers>;
+    using Roles = WarpRoles<consumers, RegisterBudget<48, 208, 2, consumers>, 2>;
 
 public:
     using Params = ConvParams<Plan, T, T>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         typename Filters::Shared filters[consumers];
@@ -64,18 +63,14 @@ public:
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0]);
         unsigned const sharers = sharers_of(params), first_tile = block / sharers, rank = block % sharers;
         Grid const grid(conv, tiles, rank, sharers);
-        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        if (thread == 0) init(shared, tiles);
-        __syncthreads();
-        wait_for_previous_kernel();
-        if (group >= consumers) {
-            Registers::producer_deallocate();
-            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, first_tile,
-                         loading_barrier);
+        Roles const roles(thread);
+        begin(thread, [&] { init(shared, tiles); });
+        if (roles.begin_producer()) {
+            Stages::load(params, conv, shared.x, tiles, grid, roles.warp - Roles::first_producer, thread % 32,
+                         first_tile, loading_barrier);
             if (sharers > 1) attend_merge();
         } else {
-            Registers::consumer_allocate();
-            compute(params, conv, shared, tiles, grid, thread % 128, group, first_tile, sharers);
+            compute(params, conv, shared, tiles, grid, thread % 128, roles.group, first_tile, sharers);
             if constexpr (can_split<Plan, T>)
                 if (sharers > 1)
                     Merge::store(params, tiles, grid, merged(shared), first_tile, rank, thread, ConsumerBarrier());
