@@ -39,9 +39,14 @@ struct ReadMap {
 
 namespace detail {
 
-/// Names, for refusals, of a tensor's address, channel stride, and strides of images (or filters), rows and columns.
+/// Condition that remains once all others are met: the driver encodes the tensor maps.
+inline constexpr Unmet not_encoded = holds(false, "TMA does not address the operands", "use MatrixGemm");
+
+/// Names of a tensor's address and strides in refusals. `strides` are those of images or filters, rows and columns;
+/// `gaps` is the refusal of pixels at several strides.
 struct NamesForTma {
     char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
+    Unmet gaps = not_encoded;
 };
 
 /// Returns the first TMA condition that a tensor's layout fails: channel stride 1, an address aligned to 16 bytes, and
@@ -61,14 +66,13 @@ FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, s
     return unmet;
 }
 
-/// Extents and strides of a view in the order of a tensor map: channels, columns, rows, images (or filters).
+/// Extents and strides of a view that meets unmet_by_tma(), in a tensor map's order: channels, columns, rows, images or
+/// filters.
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
-    bool legal;
 
-    /// `legal`: TMA accepts the view (unmet_by_tma()).
-    FUSEKIT_H explicit MapModes(TensorView<T> const& view) : legal(!unmet_by_tma(view.layout, view.data, sizeof(T))) {
+    FUSEKIT_H explicit MapModes(TensorView<T> const& view) {
         constexpr int order[] = {1, 3, 2, 0};
         for (int i = 0; i < 4; ++i) {
             auto const extent = view.layout.shape[order[i]];
@@ -95,24 +99,65 @@ FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     return follow ? step : 0;
 }
 
-/// True if the channels of a pixel are a multiple of 16 bytes. TMA stores write whole 16-byte units: on an H100 a store
-/// overwrote the gap after channels that ended within one.
+/// Checks that one stride, a multiple of 16 bytes, serves all pixels of a batch.
+FUSEKIT_H inline Unmet unmet_by_gaps(Layout<4> const& layout, std::size_t element_bytes, NamesForTma const& names) {
+    Extent const bytes = pixel_stride(layout) * static_cast<Extent>(element_bytes);
+    return bytes > 0 && bytes % 16 == 0 ? Unmet{} : names.gaps;
+}
+
+/// Returns the first condition that a tensor of pixels as matrix rows fails.
+FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data, std::size_t element_bytes,
+                                       NamesForTma const& names = {}) {
+    return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
+}
+
+/// Returns the first limit of im2col loads that a filter exceeds.
+FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
+    Unmet unmet;
+    for (int mode = 0; mode < 2 && !unmet; ++mode) {
+        std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
+        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 255, "use MatrixGemm"),
+                            at_most("pad_before", filter.pad_before[mode], 128, "use MatrixGemm"),
+                            at_most("pad_after", filter.pad_after[mode], 127, "use MatrixGemm"),
+                            at_most("stride", filter.strides[mode], 8, "use MatrixGemm"),
+                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode], 128,
+                                    "use MatrixGemm"));
+    }
+    return unmet;
+}
+
+/// Checks that the channels of a pixel of y fill whole 16-byte packets. TMA stores write whole packets: on an H100 a
+/// store overwrote the gap after channels that ended within one.
 template <class U>
-FUSEKIT_H bool ends_with_packets(TensorView<U> const& y) {
-    return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
+FUSEKIT_H Unmet unmet_by_packets(TensorView<U> const& y) {
+    return multiple_of("bytes of a pixel of y", y.layout.shape[1] * static_cast<Extent>(sizeof(U)), 16,
+                       "use MatrixGemm");
+}
+
+/// Returns the first condition of filters in even/odd pairs, for 8-bit results: K a multiple of 16, and one stride for
+/// all taps.
+template <class W>
+FUSEKIT_H Unmet unmet_by_pairs(TensorView<W> const& w) {
+    Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
+    bool const rows = filters[2] > 1 && filters[3] > 1;
+    return first_unmet(multiple_of("K", filters[0], 16, "use NativeGemm"),
+                       equal("the weights' row stride", rows ? stride[2] : 0, rows ? filters[3] * stride[3] : 0,
+                             "pass rows of taps without gaps, or use NativeGemm"));
 }
 
 /// Channels in one swizzled row of a TMA box, for tiles of 64 channels.
 template <class T>
 inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) / sizeof(T);
 
-/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`.
+// The functions below encode tensors that meet the conditions above. They return false if the driver refuses.
+
+/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`. Needs
+/// unmet_by_pixels().
 template <class T>
 FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
                              std::uint32_t rows) {
     Layout<4> const& layout = view.layout;
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(sizeof(T));
-    if (layout.stride[1] != 1 || bytes <= 0 || bytes % 16 != 0 || !problem::aligned(view.data, 16)) return false;
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(layout.shape[1]),
                                      static_cast<std::uint64_t>(layout.shape[0] * layout.shape[2] * layout.shape[3])};
     std::uint64_t const strides[] = {static_cast<std::uint64_t>(bytes)};
@@ -121,42 +166,36 @@ FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uin
 }
 
 /// Encodes an im2col tensor map of a convolution's windows, in boxes of `pixels` windows, one tap and `channels_of_box`
-/// channels.
+/// channels. Needs unmet_by_tma() and unmet_by_im2col().
 template <class T>
 FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
                               std::uint32_t channels_of_box, std::uint32_t pixels) {
     MapModes<T> const modes(x);
     int lower[2], upper[2];
     std::uint32_t steps[4] = {1, 1, 1, 1};
-    bool legal = modes.legal;
     for (int i = 0; i < 2; ++i) {
         int const mode = 1 - i;
         std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
-        legal = legal && reach <= 255 && filter.pad_before[mode] <= 128 && filter.pad_after[mode] <= 127 &&
-                reach - filter.pad_after[mode] <= 128 && filter.strides[mode] <= 8;
         lower[i] = -filter.pad_before[mode];
         upper[i] = filter.pad_after[mode] - static_cast<int>(reach);
         steps[1 + i] = static_cast<std::uint32_t>(filter.strides[mode]);
     }
-    return legal && encode_im2col(map, sizeof(T), x.data, modes.extents, modes.strides, lower, upper, channels_of_box,
-                                  pixels, steps);
+    return encode_im2col(map, sizeof(T), x.data, modes.extents, modes.strides, lower, upper, channels_of_box, pixels,
+                         steps);
 }
 
 /// Encodes a tensor map of filters, in boxes of `count` filters, one tap and `channels_of_box` channels. With
-/// `in_pairs` a box has the even filters of each 16, then the odd ones; it needs K a multiple of 16 and one stride for
-/// all taps.
+/// `in_pairs` a box has the even filters of each 16, then the odd ones. Needs unmet_by_tma(), and unmet_by_pairs().
 template <class W>
 FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
                               std::uint32_t count, bool in_pairs) {
     MapModes<W> const modes(w);
-    if (!modes.legal) return false;
     if (!in_pairs) {
         std::uint32_t const box[] = {channels_of_box, 1, 1, count};
         return encode_tiled(map, sizeof(W), 4, w.data, modes.extents, modes.strides, box);
     }
     std::uint64_t const columns = modes.extents[1], rows = modes.extents[2], filters = modes.extents[3],
                         tap = columns > 1 ? modes.strides[0] : modes.strides[1], filter = modes.strides[2];
-    if (filters % 16 != 0 || (columns > 1 && rows > 1 && modes.strides[1] != columns * tap)) return false;
     std::uint64_t const extents[] = {modes.extents[0], columns * rows, 8, 2, filters / 16},
                         strides[] = {tap, 2 * filter, filter, 16 * filter};
     std::uint32_t const box[] = {channels_of_box, 1, 8, 2, count / 16};
@@ -166,8 +205,8 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
 }  // namespace detail
 
 /// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels; boxes of y have 64 channels, in rows of
-/// bulk_row_bytes(). A box of w has at most K filters: on an H200 the first out-of-bounds row of a box takes 14 cycles,
-/// and each further one 2. Returns false if TMA cannot read an operand's layout.
+/// bulk_row_bytes(). A box of w has at most K filters: on an H200 a row past the last filter takes 14 cycles, and each
+/// further one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -176,34 +215,29 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
     };
     std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
-    bool const single = detail::is_single_pixels(filter);
+    bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto const stored = is_transposed ? transposed(w, 0, 1) : w;
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     auto const filters =
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
-    maps.in_use = filter.group_count == 1 &&
-                  (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
+    maps.in_use = (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
                   detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>) &&
-                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, 64, pixels);
+                  detail::encode_pixels(maps.y, y, 64, pixels);
     return maps.in_use;
 }
 
-/// Encodes the tensor map of the view that an operator of the epilogue reads, by encode_view(map, view). Returns false
-/// if there are several views, if the view's shape or type differs from y's, or if TMA cannot read its layout.
+/// Encodes the tensor map of the view that an operator names, of y's extents and type U, by encode_view(map, view).
+/// Returns false if there are several views.
 template <class Epilogue, class U, class EncodeView>
-FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
-                           EncodeView const& encode_view) {
+FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, EncodeView const& encode_view) {
     int views = 0;
-    bool legal = true;
+    bool encoded = true;
     Epilogue::views(args, [&]<class View>(View const& view) {
-        if constexpr (std::is_base_of_v<AnyView<4>, View>) {
-            AnyView<4> const& z = view;
-            legal = ++views == 1 && z.type == data_type<U> && z.layout.shape == y.layout.shape &&
-                    encode_view(read.map, detail::typed<U>(z));
-        }
+        if constexpr (std::is_base_of_v<AnyView<4>, View>)
+            encoded = ++views == 1 && encode_view(read.map, detail::typed<U>(static_cast<AnyView<4> const&>(view)));
     });
-    return legal && views == 1;
+    return encoded && views == 1;
 }
 
 /// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows rows x shape.pitch pixels.
@@ -212,8 +246,7 @@ FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShap
     detail::MapModes<U> const modes(y);
     std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows), 1};
-    return modes.legal && detail::ends_with_packets(y) &&
-           encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
+    return encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
 /// Encodes a tensor map of x in boxes of the rows that a tile's windows read, with their halo.
@@ -222,7 +255,7 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     detail::MapModes<T> const modes(x);
     std::uint32_t const box[] = {detail::channels_of_row<T>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows_of_x()), 1};
-    return modes.legal && encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
+    return encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
 /// Encodes the maps of x, w and y for tiles of image rows. A box of w has `filters` filters.

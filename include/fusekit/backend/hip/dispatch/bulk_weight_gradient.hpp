@@ -37,9 +37,14 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     auto const filter = Plan::Head::geometry(params.bound.head);
     auto const dy = detail::typed<T>(params.bound.head.dy);
     auto& maps = params.maps;
-    maps.has_windows = !(detail::is_single_pixels(filter) && detail::encode_pixels(maps.x, params.x, block, pixels));
+    auto const& x = params.x;
+    bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
+    if (detail::first_unmet(detail::unmet_by_pixels(dy.layout, dy.data, sizeof(T)),
+                            detail::unmet_by_tma(x.layout, x.data, sizeof(T)), detail::unmet_by_im2col(filter)))
+        return {};
+    maps.has_windows = !(single && detail::encode_pixels(maps.x, x, block, pixels));
     maps.in_use = !refusal && detail::encode_pixels(maps.dy, dy, block, pixels) &&
-                  (!maps.has_windows || detail::encode_windows(maps.x, params.x, filter, block, pixels));
+                  (!maps.has_windows || detail::encode_windows(maps.x, x, filter, block, pixels));
     if (!maps.in_use) return {};
     WeightProduct const product = detail::weight_product(params);
     std::int64_t const tiles = product.tiles<Schedule>(), steps = detail::divide_up(product.pixels, pixels);

@@ -276,8 +276,9 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
         if constexpr (Bulk::size > 0) {
             for (; best >= 0 && best < Bulk::size; best = ranking.best()) {
                 auto const launch = with_entry(Bulk{}, best, [&]<class Schedule>(Schedule) {
-                    return detail::Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands,
-                                                                                          ranking.time(best).parts);
+                    Unmet unmet;
+                    return detail::Launcher<EntryOf<Schedule>>::template launch<Schedule>(
+                        gpu, operands, ranking.time(best).parts, unmet);
                 });
                 if (launch) return *launch;
                 ranking.strike(best);

@@ -17,12 +17,12 @@ FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Launches of a schedule; each entry of schedule/list.hpp has a specialization with members
-///    prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
-///  or, if the entry has by_tma,
-///    launch<Schedule>(gpu, operands, parts)                      a Maybe of a Launch; empty if an operand's layout,
-///                                                                the program or the GPU does not support it
-///    unmet_by_layout<Schedule>(gpu, operands, parts)             the condition for which launch() is empty
+/// Launch of a schedule, the other half of its entry in schedule/list.hpp: one specialization each. Members:
+///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
+/// or, for entries by_tma,
+///   launch<Schedule>(gpu, operands, parts, unmet)               a Maybe of a Launch; if an operand's layout, the
+///                                                               program or the GPU does not support it, it is empty
+///                                                               and `unmet` the first condition that failed
 template <class Entry>
 struct Launcher;
 
@@ -33,24 +33,26 @@ FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
                  "compile for it, or use NativeGemm");
 }
 
-/// Condition that TMA can load the tensor that an operator, such as Residual, reads at each pixel of y. An epilogue
-/// that reads one tensor of y's extents and type loads it by TMA.
+/// Checks that TMA can load the tensor that an operator reads by pixel, such as Residual's: one tensor of y's extents
+/// and type, which meets unmet_by_tma() or unmet_by_pixels().
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
+                              [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
     Unmet unmet;
     if constexpr (reads_in_bulk<Plan, T, U>)
         Plan::Epilogue::views(operands.bound.epilogue, [&]<class View>(View const& view) {
             if constexpr (std::is_base_of_v<AnyView<4>, View>) {
                 AnyView<4> const& z = view;
                 if (!unmet)
-                    unmet = first_unmet(holds(z.type == data_type<U> && z.layout.shape == operands.y.layout.shape,
-                                              "an operator's tensor is not of y's extents and type", "use MatrixGemm"),
-                                        unmet_by_tma(z.layout, z.data(), sizeof(U),
-                                                     {"an operator's tensor is not at a multiple of 16 bytes",
-                                                      "the channel stride of an operator's tensor",
-                                                      {"bytes from one image of an operator's tensor to the next",
-                                                       "bytes from one row of an operator's tensor to the next",
-                                                       "bytes from one pixel of an operator's tensor to the next"}}));
+                    unmet =
+                        first_unmet(holds(z.type == data_type<U> && z.layout.shape == operands.y.layout.shape,
+                                          "an operator's tensor is not of y's extents and type", "use MatrixGemm"),
+                                    unmet_by_layout(z.layout, z.data(), sizeof(U),
+                                                    {"an operator's tensor is not at a multiple of 16 bytes",
+                                                     "the channel stride of an operator's tensor",
+                                                     {"bytes from one image of an operator's tensor to the next",
+                                                      "bytes from one row of an operator's tensor to the next",
+                                                      "bytes from one pixel of an operator's tensor to the next"}}));
             }
         });
     return unmet;
@@ -67,11 +69,9 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
     if constexpr (!by_plan)
         if (!unmet) {
             unmet = can_implement<Schedule, T, U>(case_of(operands, true, 0, limits));
-            if (!unmet) {
-                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, parts))
+            if (!unmet)
+                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, parts, unmet))
                     return *launch;
-                unmet = Launcher<Entry>::template unmet_by_layout<Schedule>(gpu, operands, parts);
-            }
         }
     return refuse_schedule(type_name<Plan>(),
                            SplitSchedule<Schedule> ? Text("Split<") + Entry::name + ">" : Entry::name, unmet);

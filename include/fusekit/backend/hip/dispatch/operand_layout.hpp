@@ -33,7 +33,7 @@ FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> c
     if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
     bool const single = is_single_pixels(filter);
     if (std::is_same_v<T, float> && has_dense_pixels(x.layout, single) && has_dense_pixels(y.layout, single) &&
-        MapModes<T const>(x).legal)
+        !unmet_by_tma(x.layout, x.data, sizeof(T)))
         return PlanesOrder::channels_last;
     return PlanesOrder::none;
 }
@@ -61,20 +61,15 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
     names_of_y{"y is not at a multiple of 16 bytes",
                "y's channel stride",
                {"bytes from one image of y to the next", "bytes from one row of y to the next",
-                "bytes from one pixel of y to the next"}};
+                "bytes from one pixel of y to the next"},
+               holds(false, "y's pixels are not at one stride", "pass y without gaps")};
 
-/// Returns the first condition of TMA that channels-last x, weights or y do not meet.
+/// Returns the first TMA condition that channels-last x, weights or y fail, y's pixels at any strides.
 template <class T, class W, class U>
 FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
-    Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
-    auto const bytes = static_cast<Extent>(sizeof(U));
-    bool const pairs = pairs_filters<U>, rows = pairs && filters[2] > 1 && filters[3] > 1;
     return first_unmet(unmet_by_tma(x.layout, x.data, sizeof(T), names_of_x),
                        unmet_by_tma(w.layout, w.data, sizeof(W), names_of_w),
-                       multiple_of("K", pairs ? filters[0] : 0, 16, "use NativeGemm"),
-                       equal("the weights' row stride", rows ? stride[2] : 0, rows ? filters[3] * stride[3] : 0,
-                             "pass rows of taps without gaps, or use NativeGemm"),
-                       multiple_of("bytes of a pixel of y", y.layout.shape[1] * bytes, 16, "use MatrixGemm"),
+                       pairs_filters<U> ? unmet_by_pairs(w) : Unmet{}, unmet_by_packets(y),
                        unmet_by_tma(y.layout, y.data, sizeof(U), names_of_y));
 }
 

@@ -23,38 +23,36 @@ template <>
 struct Launcher<StemEntry> {
     template <class Schedule, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, T> const& operands, int) {
+                                                                  ConvOperands<Plan, T, T> const& operands, int,
+                                                                  Unmet& unmet) {
         ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
-        Index<4> const of_y = params.y.layout.shape;
+        TensorView<T> const& y = params.y;
+        Index<4> const of_y = y.layout.shape;
         params.stem = StemEntry::shape<Schedule>(of_y, params.x.layout.shape[1], operands.filter);
-        if (params.stem.panels == 0 || !has_rows_of_pixels(params.x) || !kernel.is_launchable(gpu.index())) return {};
+        unmet =
+            first_unmet(unmet_by_code(gpu, kernel), unmet_by_packets(y),
+                        unmet_by_tma(y.layout, y.data, sizeof(T), names_of_y), unmet_by_read(operands, unmet_by_tma));
+        if (unmet) return {};
         struct {
             int pitch, rows;
         } const box{params.stem.columns(), params.stem.rows()};
         Refusal refusal;
         DeviceGuard const guard(gpu.index(), &refusal);
         params.maps.in_use = !refusal && encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
-                             encode_rows_of_y(params.maps.y, params.y, box);
-        if (!params.maps.in_use) return {};
+                             encode_rows_of_y(params.maps.y, y, box);
+        bool encoded = params.maps.in_use;
         if constexpr (reads_in_bulk<Plan, T, T>)
-            if (!encode_read<typename Plan::Epilogue>(
-                    params.read, params.bound.epilogue, params.y,
-                    [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); }))
-                return {};
+            encoded = encoded && encode_read<typename Plan::Epilogue, T>(
+                                     params.read, params.bound.epilogue,
+                                     [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); });
+        if (!encoded) {
+            unmet = not_encoded;
+            return {};
+        }
         std::int64_t const columns = divide_up(of_y[1], Schedule::channels), tiles = params.stem.tiles(of_y),
                            most = columns < gpu.processors() ? gpu.processors() / columns : 1;
         return *prepare_launch(gpu, kernel, params, columns * (tiles < most ? tiles : most));
-    }
-
-    template <class Schedule, class Plan, Element T>
-    FUSEKIT_H static Unmet unmet_by_layout(Gpu const& gpu, ConvOperands<Plan, T, T> const& operands, int) {
-        TensorView<T> const& y = operands.y;
-        return first_unmet(unmet_by_code(gpu, kernel_of<Plan, StemGemm<Plan, Schedule, T>>()),
-                           multiple_of("bytes of a pixel of y", y.layout.shape[1] * static_cast<Extent>(sizeof(T)), 16,
-                                       "use MatrixGemm"),
-                           unmet_by_tma(y.layout, y.data, sizeof(T), names_of_y), unmet_by_read(operands),
-                           holds(false, "TMA does not address the operands", "use MatrixGemm"));
     }
 };
 
