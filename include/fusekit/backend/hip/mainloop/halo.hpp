@@ -31,7 +31,7 @@ class HaloGemm : public TmaKernel {
     using Tiles = HaloTiles<Shape>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::Registers>;
-    using Results = StoreChannels<Plan, Atom, T, U>;
+    using Results = TmaStage<Plan, Atom, T, U>;
     /// True if a thread needs the mask of its pixels within y: for statistics, or for an Amax whose epilogue does not
     /// compute coordinates.
     static constexpr bool asks_for_pixels =

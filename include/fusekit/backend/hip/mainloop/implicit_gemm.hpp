@@ -168,7 +168,7 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
 
 /// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), where im2col(x) is never stored. A CTA computes a tile of
 /// TILE_M pixels x TILE_N channels in k-tiles of TILE_K. A loader copies a k-tile's operands to a stage of shared
-/// memory, the atom multiplies them, and the epilogue is applied and y stored by a StoreTile. `fast` is the mode that
+/// memory, the atom multiplies them, and the epilogue is applied and y stored by a DirectStore. `fast` is the mode that
 /// is contiguous in x and in y.
 ///
 /// With two stages, the loads of one k-tile are in flight while the other k-tile is multiplied. With asynchronous

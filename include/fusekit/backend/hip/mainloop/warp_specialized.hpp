@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-
 #include <type_traits>
+
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
@@ -147,8 +147,8 @@ protected:
             auto const x = Atom::descriptor(ptx::shared_address(stage.x));
             auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
             mma::OperandA<Atom, filters_further(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
-            mma::OperandB<Atom> const b{x};                            // (TILE_M, TILE_K), swizzled
-            mma::gemm<Atom>(acc, a, b, accumulate);                    // (PRODUCTS, 64, TILE_M) += over TILE_K
+            mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
+            mma::gemm<Atom>(acc, a, b, accumulate);  // (PRODUCTS, 64, TILE_M) += over TILE_K
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, sums, gemm, when_begun, when_all_begun);
     }
