@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
 #include "fusekit/backend/hip/copy/wgrad/pixel_boxes.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
-#include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/mma/k_loop.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 
 namespace fusekit::hip {
@@ -15,11 +15,11 @@ namespace fusekit::hip {
 /// y, GemmN the columns of dw (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
 /// gradient, a block of 64 columns after the last tap's begins with a column of ones.
 ///
-/// One producer warp TMA-loads the operands into a ring of stages. Each consumer warpgroup runs the MMAs of its own
-/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the accumulators are promoted to a
-/// second FP32 accumulator after every `addends` pixels.
+/// One producer warp TMA-loads the operands into a ring of stages. Consumer warpgroups run the MMAs, each for its own
+/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums of every `addends` pixels are
+/// promoted to a second accumulator in FP32. The roles join after the k-loop: all warps reduce split-K.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
-class BulkWeightGradient {
+class BulkWeightGradient : public TmaKernel {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
                          pixels = Schedule::pixels, products = Schedule::products, warpgroups = Schedule::warpgroups;
     static constexpr int addends = 1024;
@@ -35,7 +35,6 @@ public:
     using Architecture = typename Atom::Architecture;
     using Sums = SumTile<rows, columns, 2>;
     static constexpr int threads = consumers + 32, blocks = 1;
-    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         union {
@@ -48,20 +47,20 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned number) {
         auto const conv = params.problem();
         Tile const tile(params, conv, number);
-        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
-        if (thread == 0) shared.pipeline.init();
-        put_ones(shared, tile, thread);
-        ptx::fence_proxy_async();
-        __syncthreads();
-        wait_for_previous_kernel();
-        if (group == warpgroups) {
+        WarpRoles<warpgroups, EqualRegisters> const roles(thread);
+        auto const prepare = [&] {
+            put_ones(shared, tile, thread);
+            ptx::fence_proxy_async();
+        };
+        begin(thread, [&] { shared.pipeline.init(); }, prepare);
+        if (roles.begin_producer()) {
             if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
             ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need converged warps
         } else {
             Fragment sums;
-            multiply(shared, tile, sums, group, thread);
+            multiply(shared, tile, sums, roles.group, thread);
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages
-            put_sums(shared.sums, sums, group, thread % Atom::threads);
+            put_sums(shared.sums, sums, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
         RowRange const own =
@@ -83,43 +82,30 @@ private:
             }
     }
 
-    /// Accumulates all k-tiles for a warpgroup's channels of y; if the warpgroup has no channels, releases the stages
-    /// and clears the accumulators. One group of MMAs is in flight while the warpgroup waits for the next stage.
+    /// Accumulates the products of a warpgroup's channels of y; clears the accumulators if the warpgroup has no
+    /// channels.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
                                     unsigned thread) {
         constexpr int flush = addends / pixels;
         int const steps = tile.steps();
         typename Pipeline::State state;
-        auto const await = [&] {
-            shared.pipeline.consumer_wait(state);
-            unsigned const now = state.stage;
-            state.advance();
-            return now;
-        };
-        auto const release = [&](unsigned stage) {
-            if (thread % Atom::threads == 0) shared.pipeline.consumer_release(stage);
+        auto const gemm = [&](Fragment& acc, unsigned number, bool accumulate) {
+            auto const& stage = shared.stages[number];
+            // (PRODUCTS, 64, PIXELS) and (COLUMNS, PIXELS), MN-major, swizzled
+            mma::OperandA<Atom, Atom::rows_further(pixels)> const dy{
+                Atom::mn_descriptor(ptx::shared_address(stage.dy[group * products]), pixels)};
+            mma::OperandB<Atom> const x{Atom::mn_descriptor(ptx::shared_address(stage.x), pixels)};
+            mma::gemm<Atom, pixels / Atom::k>(acc, dy, x, accumulate);  // (PRODUCTS, 64, COLUMNS) += over PIXELS
         };
         auto const add_up = [&](Fragment& sums, int count) {
-            unsigned previous = 0;
-#pragma unroll 1
-            for (int step = 0; step < count; ++step) {
-                unsigned const now = await();
-                auto const& stage = shared.stages[now];
-                // (PRODUCTS, 64, PIXELS) and (COLUMNS, PIXELS), MN-major, swizzled
-                mma::OperandA<Atom, Atom::rows_further(pixels)> const dy{
-                    Atom::mn_descriptor(ptx::shared_address(stage.dy[group * products]), pixels)};
-                mma::OperandB<Atom> const x{Atom::mn_descriptor(ptx::shared_address(stage.x), pixels)};
-                mma::gemm<Atom, pixels / Atom::k>(sums, dy, x, step > 0);  // (PRODUCTS, 64, COLUMNS) += over PIXELS
-                ptx::wgmma_wait<1>();
-                if (step > 0) release(previous);
-                previous = now;
-            }
-            mma::wait(sums);
-            release(previous);
+            mma::k_loop<Atom>(shared.pipeline, state, count, thread % Atom::threads, sums, gemm);
         };
         if (!tile.has_rows(group * products) || steps == 0) {
 #pragma unroll 1
-            for (int step = 0; step < steps; ++step) release(await());
+            for (int step = 0; step < steps; ++step, state.advance()) {
+                shared.pipeline.consumer_wait(state);
+                if (thread % Atom::threads == 0) shared.pipeline.consumer_release(state.stage);
+            }
             mma::clear(total);
         } else if constexpr (!Schedule::promotes) {
             add_up(total, steps);
