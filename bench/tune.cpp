@@ -118,11 +118,10 @@ std::string written(fk::hip::TunedKey const& k) {
         k.dilation_w, k.groups);
 }
 std::string written(fk::hip::ScheduleFacts const& s) {
-    constexpr char const* kinds[fk::hip::TunedTable::kinds] = {"gemm", "native_gemm", "matrix_gemm", "warp_specialized",
-                                                               "halo", "planes",      "stem",        "direct"};
-    return bench::text("{fusekit::hip::ScheduleKind::%s, %s, %s, %d, %d, %d, %d, %d, %d}",
-                       kinds[static_cast<int>(s.kind)], written(s.splits), written(s.ping_pong), s.m, s.n, s.k,
-                       s.blocks, s.stages, s.parts);
+    char const* const kind = fk::hip::with_entry(fk::hip::ConvSchedules{}, static_cast<int>(s.kind),
+                                                 []<class Entry>(Entry) { return Entry::name; });
+    return bench::text("{fusekit::hip::kind_of<fusekit::hip::%sEntry>, %s, %s, %d, %d, %d, %d, %d, %d}", kind,
+                       written(s.splits), written(s.ping_pong), s.m, s.n, s.k, s.blocks, s.stages, s.parts);
 }
 
 /// Makes the header: the fastest schedule of each problem, and a comparison of measured and predicted times by kind.

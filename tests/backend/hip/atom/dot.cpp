@@ -6,7 +6,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/dispatch/list.hpp"
 #include "support/check_case.hpp"
 #include "support/letters.hpp"
 #include "support/run_case.hpp"

@@ -5,7 +5,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/native.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/dispatch/list.hpp"
 #include "support/check_case.hpp"
 #include "support/collected_channels.hpp"
 #include "support/float_products.hpp"

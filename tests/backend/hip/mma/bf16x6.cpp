@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/hip/matrix_schedule.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/dispatch/list.hpp"
 #include "support/infinite_values.hpp"
 
 using namespace test;

@@ -4,7 +4,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/matrix_schedule.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/dispatch/list.hpp"
 #include "support/matrix_products.hpp"
 #include "support/transposed_convolutions.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/dispatch/list.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
 

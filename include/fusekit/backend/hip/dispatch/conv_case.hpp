@@ -4,7 +4,8 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/operand_layout.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/schedule/planes.hpp"
+#include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip {

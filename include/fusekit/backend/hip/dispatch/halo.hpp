@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/mainloop/halo.hpp"
+#include "fusekit/backend/hip/schedule/halo.hpp"
 
 namespace fusekit::hip::detail {
 

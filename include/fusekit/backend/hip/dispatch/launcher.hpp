@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/conv_case.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
 
 namespace fusekit::hip {
 
@@ -17,7 +17,7 @@ FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Launch of a schedule, the other half of its entry in schedule/list.hpp: one specialization each. Members:
+/// Launch of a schedule, the other half of its entry in dispatch/list.hpp: one specialization each. Members:
 ///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
 /// or, for entries by_tma,
 ///   launch<Schedule>(gpu, operands, parts, unmet)               a Maybe of a Launch; if an operand's layout, the
@@ -58,23 +58,16 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
     return unmet;
 }
 
-/// Prepares a launch of a schedule with by_tma that the caller chose. Refuses with the first unmet condition.
-template <class Schedule, class Plan, Element T, OutputElement U>
-FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
-                                                                ConvOperands<Plan, T, U> const& operands, int parts,
-                                                                IndexLimits const& limits) {
-    using Entry = EntryOf<Schedule>;
-    constexpr Unmet by_plan = Entry::template unmet_by_plan<Plan, T, U>();
-    Unmet unmet = is_sm90a(gpu) ? by_plan : holds(false, "the GPU is not of compute capability 9.0", "use NativeGemm");
-    if constexpr (!by_plan)
-        if (!unmet) {
-            unmet = can_implement<Schedule, T, U>(case_of(operands, true, 0, limits));
-            if (!unmet)
-                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, parts, unmet))
-                    return *launch;
-        }
-    return refuse_schedule(type_name<Plan>(),
-                           SplitSchedule<Schedule> ? Text("Split<") + Entry::name + ">" : Entry::name, unmet);
+/// Kernel argument of a convolution of x to y, before the members that depend on the schedule.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
+    ImageView<T const> const& x = operands.x;
+    ImageView<U> const& y = operands.y;
+    ConvParams<Plan, T, U> params{operands.bound, without_idle_strides(x), y};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, y.from);
+    auto& weights = params.bound.head.weights.layout;
+    if (has_no_elements(weights.shape)) weights.stride = {};
+    return params;
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/float_planes.hpp"
 #include "fusekit/backend/hip/mainloop/planes.hpp"
+#include "fusekit/backend/hip/schedule/planes.hpp"
 
 namespace fusekit::hip::detail {
 

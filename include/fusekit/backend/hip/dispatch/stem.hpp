@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/mainloop/stem.hpp"
+#include "fusekit/backend/hip/schedule/stem.hpp"
 
 namespace fusekit::hip::detail {
 

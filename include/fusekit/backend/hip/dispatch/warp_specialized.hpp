@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/split_warp_specialized.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
 namespace fusekit::hip::detail {
 
@@ -72,7 +73,8 @@ struct Launcher<WarpSpecializedEntry> {
                                                                   ConvOperands<Plan, T, U> const& operands, int parts,
                                                                   Unmet& unmet) {
         using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-        return launch_bulk_kernel(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), operands, parts, unmet);
+        return launch_bulk_kernel(gpu, numbers_of<WarpSpecializedEntry, Schedule>(), kernel_of<Plan, Mainloop>(),
+                                  operands, parts, unmet);
     }
 };
 

@@ -9,7 +9,7 @@ namespace fusekit::hip {
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 
-/// Index of a schedule in the list of schedules, where the enumerators are (list.hpp).
+/// Index of a schedule in the registry (dispatch/list.hpp).
 enum class ScheduleKind : unsigned char;
 
 /// Template arguments of a schedule's type as a run-time value, for decisions and messages. Members that a kind of
@@ -27,6 +27,14 @@ struct ScheduleFacts {
     /// Formats the schedule: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by`: CTAs that reduce a tile (Split).
     FUSEKIT_H Text name(int shared_by = 1) const;
 };
+
+/// Numbers of a schedule's type, without its kind.
+template <class Entry, class Schedule>
+FUSEKIT_H consteval ScheduleFacts numbers_of() {
+    ScheduleFacts result = Entry::template facts<Schedule>();
+    result.blocks = Schedule::blocks;
+    return result;
+}
 
 namespace detail {
 

@@ -3,7 +3,14 @@
 
 #include <utility>
 
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/arch/list.hpp"
+#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
+#include "fusekit/backend/hip/schedule/direct.hpp"
+#include "fusekit/backend/hip/schedule/elementwise.hpp"
+#include "fusekit/backend/hip/schedule/native_gemm.hpp"
+#include "fusekit/backend/hip/schedule/planes.hpp"
+#include "fusekit/backend/hip/schedule/reduction.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {

@@ -4,7 +4,7 @@
 #include <compare>
 
 #include "fusekit/backend/hip/arch/architecture.hpp"
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/schedule/facts.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {
@@ -28,15 +28,15 @@ struct TunedProblem {
     int parts = 1;
 };
 
-/// Measurements of one GPU by tools/tune: `problems`, an array that the table refers to, sorted by key; and for each
-/// kind of schedule the ratio of measured to estimated time. device.tuned(table) runs with a table.
+/// Result of tools/tune on one GPU: problems sorted by key, borrowed, and the measured time of each kind of schedule
+/// relative to the model's; 0 if not measured. A value without hidden state: device.tuned(table) runs with it.
 struct TunedTable {
-    static constexpr int kinds = static_cast<int>(ScheduleKind::direct) + 1;
+    static constexpr int kinds = 16;  ///< most kinds of schedules
 
     Architecture architecture;
     TunedProblem const* problems = nullptr;
     int count = 0;
-    double factors[kinds] = {1, 1, 1, 1, 1, 1, 1, 1};
+    double factors[kinds] = {};
 
     /// Returns the problem with this key; null if that problem was not measured.
     FUSEKIT_H constexpr TunedProblem const* find(TunedKey const& key) const {
@@ -48,7 +48,10 @@ struct TunedTable {
         }
         return begin < count && problems[begin].key == key ? problems + begin : nullptr;
     }
-    FUSEKIT_H constexpr double factor(ScheduleKind kind) const { return factors[static_cast<int>(kind)]; }
+    FUSEKIT_H constexpr double factor(ScheduleKind kind) const {
+        double const measured = factors[static_cast<int>(kind)];
+        return measured > 0 ? measured : 1;
+    }
 };
 
 }  // namespace fusekit::hip

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/schedule/list.hpp"
+#include "fusekit/backend/hip/dispatch/list.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

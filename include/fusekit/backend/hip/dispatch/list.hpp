@@ -3,20 +3,20 @@
 
 #include <utility>
 
+#include "fusekit/backend/hip/dispatch/direct.hpp"
+#include "fusekit/backend/hip/dispatch/gemm.hpp"
+#include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/takes_all.hpp"
-#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
-#include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
-#include "fusekit/backend/hip/schedule/halo.hpp"
-#include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
-#include "fusekit/backend/hip/schedule/native_gemm.hpp"
-#include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
-#include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/tuning/tuned.hpp"
 
 namespace fusekit::hip {
 
-/// Schedules of plans with a Conv or Gemm, in the order of ScheduleKind.
+/// Schedules of plans with a Conv or Gemm.
 //
 // An entry describes one schedule template to the library. It is a type with
 //   name                            name in messages
@@ -43,6 +43,7 @@ namespace fusekit::hip {
 // A specialization of Launcher (dispatch/launcher.hpp) launches the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
                            StemEntry, DirectEntry>;
+/// Names of kinds for tables that tools/tune wrote with them; kind_of<Entry> names every kind.
 enum class ScheduleKind : unsigned char {
     gemm,
     native_gemm,
@@ -86,11 +87,12 @@ struct FindEntry<Schedule, List<First, Rest...>, Lists...>
     : std::conditional_t<First::template describes<Schedule>, Found<First>,
                          FindEntry<Schedule, List<Rest...>, Lists...>> {};
 
+/// Index of an entry; -1 without it.
 template <class Entry, class... Entries>
-FUSEKIT_H consteval ScheduleKind kind_in(List<Entries...>) {
+FUSEKIT_H consteval int index_in(List<Entries...>) {
     int place = 0, found = -1;
     static_cast<void>(((found = std::is_same_v<Entry, Entries> ? place : found, ++place) && ...));
-    return static_cast<ScheduleKind>(found);
+    return found;
 }
 
 }  // namespace detail
@@ -99,13 +101,16 @@ FUSEKIT_H consteval ScheduleKind kind_in(List<Entries...>) {
 template <class Schedule>
 using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
 
+/// Kind of a registry entry.
+template <class Entry>
+inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
+static_assert(kind_of<DirectEntry> == ScheduleKind::direct && ConvSchedules::size <= TunedTable::kinds);
+
 /// Template arguments of a schedule's type as a run-time value, with the schedule's kind and CTAs per SM.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of() {
-    using Entry = EntryOf<Schedule>;
-    ScheduleFacts result = Entry::template facts<Schedule>();
-    result.kind = detail::kind_in<Entry>(ConvSchedules{});
-    result.blocks = Schedule::blocks;
+    ScheduleFacts result = numbers_of<EntryOf<Schedule>, Schedule>();
+    result.kind = kind_of<EntryOf<Schedule>>;
     return result;
 }
 
@@ -196,7 +201,7 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(!Misfit::chosen,
                       "a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule");
         static_assert(Misfit::has_threads(), "a block has 1 to 1024 threads");
-        static_assert(Misfit::has_blocks(), "a processor holds 1 block or more, of 2048 threads together");
+        static_assert(Misfit::has_blocks(), "Blocks must be 1 or more, and the threads of all blocks at most 2048");
         static_assert(
             Misfit::has_split(),
             "Split: of a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or Planes of "

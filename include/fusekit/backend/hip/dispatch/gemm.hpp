@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/dispatch/orders.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/dispatch/tiles.hpp"
+#include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
+#include "fusekit/backend/hip/mainloop/split_gemm.hpp"
+#include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
+#include "fusekit/backend/hip/schedule/native_gemm.hpp"
+
+namespace fusekit::hip::detail {
+
+/// Mainloop of a Gemm schedule.
+template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
+struct GemmMainloop {
+    using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
+};
+template <SplitSchedule Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
+struct GemmMainloop<Schedule, Plan, T, U, fast> {
+    using Type = SplitGemm<Plan, Split<typename Schedule::Whole>, T, U, fast>;
+};
+
+template <class Plan>
+FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
+    return Error(type_name<Plan>(), "MatrixGemm", "",
+                 "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
+}
+
+/// True if x and KCRS filters meet TapOperands' alignment: quads of pixels and dense taps.
+template <class Plan, class Geometry, Element T>
+FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
+                                 Layout<4> const& weights, Index<4> const& y) {
+    if constexpr (!may_have_quads_of_taps<Plan, T>) return false;
+    else
+        return AnyTapOrder<Plan, T>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
+               (weights.stride[1] > 0 || weights.shape[1] == 1) && x.layout.stride[1] >= 0 &&
+               has_quads(window_filter(filter), x, y);
+}
+
+/// A GEMM's kernel, with the facts of its schedule and layout that its launch needs.
+template <class Params>
+struct GemmKernel {
+    ScheduleFacts schedule;  ///< without its kind
+    bool on_native_units, on_matrix_units;
+    Axis fast;
+    int input_packet, weight_packet;  ///< elements per load
+    Kernel<Params> kernel;
+};
+template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
+    using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
+    using Loader = typename Mainloop::Loader;
+    return {numbers_of<GemmEntry, Schedule>(),
+            NativeSchedule<Schedule>,
+            MatrixSchedule<Schedule>,
+            fast,
+            Loader::input_packet,
+            Loader::weight_packet,
+            kernel_of<Plan, Mainloop>()};
+}
+
+/// Selects the kernel for y's layout.
+template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
+    if constexpr (orders == Orders::any)
+        if (!problem::channels_are_neighbours(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
+    return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
+}
+
+/// Refuses a Gemm schedule that the caller named: operands beyond 32-bit offsets, a GPU or a program without the
+/// kernel, and filters of more taps than mask bits. The library's choice never has such operands: runs_without_tiles().
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Refusal refuse_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
+                                 ConvOperands<Plan, T, U> const& operands) {
+    auto const& filter = operands.filter;
+    if (Refusal refusal =
+            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
+                                operands.weights, operands.y.collapsed_layout()))
+        return refusal;
+    if (with.on_matrix_units && !with.kernel.is_launchable(gpu.index())) return refuse_matrix_units<Plan>(gpu);
+    if constexpr (Plan::Head::may_be_padded)
+        if (!has_bits_for<Plan>(filter))
+            return Error(
+                type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
+                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                Plan::Head::written(operands.bound.head));
+    return {};
+}
+
+/// Prepares a GEMM with one schedule's kernel. If the schedule splits, `parts` CTAs share a tile.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
+                                                                 GemmKernel<ConvParams<Plan, T, U>> const& with,
+                                                                 ConvOperands<Plan, T, U> const& operands,
+                                                                 [[maybe_unused]] int parts,
+                                                                 IndexLimits const& limits) {
+    BoundPlan<Plan> const& bound = operands.bound;
+    auto const& filter = operands.filter;
+    auto const& [schedule, on_native_units, on_matrix_units, fast, input_packet, weight_packet, kernel] = with;
+    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
+    ConvParams<Plan, T, U> params = conv_params(operands);
+    bool const has_unit = on_native_units && has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
+    int const of_unit = 16 / static_cast<int>(sizeof(T)), x_packet = has_unit ? of_unit : input_packet,
+              w_packet = has_unit ? of_unit : weight_packet;
+    params.channels_fastest = fast == Axis::channel;
+    params.inputs_vectorized =
+        params.channels_fastest
+            ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
+            : !Plan::pools && is_single_pixels(filter) && pixels_are_vectorizable<Plan>(params.x, x_packet);
+    params.weights_vectorized =
+        batch_steps_whole(bound, w_packet) &&
+        (params.channels_fastest ? problem::vectorizable(w, w_packet, 1)
+                                 : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
+    Index<4> const outputs = conv_output<Plan>(params.y.layout).shape;
+    if constexpr (arch::is_targeted<arch::Amd>) {
+        auto const pixels = pixels_of_group<Plan>(params.x);
+        if constexpr (has_transposed_conv<Plan>)
+            params.fits_32bit_offsets =
+                has_unit && transposed_windows_are_near(filter, params.x) &&
+                (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
+                                         : has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs));
+        else
+            params.fits_32bit_offsets =
+                has_unit && params.weights_vectorized &&
+                (params.channels_fastest ? params.inputs_vectorized
+                                         : !Plan::pools && has_quads(filter, pixels, outputs) &&
+                                               (!may_have_quads_of_taps<Plan, T> ||
+                                                has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs))) &&
+                windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
+        params.fits_32bit_offsets = params.fits_32bit_offsets && filters_are_near<T>(w.layout, schedule.n);
+    }
+    GroupedProduct const product = operands.product();
+    std::int64_t const columns = divide_up(product.n, schedule.n) * product.groups;
+    SlabTiles const cut = cut_slabs<Plan>(outputs, params.slices, schedule.m, columns, limits);
+    params.slabs = cut.slabs;
+    if constexpr (can_split<Plan, T>)
+        if (schedule.splits) {
+            params.parts.count = static_cast<unsigned>(parts);
+            return prepare_parts(gpu, kernel, params, schedule, cut.tiles * columns);
+        }
+    return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
+}
+
+/// Launcher of Gemm, NativeGemm and MatrixGemm.
+struct GemmLauncher {
+    template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
+                                                                    ConvOperands<Plan, T, U> const& operands, int parts,
+                                                                    IndexLimits const& limits) {
+        if constexpr (SplitSchedule<Schedule> && !can_split<Plan, T>) {
+            return refuse_matrix_units<Plan>(gpu);
+        } else {
+            auto const with = gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
+            if (Refusal refusal = refuse_product(gpu, with, operands)) return *refusal;
+            return prepare_product(gpu, with, operands, parts, limits);
+        }
+    }
+};
+template <>
+struct Launcher<GemmEntry> : GemmLauncher {};
+template <>
+struct Launcher<NativeGemmEntry> : GemmLauncher {};
+template <>
+struct Launcher<MatrixGemmEntry> : GemmLauncher {};
+
+}  // namespace fusekit::hip::detail
