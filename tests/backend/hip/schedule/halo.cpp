@@ -15,6 +15,19 @@ namespace {
 std::string of(ConvCase const& convolution) {
     return sentence(HaloEntry::can_implement<Halo<>, fk::half, fk::half>(convolution));
 }
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+template <class T, class... Ops>
+constexpr PlanConditions with = test::conditions<HaloEntry, T, Ops...>;
+
+static_assert(with<fk::half, Conv, fk::ChannelStatistics>.met() && with<fk::int8, Conv, fk::Bias>.met());
+static_assert(!with<float, Conv>.factors && !with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
+static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::int8, Conv, fk::ChannelStatistics>.totals);
+static_assert(test::compiles<HaloEntry, Halo<>, fk::half, Conv>() &&
+              test::compiles<HaloEntry, Halo<240>, fk::e4m3, Conv>());
+static_assert(HaloEntry::has_kernel<fk::Plan<Conv>, fk::half, fk::half>);
+static_assert(!HaloEntry::has_kernel<fk::Plan<fk::Activation<fk::Relu>, Conv>, fk::half, fk::half>);
+
 template <class... Ops>
 std::string of_plan() {
     return sentence(HaloEntry::unmet_by_plan<fk::Plan<Ops...>, fk::half, fk::half>());
@@ -48,6 +61,14 @@ TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, w
     CHECK(of(planes) == "y's channel stride = 3025 is not 1: pass y channels-last, or use Planes");
     planes.y_channel_stride = 1, planes.product.groups = 4;
     CHECK(of(planes) == "groups = 4 is not 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") {
+    CHECK(test::grows<HaloEntry, Halo<>>(64, 56, 64, 3));
+    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 64, 56, 64, 1)).is_finite());
+    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 96, 56, 64, 3)).is_finite());
+    constexpr ScheduleFacts facts = numbers_of<HaloEntry, Halo<>>();
+    CHECK((facts.m == 232 && facts.n == 64));
 }
 
 TEST_CASE("HIP: Halo refuses the first condition that a plan's type does not meet") {

@@ -18,6 +18,21 @@ std::string of(ConvCase convolution, PlanesOrder order = PlanesOrder::planes) {
     convolution.planes = order;
     return sentence(PlanesEntry::can_implement<Schedule, T>(convolution));
 }
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+template <class T, class... Ops>
+constexpr PlanConditions with = test::conditions<PlanesEntry, T, Ops...>;
+
+static_assert(with<fk::half, Conv, fk::Bias>.met() && with<float, Conv, fk::Bias>.met() &&
+              !with<fk::int8, Conv>.factors);
+static_assert(!with<float, fk::Conv<fk::filter(1, 1), fk::Products<float>>>.products);
+static_assert(!with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
+static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::ChannelStatistics>.totals);
+static_assert(!with<fk::half, Conv, fk::Residual>.by_pixel);
+static_assert(test::compiles<PlanesEntry, Planes<56, 4>, float, Conv>());
+static_assert(PlanesEntry::has_kernel<fk::Plan<Conv>, float, float>);
+static_assert(!PlanesEntry::has_kernel<fk::Plan<Conv, fk::Residual>, float, float>);
+
 template <class T, class... Ops>
 std::string of_plan() {
     return sentence(PlanesEntry::unmet_by_plan<fk::Plan<Ops...>, T, T>());
@@ -48,6 +63,18 @@ TEST_CASE("HIP: Planes refuses the first condition that a problem does not meet,
     ConvCase tall = problem(1, 64, 240, 64, 1);
     tall.filter = fk::filter(9, 1), tall.taps = 9;
     CHECK(of(tall) == "stages of x in shared memory = 0 is below 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is of no use") {
+    auto const in_planes = [](ConvCase& of) { of.planes = PlanesOrder::planes; };
+    CHECK(test::grows<PlanesEntry, Planes<>>(64, 56, 128, 3, in_planes));
+    ConvCase convolution = problem(8, 64, 14, 128, 5);
+    in_planes(convolution);
+    CHECK(test::time_of<PlanesEntry, Planes<>>(convolution).is_finite());
+    convolution.taps_neighbour = true;  // KCRS filters are read whole if they are 3 x 3
+    CHECK_FALSE(test::time_of<PlanesEntry, Planes<>>(convolution).is_finite());
+    constexpr ScheduleFacts facts = numbers_of<PlanesEntry, Planes<64, 2>>();
+    CHECK((facts.m == 64 && facts.n == 128 && facts.parts == 2 && !facts.splits));
 }
 
 TEST_CASE("HIP: Planes refuses the first condition that a plan's type does not meet") {

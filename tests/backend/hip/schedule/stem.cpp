@@ -15,6 +15,19 @@ namespace {
 std::string of(ConvCase const& convolution) {
     return sentence(StemEntry::can_implement<Stem<>, fk::half, fk::half>(convolution));
 }
+using Conv = fk::Conv<fk::filter(7, 7).pad(3).stride(2)>;
+template <class T, class... Ops>
+constexpr PlanConditions with = test::conditions<StemEntry, T, Ops...>;
+
+static_assert(with<fk::bfloat16, Conv, fk::Residual>.met() && !with<fk::int8, Conv>.factors &&
+              !with<float, Conv>.factors);
+static_assert(!with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
+static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::ChannelStatistics>.totals);
+static_assert(test::compiles<StemEntry, Stem<>, fk::half, Conv>());
+static_assert(StemEntry::has_kernel<fk::Plan<Conv>, fk::half, fk::half>);
+static_assert(!StemEntry::has_kernel<fk::Plan<Conv, fk::ChannelStatistics>, fk::half, fk::half>);
+
 template <class... Ops>
 std::string of_plan() {
     return sentence(StemEntry::unmet_by_plan<fk::Plan<Ops...>, fk::half, fk::half>());
@@ -39,6 +52,13 @@ TEST_CASE("HIP: Stem refuses the first condition that a problem does not meet, w
     CHECK(of(other) == "y is not channels-last: pass y channels-last");
     other.rows_of_pixels = false;
     CHECK(of(other).find("x's pixels are not contiguous in rows and channels at multiples of 16 bytes") == 0);
+}
+
+TEST_CASE("HIP: Stem's time grows with the batch, and is infinite where no tile fits") {
+    CHECK(test::grows<StemEntry, Stem<>>(3, 112, 64, 7));
+    CHECK_FALSE(test::time_of<StemEntry, Stem<>>(problem(2, 64, 56, 64, 3)).is_finite());
+    constexpr ScheduleFacts facts = numbers_of<StemEntry, Stem<2>>();
+    CHECK((facts.m == 2 && facts.n == 64));
 }
 
 TEST_CASE("HIP: Stem refuses the first condition that a plan's type does not meet") {

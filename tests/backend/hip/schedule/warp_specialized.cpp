@@ -17,6 +17,20 @@ using Wide = WarpSpecialized<192, 128, 4>;
 std::string of(ConvCase const& convolution) {
     return sentence(WarpSpecializedEntry::can_implement<Wide, fk::half, fk::half>(convolution));
 }
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+template <class T, class... Ops>
+constexpr PlanConditions with = test::conditions<WarpSpecializedEntry, T, Ops...>;
+
+static_assert(with<fk::half, fk::Gemm>.met() && with<fk::int8, Conv>.met() && with<fk::e5m2, Conv>.met());
+static_assert(!with<float, Conv>.factors && !with<fk::half, fk::Conv<fk::filter(1, 1), fk::Weights<fk::int8>>>.factors);
+static_assert(!with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
+static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool);
+static_assert(with<fk::half, Conv, fk::ChannelStatistics>.totals &&
+              !with<fk::int8, Conv, fk::ChannelStatistics>.totals);
+static_assert(test::compiles<WarpSpecializedEntry, Wide, fk::half, Conv>());
+static_assert(WarpSpecializedEntry::has_kernel<fk::Plan<Conv>, fk::half, fk::half>);
+static_assert(!WarpSpecializedEntry::has_kernel<fk::Plan<Conv, fk::Pool<fk::Max, 2, 2>>, fk::half, fk::half>);
+
 template <class T, class U, class... Ops>
 std::string of_plan() {
     return sentence(WarpSpecializedEntry::unmet_by_plan<fk::Plan<Ops...>, T, U>());
@@ -35,8 +49,15 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does 
     CHECK(of(convolution) == "groups = 2 is not 1: use MatrixGemm");
 }
 
+TEST_CASE("HIP: WarpSpecialized's time grows with the batch, and has its tile's numbers") {
+    CHECK(test::grows<WarpSpecializedEntry, Wide>(64, 56, 128, 3));
+    using Narrow = WarpSpecialized<64, 64, 8, Roles::ping_pong>;
+    CHECK(test::grows<WarpSpecializedEntry, Narrow>(64, 56, 64, 1));
+    constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Narrow>();
+    CHECK((facts.m == 64 && facts.n == 64 && facts.stages == 8 && facts.ping_pong && facts.blocks == 1));
+}
+
 TEST_CASE("HIP: WarpSpecialized refuses the first condition that a plan's type does not meet") {
-    using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
     CHECK(of_plan<fk::half, fk::half, Conv, fk::Bias>().empty());
     CHECK(of_plan<fk::int8, fk::half, Conv, fk::Bias>().empty());
     CHECK(of_plan<fk::half, fk::half, fk::Gemm>().empty());
