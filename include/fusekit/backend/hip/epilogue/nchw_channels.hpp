@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/epilogue/apply.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
@@ -11,6 +11,7 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class U, class Tiles>
 class NchwChannels {
     using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
 
 public:
     /// Prepares the parameters of the thread's two channels; a channel out of bounds uses those of the last channel.
@@ -26,7 +27,10 @@ public:
           pixel(static_cast<int>(detail::step_of_pixels(params.y.layout))),
           thread(the_thread),
           arguments(params.bound.epilogue) {
-        for (int i = 0; i < 2; ++i) states.prepare(i, (min)(channel(i), count - 1), arguments);
+        if constexpr (Epilogue::channelwise) {
+            for (int i = 0; i < 2; ++i)
+                states[i] = Epilogue::prepare(std::int64_t{(min)(channel(i), count - 1)}, arguments);
+        }
     }
 
 protected:
@@ -42,7 +46,8 @@ protected:
 
     /// Applies the epilogue to one accumulator of channel `own`.
     __device__ float result(float sum, int own) const {
-        return apply_to_channel<Epilogue>(sum, channel(own), states[own], arguments);
+        return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
+                               arguments);
     }
 
     /// Number of pixels of y in a part.
@@ -52,7 +57,7 @@ protected:
 
 private:
     typename Epilogue::Args const& arguments;
-    ChannelStates<Epilogue, 2> states;
+    State states[Epilogue::channelwise ? 2 : 1];
 };
 
 }  // namespace fusekit::hip

@@ -5,7 +5,6 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
-#include "fusekit/backend/hip/epilogue/apply.hpp"
 #include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
@@ -18,6 +17,7 @@ class NchwSplitStore {
     static_assert(sizeof(U) == 2);
     using Tiles = typename Grid::Tiles;
     using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
     using Sums = typename Atom::Sums[parts * products];
     static constexpr int pixels = products * Atom::n;  ///< pixels per part (PlanePart)
     static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
@@ -25,7 +25,7 @@ class NchwSplitStore {
 public:
     struct Shared {
         SumTile<channels, parts * pixels> tile;
-        ChannelStates<Epilogue, channels> states;
+        State states[Epilogue::channelwise ? channels : 1];
     };
 
     /// Stores a thread's accumulators to the CTA's SumTile.
@@ -52,7 +52,7 @@ public:
         int const first = grid.first_channel(number), count = static_cast<int>(shape[1]) - first;
         if constexpr (Epilogue::channelwise) {
             for (int i = static_cast<int>(thread); i < channels; i += threads)
-                shared.states.prepare(i, first + (min)(i, count - 1), arguments);
+                shared.states[i] = Epilogue::prepare(std::int64_t{first} + (min)(i, count - 1), arguments);
         }
         Quad const quad(tiles, grid, number, static_cast<int>(thread % SumTile<channels, parts * pixels>::quads));
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
@@ -62,13 +62,13 @@ public:
             shared.tile, sharers, number, 0, rank, thread, barrier, [&](unsigned row, Packet<float, 4> const& sums) {
                 auto const channel = static_cast<int>(row);
                 if (channel >= count) return;
-                auto const state = shared.states[channel];
+                State const state = Epilogue::channelwise ? shared.states[channel] : State{};
                 std::uint32_t pairs[2];
                 for (int i = 0; i < 2; ++i) {
                     float results[2];
                     for (int j = 0; j < 2; ++j)
-                        results[j] =
-                            apply_to_channel<Epilogue>(sums.values[2 * i + j], first + channel, state, arguments);
+                        results[j] = Epilogue::apply(sums.values[2 * i + j], OutputCoord{0, first + channel, 0, 0},
+                                                     state, arguments);
                     pairs[i] = packed<U>(results[0], results[1]);
                 }
                 quad.store(pairs, reinterpret_cast<std::uint16_t*>(to + channel * stride[1]));

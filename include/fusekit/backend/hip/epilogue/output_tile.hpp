@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/collective/tile_coord.hpp"
 
 namespace fusekit::hip {
@@ -32,6 +33,59 @@ struct OutputTile {
     }
 
     __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }
+};
+
+/// True if an atom's put() has the same code in all rounds.
+template <class Atom>
+inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
+
+/// Transposes a tile's accumulators from an atom's fragments through SMEM, so that consecutive threads read consecutive
+/// elements: rows are pixels and columns channels, or the reverse. The rows come in the atom's rounds: in all, or in
+/// those that the atom names.
+template <class Atom, bool rows_are_pixels>
+class TransposeTile {
+    static constexpr int pad = 4;  // floats per row, so that a store's columns fall into different banks
+
+public:
+    static constexpr int rounds = Atom::rounds, rows = Atom::rows(rows_are_pixels),
+                         columns = Atom::columns(rows_are_pixels);
+
+    struct Buffer {
+        Packet<float, 4> packets[rows][(columns + pad) / 4];
+
+        /// Accumulator in a row of the buffer and a column of the tile; or in column `i` of the quad `quad`.
+        __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
+        __device__ float at(unsigned row, unsigned quad, unsigned i) const {
+            return packets[row][quad].values[Atom::tile_column(i)];
+        }
+    };
+
+    /// Calls consume(round) in each round to read the rows. All threads call this. `unrolls`: consume() gets constants.
+    template <bool unrolls = false, class Consume>
+    __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
+                               Consume const& consume) {
+        auto const take = [&](int round) {
+            atom.template put<rows_are_pixels>(round, fragment, buffer.packets);
+            __syncthreads();
+            consume(round);
+            __syncthreads();
+        };
+        if constexpr (requires { atom.end_round(); }) {
+#pragma unroll 1
+            for (int round = atom.first_round(); round < atom.end_round(); ++round) take(round);
+        } else if constexpr (!unrolls && rounds_are_alike<Atom>) {
+#pragma unroll 1
+            for (int round = 0; round < rounds; ++round) take(round);
+        } else {
+#pragma unroll
+            for (int round = 0; round < rounds; ++round) take(round);
+        }
+    }
+
+    /// Row of the tile that a row of the buffer holds in a round.
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        return Atom::template tile_row<rows_are_pixels>(row, round);
+    }
 };
 
 }  // namespace fusekit::hip

@@ -3,7 +3,6 @@
 
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/epilogue/output_tile.hpp"
-#include "fusekit/backend/hip/epilogue/transpose_tile.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {

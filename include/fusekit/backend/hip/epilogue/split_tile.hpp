@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
-#include "fusekit/backend/hip/epilogue/transpose_tile.hpp"
+#include "fusekit/backend/hip/epilogue/output_tile.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {

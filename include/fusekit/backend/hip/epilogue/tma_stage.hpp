@@ -5,22 +5,23 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/epilogue/apply.hpp"
+#include "fusekit/backend/hip/epilogue/accumulator_coord.hpp"
+#include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
-/// Epilogue of a warpgroup's accumulators of 64 channels x Atom::n pixels. A thread has two channels, whose epilogue
-/// parameters stay in registers: channels 8 apart, or, for 8-bit results, adjacent ones, because TMA loads filters in
-/// even/odd pairs (bulk_maps.hpp).
+/// Epilogue of a warpgroup's accumulator of 64 channels x Atom::n pixels. A thread has two channels, whose states it
+/// keeps in registers: 8 apart, or, for 8-bit results, adjacent, as TMA pairs those filters.
 template <class Plan, class Atom, class T, class U>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
     using Args = typename Epilogue::Args;
     using Sums = typename Atom::Sums;
     static constexpr bool in_bytes = pairs_filters<U>, loads = reads_in_bulk<Plan, T, U>;
     static constexpr int blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
     static constexpr int maxima = Epilogue::maxima;
-    static_assert(!loads || !in_bytes);
+    static_assert(!loads || (maxima == 0 && !in_bytes));
 
 public:
     static constexpr bool reads_places = (Epilogue::reads_image && !loads) || Epilogue::per_place;
@@ -31,7 +32,10 @@ public:
     /// of the last of `channels` channels.
     __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
-        for (int own = 0; own < 2; ++own) states.prepare(own, (min)(channel(own), count - 1), arguments);
+        if constexpr (Epilogue::channelwise) {
+            for (int own = 0; own < 2; ++own)
+                states[own] = Epilogue::prepare(std::int64_t{(min)(channel(own), count - 1)}, arguments);
+        }
     }
 
     /// Applies the epilogue and stores the results to SMEM address `staged`: swizzled rows, each with the 64 channels
@@ -52,7 +56,7 @@ private:
     static constexpr bool needs_places = reads_places || maxima > 0;
     unsigned thread = 0;
     int first = 0, count = 0;
-    ChannelStates<Epilogue, 2> states;
+    State states[Epilogue::channelwise ? 2 : 1];
 
     /// `is_whole`: all pixels and channels of the tile are in bounds of y.
     template <bool is_whole, class PlaceOf>
@@ -107,12 +111,11 @@ private:
             Pixel const& at = places[i];
             bool const is_of_y = is_whole || (at.n >= 0 && channel(at_own) < count);
             OutputCoord const place{at.n, channel(at_own), at.p, at.q};
-            float x = 0;
-            if (!reads_places || is_of_y)
-                x = apply_to_accumulator<Epilogue, loads>(
-                    static_cast<float>(sums[e]), place, states[at_own], arguments, values[i], largest, e, is_of_y,
-                    [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
-            return x;
+            if (reads_places && !is_of_y) return 0.0f;
+            return Epilogue::apply(static_cast<float>(sums[e]),
+                                   AccumulatorCoord<loads, maxima>(place, values[i], largest, e, is_of_y),
+                                   Epilogue::channelwise ? states[at_own] : State{}, arguments,
+                                   [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
         };
         if constexpr (in_bytes) return packed_bytes<U>({result(0, 0), result(1, 0), result(0, 1), result(1, 1)});
         else return packed<U>(result(own, 0), result(own, 1));

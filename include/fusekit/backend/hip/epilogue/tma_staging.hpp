@@ -7,18 +7,10 @@
 
 namespace fusekit::hip {
 
-/// Coordinates of a box of y in its tensor map.
-template <int Rank>
-struct TmaBox {
-    std::int32_t at[Rank];
-};
-using BoxStart = TmaBox<4>;
-
 /// A warpgroup's staging buffer of a tile of y: TMA loads an operator's tensor into it if `loads`, the warpgroup writes
-/// results over it, TMA stores these to y and clips elements out of bounds. `Shared` has the buffer, `staged[boxes]`,
-/// and the mbarrier `read_full`; `box(i)` is box i of the tile. All threads of the warpgroup call acquire(), publish()
-/// and the rest; `barrier` is their named barrier.
-template <bool loads, int boxes, unsigned threads>
+/// results over it, TMA stores these to y and clips elements out of bounds. `Shared` has the buffer, `staged[box]`, and
+/// the mbarrier `read_full`; `barrier` is the named barrier of the warpgroup's `threads`.
+template <bool loads, unsigned threads>
 struct TmaStaging {
     /// Called by one thread before other threads use the barrier.
     template <class Shared>
@@ -26,20 +18,17 @@ struct TmaStaging {
         if constexpr (loads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
-    /// Issues the load of an operator's tile, after the last tile's send(), while the tile's first MMAs run.
-    template <class Params, class Shared, class Box>
-    __device__ static void begin_read(Params const& params, Shared& shared, unsigned thread, Box const& box) {
-        if constexpr (loads) {
-            if (thread != 0) return;
-            ptx::bulk_wait_group_read();  // the previous tile's TMA store has read the buffer
-            auto const full = ptx::shared_address(&shared.read_full);
-            ptx::mbarrier_arrive_expect_tx(full, sizeof(shared.staged));
-            for (int i = 0; i < boxes; ++i) ptx::tma_load(address(shared, i), &params.read.map, full, box(i).at);
-        }
+    /// Called by one thread, which loads the operator's tile next: returns the address of the mbarrier.
+    template <class Shared>
+    __device__ static std::uint32_t begin_read(Shared& shared) {
+        ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
+        auto const full = ptx::shared_address(&shared.read_full);
+        ptx::mbarrier_arrive_expect_tx(full, sizeof(shared.staged));
+        return full;
     }
 
-    /// Waits for the operator's tile of phase `parity`, or until the buffer may be written. `syncs`: threads also wait
-    /// for what the others wrote to shared memory.
+    /// Waits for the operator's tile of phase `parity`, or until the buffer may be written. With `syncs` threads also
+    /// wait for what the others wrote to shared memory.
     template <bool syncs = false, class Shared>
     __device__ static void acquire(Shared& shared, unsigned thread, unsigned barrier, unsigned parity) {
         if constexpr (loads) ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), parity);
@@ -47,23 +36,15 @@ struct TmaStaging {
         if constexpr (!loads || syncs) ptx::bar_sync(barrier, threads);
     }
 
-    /// Makes the written results visible to TMA.
+    /// Makes the warpgroup's results visible to TMA stores of one thread.
     __device__ static void publish(unsigned barrier) {
         ptx::fence_proxy_async();
         ptx::bar_sync(barrier, threads);
     }
 
-    /// TMA-stores the published results.
-    template <class Params, class Shared, class Box>
-    __device__ static void send(Params const& params, Shared& shared, unsigned thread, Box const& box) {
-        if (thread != 0) return;
-        for (int i = 0; i < boxes; ++i) ptx::tma_store(&params.maps.y, address(shared, i), box(i).at);
-        ptx::bulk_commit_group();
-    }
-
     template <class Shared>
-    __device__ static std::uint32_t address(Shared& shared, int i) {
-        return ptx::shared_address(shared.staged[i]);
+    __device__ static std::uint32_t address(Shared& shared, int box) {
+        return ptx::shared_address(shared.staged[box]);
     }
 };
 

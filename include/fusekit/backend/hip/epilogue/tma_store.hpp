@@ -16,7 +16,8 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class T, class U, int products>
 class TmaStore {
     using Stage = TmaStage<Plan, Atom, T, U>;
-    using Staging = TmaStaging<reads_in_bulk<Plan, T, U>, products, Atom::threads>;
+    static constexpr bool loads = reads_in_bulk<Plan, T, U>;
+    using Staging = TmaStaging<loads, Atom::threads>;
     using Sums = typename Atom::Sums[products];
 
 public:
@@ -42,7 +43,13 @@ public:
     /// Issues the load of an operator's tile, after the last tile's store(), while the tile's first MMAs run.
     template <class Params>
     __device__ void begin_read(Params const& params, TileStart const& tile) const {
-        Staging::begin_read(params, shared, thread, box_of(tile));
+        if constexpr (loads) {
+            if (thread != 0) return;
+            auto const full = Staging::begin_read(shared);
+            for (int product = 0; product < products; ++product)
+                ptx::tma_load(Staging::address(shared, product), &params.read.map, full,
+                              {tile.n + product * Atom::m, tile.m});
+        }
     }
 
     /// Applies the epilogue to a tile and stages the results for send(). The values that a statistics operator receives
@@ -57,20 +64,22 @@ public:
             int reached = Atom::column(static_cast<int>(thread), 0);
             Pixel place{};
             if constexpr (Stage::reads_places) place = conv.pixel(tile.m + reached);
-            stages[product].stage(sums[product], Staging::address(shared, product), params.bound.epilogue, left,
-                                  [&](int pixel) {
-                                      if (pixel >= left) return Pixel{-1, 0, 0};
-                                      if constexpr (Stage::reads_places)
-                                          place = conv.next(place, pixel - reached), reached = pixel;
-                                      return place;
-                                  });
+            auto const& arguments = params.bound.epilogue;
+            stages[product].stage(sums[product], Staging::address(shared, product), arguments, left, [&](int pixel) {
+                if (pixel >= left) return Pixel{-1, 0, 0};
+                if constexpr (Stage::reads_places) place = conv.next(place, pixel - reached), reached = pixel;
+                return place;
+            });
         }
         Staging::publish(barrier);
     }
     /// TMA-stores the staged tile to y.
     template <class Params>
     __device__ void send(Params const& params, TileStart const& tile) const {
-        Staging::send(params, shared, thread, box_of(tile));
+        if (thread != 0) return;
+        for (int product = 0; product < products; ++product)
+            ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
+        ptx::bulk_commit_group();
     }
 
     template <class Params, class Problem>
@@ -96,10 +105,6 @@ private:
     unsigned thread, barrier, parity = 0;
     Stage stages[products];
     TotalChannels<Plan, Atom, products> totals;
-
-    __device__ static auto box_of(TileStart const& tile) {
-        return [&tile](int product) { return TmaBox<2>{{tile.n + product * Atom::m, tile.m}}; };
-    }
 };
 
 }  // namespace fusekit::hip

@@ -5,8 +5,9 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
-#include "fusekit/backend/hip/epilogue/apply.hpp"
+#include "fusekit/backend/hip/epilogue/accumulator_coord.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
+#include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
@@ -16,24 +17,28 @@ struct TilePixel {
     bool exists;
 };
 
-/// Epilogue of a tile of 64 pixels x 64 channels: applies the epilogue in registers, stages the tile in swizzled SMEM
-/// and TMA-stores it; TMA clips elements out of bounds. If an operator reads a tensor of y's layout, TMA first loads
-/// that tensor's tile into the staging buffer.
+/// Coordinates of a TMA box in a tensor map of y, fastest mode first.
+struct BoxStart {
+    std::int32_t at[4];
+};
+
+/// Epilogue of a warpgroup's accumulator of 64 pixels x 64 channels: applies the epilogue in registers, stages the tile
+/// in swizzled SMEM and TMA-stores it. A tile has its channel `n`, its box(), and pixel(conv, row). All threads of the
+/// warpgroup call all functions but init().
 template <class Plan, class Atom, class U>
 class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
-    static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles);
     using Epilogue = typename Plan::Epilogue;
-    using Staging = TmaStaging<reads_in_bulk<Plan, U, U>, 1, Atom::threads>;
+    static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles && !Epilogue::per_place);
     static constexpr bool loads = reads_in_bulk<Plan, U, U>;
-    static constexpr int maxima = Epilogue::maxima;
-    static constexpr bool reads_places = Epilogue::located && !loads;
-    static_assert(!Epilogue::per_place);
-
-    /// Epilogue parameters of two adjacent columns (channels), loaded by one access if their size allows it.
+    using Staging = TmaStaging<loads, Atom::threads>;
+    using Coord = AccumulatorCoord<loads, Epilogue::maxima>;
     using State = typename Epilogue::template State<float>;
     static constexpr std::size_t both = 2 * sizeof(State);
-    struct alignas(both == 8 || both == 16 ? both : alignof(State)) States : ChannelStates<Epilogue, 2> {};
+    /// Epilogue parameters of two adjacent columns (channels), loaded by one access if their size allows it.
+    struct alignas(both == 8 || both == 16 ? both : alignof(State)) States {
+        State of[2];
+    };
 
 public:
     struct Shared {
@@ -45,15 +50,16 @@ public:
     /// Called by one thread before other threads use the barrier.
     __device__ static void init(Shared& shared) { Staging::init(shared); }
 
-    /// Issues the load of an operator's tile. Called by the warpgroup's threads after the last tile's store(), while
-    /// the tile's first MMAs run.
+    /// Issues the load of an operator's tile, after the last tile's store(), while the tile's first MMAs run.
     template <class Params, class Tile>
     __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
-        Staging::begin_read(params, shared, thread, [&](int) { return tile.box(); });
+        if constexpr (loads) {
+            if (thread != 0) return;
+            ptx::tma_load(Staging::address(shared, 0), &params.read.map, Staging::begin_read(shared), tile.box().at);
+        }
     }
 
-    /// Prepares the epilogue parameters of a tile's channels. Called by the warpgroup's threads before the tile's MMAs,
-    /// which hide the latency of loading them.
+    /// Prepares the channels of a tile before its MMAs, which hide the latency of the parameters.
     template <class Params, class Problem>
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
@@ -61,19 +67,21 @@ public:
             int const last = conv.group_k() - 1;
 #pragma unroll
             for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // clamps to the last channel
-                shared.states[i / 2].prepare(i % 2, (min)(first_n + i, last), params.bound.epilogue);
+                shared.states[i / 2].of[i % 2] =
+                    Epilogue::prepare(std::int64_t{(min)(first_n + i, last)}, params.bound.epilogue);
         }
     }
 
-    /// Applies the epilogue to the accumulators and stores the tile. Called by the warpgroup's threads, whose named
-    /// barrier is `barrier`. `count`: number of tiles that the warpgroup has stored before.
+    /// Stores a tile. `barrier` is the warpgroup's named barrier, `count` the number of tiles that it stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
         Staging::template acquire<Epilogue::channelwise>(shared, thread, barrier, count % 2);
         stage(params, conv, shared, tile, sums, thread);
         Staging::publish(barrier);
-        Staging::send(params, shared, thread, [&](int) { return tile.box(); });
+        if (thread != 0) return;
+        ptx::tma_store(&params.maps.y, Staging::address(shared, 0), tile.box().at);
+        ptx::bulk_commit_group();
     }
 
 private:
@@ -85,9 +93,9 @@ private:
         auto const& arguments = params.bound.epilogue;
         int const last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
-        TileMaxima<maxima> largest;
+        TileMaxima<Epilogue::maxima> largest;
         TilePixel pixels[2] = {};
-        if constexpr (reads_places) {
+        if constexpr (Epilogue::located && !loads) {
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
         }
         // Results of accumulators e and e + 1: adjacent channels of one pixel.
@@ -100,9 +108,9 @@ private:
                 OutputCoord const place{at.n, std::int64_t{(min)(column + i, last_n)}, at.p, at.q};
                 bool const is_of_y = exists && column + i <= last_n;
                 if (!Epilogue::writes || is_of_y)
-                    results[i] =
-                        apply_to_accumulator<Epilogue, loads>(static_cast<float>(sums[e + i]), place, states[i],
-                                                              arguments, values[i], largest, e / 2 + i, is_of_y);
+                    results[i] = Epilogue::apply(static_cast<float>(sums[e + i]),
+                                                 Coord(place, values[i], largest, e / 2 + i, is_of_y),
+                                                 Epilogue::channelwise ? states.of[i] : State{}, arguments);
             }
             return packed<U>(results[0], results[1]);
         };
