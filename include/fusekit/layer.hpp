@@ -94,7 +94,8 @@ private:
     struct Operations {
         std::size_t size;
         void (*run)(void const* bound, Device&, X, Y);
-        Layout<Rank> (*output)(void const* bound, Device const&, X);  ///< refuses a run that is not possible
+        /// returns y's layout for x; throws Error if x does not fit
+        Layout<Rank> (*output)(void const* bound, Device const&, X);
         Index<Rank> (*output_shape)(void const* bound, Index<Rank> const&);
         Text (*name)();
     };

@@ -33,7 +33,7 @@ struct OutputCoord {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
 
-    /// Raises the plan's maximum `number` to |value|.
+    /// Raises *maximum, which the plan's Amax operator `number` keeps, to at least |value|.
     template <int number>
     FUSEKIT_H constexpr void raise(float* maximum, float value) const {
         detail::raise_to(maximum, detail::magnitude_bits(value));

@@ -26,7 +26,7 @@ struct Holding : AnyRun<Device> {
     if (!of.refusal) of.refusal = Error(of.plan(), tensor, field, std::move(expected), std::move(given));
 }
 
-/// Refuses a tensor whose type or rank differs from the Form's.
+/// Refuses a tensor whose element type or rank is not that of the compiled plan.
 FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));

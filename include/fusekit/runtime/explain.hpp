@@ -53,8 +53,8 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     return result;
 }
 
-/// Edit distance between a sequence and a Form of a set: the number of operators that only one of them has, or that
-/// differ in mode or filter. With `of_beginning`, the Form's operators after the last match do not count.
+/// Edit distance between a sequence of descriptors and a plan of the set: the number of operators that only one of them
+/// has, or that differ in mode or filter. With `of_beginning`, the plan's operators after the last match do not count.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[most_operators + 1];
     int end = given.size;

@@ -12,7 +12,7 @@ namespace fusekit::runtime {
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 
-/// One operator of a Form, as descriptors name it.
+/// One operator of a plan in a set, in the terms of descriptors.
 struct Slot {
     Descriptor descriptor;
     std::uint32_t modes;  ///< bit mask of supported modes; 0 if the operator has the descriptor's mode only
@@ -27,8 +27,8 @@ struct Slot {
     }
 };
 
-/// Run-time description of a Form: its operators in plan order, as descriptors name them. A Backward plan lists the
-/// operators of the forward plan.
+/// Run-time description of a plan in a set: its operators in plan order. For a Backward plan, the operators of the
+/// forward plan.
 struct FormInfo {
     Slot const* entries;
     int size;
@@ -38,7 +38,7 @@ struct FormInfo {
     int rank;
 };
 
-/// For each operator of a Form, the index of the matching descriptor; -1 if the sequence omits the operator.
+/// For each operator of a plan, the index of the matching descriptor; -1 if the sequence omits the operator.
 struct Matching {
     std::int8_t at[most_operators];
     bool fits = false;
@@ -47,7 +47,7 @@ struct Matching {
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Matches descriptors to a Form's operators in order, each to the first operator that accepts it. `fits` is true if
+/// Matches descriptors to a plan's operators in order, each to the first operator that accepts it. `fits` is true if
 /// all descriptors are matched and every unmatched operator is optional or, with `of_beginning`, follows the last
 /// match.
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
@@ -118,7 +118,7 @@ struct Reader {
     }
 };
 
-/// Binds a Form's plan to the arguments of a call.
+/// Binds a plan of a set to the arguments of a call.
 template <class ThePlan>
 struct Bind;
 

@@ -65,7 +65,7 @@ public:
         }
     }
 
-    /// Writable activations of 2 to 5 modes.
+    /// View of the writable activations given for `role`, of 2 to 5 modes.
     FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();

@@ -52,7 +52,7 @@ using Run = std::unique_ptr<AnyRun<Device>>;
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// All inputs of a call of a Form.
+/// Inputs of a call of a plan: stream, arguments of the operators, x and y.
 template <class Device>
 struct Call {
     Stream<Device>& stream;
@@ -62,7 +62,7 @@ struct Call {
     int alignment;
 };
 
-/// The functions of a Form, type-erased.
+/// Functions of a plan that was compiled for a device, as pointers that do not depend on the plan's type.
 template <class Device>
 struct Operations {
     void (*output_shape)(Reader const&, View const& x, Index<4>& shape);
@@ -71,8 +71,8 @@ struct Operations {
     void (*run)(Call<Device> const&, WorkspaceView workspace);
 };
 
-/// A Form's functions compiled for a device. If another unit instantiates them, declare `extern template struct
-/// Compiled<Device, Form<...>>`.
+/// Functions compiled for one plan of a set and a device. If another unit instantiates them, declare `extern template
+/// struct Compiled<Device, Form<...>>`.
 template <class Device, class TheForm>
 struct Compiled {
     FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);

@@ -18,9 +18,9 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     return hash ^ (hash >> 32);
 }
 
-/// Hash table of a set's Forms, with an entry for each sequence that a Form serves, including those without its
-/// optional operators. Open addressing: Forms of equal hash are stored in the order of the set, before the next empty
-/// entry.
+/// Hash table of a set's plans, with an entry for each sequence of operators that a plan serves, including those
+/// without its optional operators. Open addressing: plans of equal hash are stored in the order of the set, before the
+/// next empty entry.
 template <int Count>
 struct HashTable {
     static constexpr int places = [] {
@@ -104,7 +104,8 @@ public:
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    /// Function tables of the Forms, compiled with the flags of the calling translation unit (abi.hpp).
+    /// Tables of the functions of all plans of the set, compiled with the flags of the calling translation unit
+    /// (abi.hpp).
     struct Tables {
         FormInfo const* forms[sizeof...(Forms) + 1];
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];

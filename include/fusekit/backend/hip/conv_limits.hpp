@@ -11,7 +11,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Range of offsets, in elements, of the elements that a kernel reads relative to one element.
+/// Range of the offsets, in elements, at which a kernel reads elements relative to one of them.
 class OffsetRange {
 public:
     /// Extends the range by up to `steps` steps of `stride`.
@@ -141,8 +141,8 @@ FUSEKIT_H bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.is_near(sizeof(T));
 }
 
-/// True if quads, four consecutive pixels of y aligned to four, read consecutive elements of x at each tap, and only
-/// the first and last quads of a row read padding (QuadOffsets).
+/// True if each four consecutive pixels of y (a quad, aligned to four) read four consecutive elements of x at each tap,
+/// and only the first and last quads of a row read padding (QuadOffsets).
 template <int Space, Element T>
 FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -186,7 +186,8 @@ FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry c
 }
 
 /// Checks the 32-bit counts of kernels: the extents of x and y, pixels of an image, products per output, and rows and
-/// columns with padding (of x; of y for a transposed convolution). Batches of more pixels are split into slabs.
+/// columns with padding (of x; of y for a transposed convolution). Batches of more pixels are not refused: kernels
+/// process them in ranges of images (slabs.hpp).
 template <class Geometry>
 FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                                      CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {

@@ -172,8 +172,8 @@ private:
     }
 };
 
-/// Returns the problem that contains a CTA's tile of TileM pixels x TileN channels: the whole convolution, one of its
-/// slabs, or a phase of either.
+/// Returns the implicit GEMM of a CTA's tile of TileM pixels x TileN channels: the whole convolution, or, for large
+/// batches, a range of its images (slabs.hpp), or one phase of a TransposedConv.
 template <class Plan, int TileM, int TileN, class Params>
 __device__ auto problem_of_tile(Params const& params, unsigned block) {
     auto whole = params.problem();

@@ -59,8 +59,8 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution as a kernel sees it: all images, or those of one slab. Extents, GemmM and GemmK are below 2^30;
-/// offsets within a GEMM row fit 32 bits (conv_limits.hpp).
+/// A convolution as a kernel sees it: all images, or, for large batches, a range of images (slabs.hpp). Extents, GemmM
+/// and GemmK are below 2^30; offsets within a GEMM row fit 32 bits (conv_limits.hpp).
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
@@ -70,10 +70,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
 
     Index<4> y_stride;
     problem::Slices<Space> slices;
-    int first_image = 0;  ///< first image of the slab
-    unsigned first_tile = 0;  ///< number of the first tile of the slab or phase
+    int first_image = 0;  ///< first image of the range
+    unsigned first_tile = 0;  ///< number of the first tile of the range of images, or of the phase (conv_phases.hpp)
 
-    /// Restricts the problem to the slab that contains CTA `block`.
+    /// Restricts the problem to the range of images that contains CTA `block`.
     __device__ void enter(Slabs const& slabs, unsigned block) {
         Slabs::Start const start = slabs.of(block);
         first_image = start.image, first_tile = start.tile;
@@ -84,7 +84,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (m >= Base::gemm_m()) return {-1, 0, 0};
         return of_batch(Base::pixel(m, group));
     }
-    /// Pixel m of GemmM. Precondition: m < GemmM.
+    /// Coordinates (n, p, q) of pixel m, without a test for the end. Precondition: m < GemmM.
     __device__ Pixel existing_pixel(int m) const { return of_batch(Base::pixel(m)); }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -181,9 +181,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// Quads are four consecutive pixels. Returns the columns by which the 4-element load of the first (`left`) or last
-    /// quad of a row of y moves to the right at filter column s, so that the load stays inside x
-    /// (copy/amd/quad_loads.hpp). 0 for images of fewer than four columns.
+    /// Columns by which the 4-element load of the first (`left`) or last four pixels of a row of y moves to the right
+    /// at filter column s, so that the load stays inside x (copy/amd/quad_loads.hpp). 0 for images of fewer than four
+    /// columns.
     __device__ int shift_of_quad(bool left, int s) const {
         int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
         int const column =
@@ -212,7 +212,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     }
 
 protected:
-    /// Pixel of the slab, with its image counted in the whole batch.
+    /// Coordinates of a pixel of this range of images, with the image counted in the whole batch.
     __device__ Pixel of_batch(Pixel const& at) const { return {at.n + first_image, at.p, at.q}; }
 
 private:

@@ -30,9 +30,10 @@ FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     return y;
 }
 
-/// Merges the totals of tiles in two levels: first those of `group_size` consecutive tiles, then those of the groups.
+/// Two levels in which totals of tiles are merged: first those of `group_size` consecutive tiles, then those of the
+/// groups.
 struct TileGroups {
-    /// one state for each group of each column of tiles, and one for each column; or the workspace of GridShares
+    /// barrier counters for each group of each column of tiles, and for each column; or the workspace of GridShares
     /// (collective/grid_totals.hpp)
     GroupWorkspace workspace;
     unsigned tiles = 0, group_size = 0;
@@ -40,7 +41,7 @@ struct TileGroups {
 
 /// Split-K: the CTAs that reduce one output tile.
 struct TileParts {
-    /// one state per output tile and the accumulators of each CTA; unused if the CTAs form a cluster
+    /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
 };
@@ -58,7 +59,7 @@ struct ConvParams {
     TensorView<T const> x;
     TensorView<U> y;
     bool channels_fastest = true;  ///< GemmK order: channels fastest, then taps; else taps fastest
-    bool inputs_vectorized = true;  ///< packets of x along GemmK are contiguous and aligned
+    bool inputs_vectorized = true;  ///< vectors of x along GemmK are contiguous and aligned
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     Slabs slabs = {};
@@ -77,7 +78,7 @@ struct ConvParams {
     using Groups = problem::GroupsOf<typename Plan::Head>;
     using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    /// The convolution of all images; ConvProblem::enter() restricts it to a slab.
+    /// The convolution of all images; ConvProblem::enter() restricts it to a range of images (slabs.hpp).
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},

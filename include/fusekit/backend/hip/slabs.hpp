@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Exclusive limits of 32-bit counts: pixels of a convolution's slab, pixels of a weight gradient's CTA, outputs of a
-/// pooling slab, steps of a reduction's slab. Tests lower them.
+/// Exclusive limits of 32-bit counts: pixels of a convolution's range of images (Slabs), pixels of a weight gradient's
+/// CTA, outputs of a pool's range, steps of a reduction's range. Tests lower the limits.
 struct IndexLimits {
     std::int64_t pixels = std::int64_t{1} << 30, block_pixels = std::int64_t{1} << 30, outputs = std::int64_t{1} << 31,
                  steps = std::int64_t{1} << 31;

@@ -23,7 +23,7 @@ struct StemShape {
     /// elements of x between adjacent windows; elements from the first window's start to x's first column
     int step = 0, before = 0;
     int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of that row, S C
-    int chunks = 0, panels = 0;  ///< chunks per row of a window; panels of two rows per window
+    int chunks = 0, panels = 0;  ///< chunks per row of a window; panels (two rows of a window of 64 filters)
     bool whole_words = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }

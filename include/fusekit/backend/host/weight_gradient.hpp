@@ -71,7 +71,7 @@ private:
     Problem conv;
     std::int64_t weights, columns, slabs, row_floats, chunk, chunks;
 
-    /// Accumulates pixels [begin, end) for the slab of columns from `column` on and all channels of a group.
+    /// Accumulates pixels [begin, end) for `slab` columns of dw from `column` on and all channels of a group of y.
     void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
                    std::int64_t end) const {
         float* const rows = panels + slab * stretch;
@@ -118,7 +118,8 @@ private:
         });
     }
 
-    /// Packs tile_columns columns from `column` on as a panel: panel[pixel - begin][column] for pixels [begin, end).
+    /// Packs tile_columns columns of the windows of x, from column `column` (tap, channel) on, as a panel: panel[pixel
+    /// - begin][column] for pixels [begin, end) of dy. The column after the last is ones.
     void pack_panel(float* panel, std::int64_t group, std::int64_t column, std::int64_t begin, std::int64_t end) const {
         std::int64_t const channels = conv.group_c();
         for (std::int64_t lane = 0, count; lane < tile_columns; lane += count) {

@@ -8,13 +8,15 @@
 
 namespace fusekit::hip {
 
-/// Barrier of all threads of a CTA. Functions that only some warps of a CTA call take a NamedBarrier instead.
+/// Barrier of all threads of a CTA, as a function object. Functions that only some warps of a CTA call take a
+/// NamedBarrier instead.
 struct BlockBarrier {
     __device__ void operator()() const { __syncthreads(); }
 };
 
-/// Returns true in the last of `group_size` CTAs, or groups of warps, to call this with all threads: it may then read
-/// everything that the others wrote before their calls. `is_last` is in SMEM.
+/// Counts the CTAs, or groups of warps, that have called is_last_block() with all their threads in `arrived`, in device
+/// memory. Returns true in the last of `group_size` of them: this one may then read everything that the others wrote
+/// before their calls. `is_last` is in SMEM.
 template <class Barrier = BlockBarrier>
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
                                      Barrier const& barrier = {}) {
@@ -31,8 +33,8 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
 /// Barrier over a subset of a grid's CTAs. Precondition: the CTAs are co-resident.
 class GridGroup {
 public:
-    /// State of a grid group in device memory; zero before its first barrier. Each barrier leaves the state ready for
-    /// the next one, in this launch or another.
+    /// Counters of a grid group's barrier, in device memory; zero before the first barrier. Each barrier leaves the
+    /// counters ready for the next one, in this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -69,8 +71,8 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// Workspace of grid groups: first the states of all groups, then floats that CTAs exchange. All bytes are zero at
-/// first. Every kernel leaves the states ready for the next kernel, of any plan.
+/// Workspace of grid groups (GridGroup): first the barrier counters (State) of all groups, then floats that CTAs
+/// exchange. All bytes are zero at first. Every kernel leaves the counters ready for the next kernel, of any plan.
 struct GroupWorkspace {
     static constexpr std::size_t most_grid_groups = 2048, state_bytes = most_grid_groups * sizeof(GridGroup::State);
     static constexpr std::size_t floats = (most_workspace_bytes - state_bytes) / sizeof(float);

@@ -9,7 +9,7 @@ namespace fusekit::hip {
 /// Split-K: the CTAs that reduce one output tile: `groups` groups of `cluster` consecutive CTAs, each group a cluster
 /// if `cluster` > 1.
 struct BlockParts {
-    /// one state per tile and rank in the cluster, and the accumulators of each group; unused if groups == 1
+    /// barrier counters per tile and rank in the cluster, then the accumulators of each group; unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
 

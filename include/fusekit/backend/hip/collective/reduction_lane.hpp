@@ -22,7 +22,7 @@ struct ReductionLane {
     }
 
     /// Calls f(lane) for one element. If operators read coordinates, the lane passed to f has the element's coordinate,
-    /// and elements outside the segment are skipped.
+    /// and elements outside the segment (the channel or columns that the CTA reduces) are skipped.
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {

@@ -12,8 +12,8 @@ namespace fusekit::hip {
 /// time.
 enum class Pattern { planes, columns, any };
 
-/// Kernel argument of a plan that reduces. Work is divided into segments: one channel, or `width` packets (vectors of
-/// elements) of adjacent columns.
+/// Kernel argument of a plan that reduces. Work is divided into segments: a segment is one channel, or `width` packets
+/// of adjacent columns. A packet is a vector of adjacent elements that a thread loads at once.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
@@ -21,25 +21,27 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;  ///< true if segments are columns, false if they are channels
-    ImageOrder order;  ///< enumeration of the columns
+    bool by_columns;  ///< true if a segment is a range of columns, false if it is a channel
+    ImageOrder order;  ///< order in which columns are numbered
     unsigned threads = 0;
     unsigned segments = 0;
-    /// groups of CTAs that run concurrently, each on one segment at a time; CTAs per group
+    /// groups of CTAs (GridGroup) that run concurrently, each on one segment at a time; CTAs per group
     unsigned grid_groups = 0, group_size = 1;
-    unsigned width = 1;  ///< packets per row of a segment of columns, a power of two; 1 for channels
-    unsigned columns = 0;  ///< packets per row of the whole tensor
-    unsigned steps = 0;  ///< packets per column of a segment of columns; for channels, images; counts one slab
-    unsigned slabs = 1;  ///< slabs of whole images, a power of two, so that 32 bits count the steps of each
+    unsigned width = 1;  ///< for columns: packets per row of a segment, a power of two; for channels 1
+    unsigned columns = 0;  ///< for columns: packets per row of the whole tensor
+    /// for columns: packets per column of a segment; for channels: images; in one slab if there are several
+    unsigned steps = 0;
+    /// ranges of images into which the batch is divided, a power of two, so that 32 bits count the steps of each range
+    /// (slab)
+    unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
-    std::int64_t count = 0;  ///< elements per total
-    /// groups of loads per thread; and groups per part (PairwiseTotals), if there are several parts
+    std::int64_t count = 0;  ///< number of elements that each total sums
+    /// loops of `unroll` loads per thread; and loops per part (PairwiseTotals), if there are several parts
     unsigned groups = 0, part = 0;
     FastDivmod packets[2] = {};  ///< minimum and maximum number of packets that a plane touches
 };
 
-/// Locates the elements that a thread of a grid group sums for one segment; with Pattern::any, for one slab of the
-/// segment.
+/// Locates the elements of a segment that a thread sums; with Pattern::any, those in one range of images (slab).
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -47,13 +49,14 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// Totals that one thread accumulates.
+    /// number of totals that a thread accumulates
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Offsets, in elements, of a packet of contiguous elements in x, y and the second operand.
+    /// Offsets, in elements, of a packet in x, in y and in the operator's second tensor.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        /// index of the packet's first element in its plane; elements before 0 or past the plane are out of bounds
+        /// index of the packet's first element in its plane; elements of the packet before 0 or past the plane are
+        /// skipped
         int first;
     };
 
@@ -75,8 +78,8 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Number of packets (steps) of a segment; 0 past the tensor's last column, because the last segment may be
-    /// narrower.
+    /// Number of packets of a channel, or per column of a segment of columns; 0 past the tensor's last column, because
+    /// the last segment may be narrower.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -87,7 +90,8 @@ public:
         return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
-    /// Locates packet `step`. A packet may extend past either end of its plane, but never past the tensor.
+    /// Locates packet number `step` of the segment. A packet may extend past either end of its plane, but never past
+    /// the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
@@ -108,7 +112,7 @@ public:
             return {at, at, at, i - before};
         }
     }
-    /// True if no packet extends past its plane.
+    /// True if the elements of a plane are a whole number of packets.
     __device__ bool aligned() const {
         return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
@@ -121,7 +125,7 @@ public:
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// Number of elements of the packet that each total sums.
+    /// Number of the packet's elements that each total sums: those inside the plane.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));

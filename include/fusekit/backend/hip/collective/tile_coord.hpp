@@ -5,8 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group. Pixels are numbered over all images,
-/// or over those of a slab, a phase or a matrix. CTAs are numbered along channels first, then groups, then pixels.
+/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group. Pixels are numbered over all images;
+/// or over those of a range of images (slabs.hpp), a phase of a TransposedConv (conv_phases.hpp) or one matrix of a
+/// batch. CTAs are numbered along channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;

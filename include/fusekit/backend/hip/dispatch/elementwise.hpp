@@ -10,15 +10,15 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if x and y are aligned to packets of `lanes` elements.
+/// True if x and y are aligned to vectors of `lanes` elements.
 template <int lanes, Element T, detail::OutputElement U>
 FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Prepares a launch of Streaming with packets of `lanes` elements. `period`: number of elements after which the
-/// operators' parameters, such as those per channel, repeat.
+/// Prepares a launch of Streaming with vectors (packets) of `lanes` elements. `period`: number of elements after which
+/// the operators' parameters, such as those per channel, repeat.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                                      std::int64_t period) {

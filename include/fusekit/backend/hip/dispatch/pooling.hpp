@@ -13,8 +13,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. The grid is divided into slabs of
-/// `images` images with `outputs` outputs (slabs.hpp).
+/// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. CTAs are numbered over ranges of
+/// `images` images with `outputs` outputs each (slabs.hpp).
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
                                                                  std::int64_t images, std::int64_t outputs,
@@ -24,12 +24,13 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
-/// Number of outputs of an image (K P Q), images of a slab, and outputs of a slab. All are 0 if y has no elements.
+/// Outputs of an image (K P Q), images per range (slabs.hpp), and outputs per range. All are 0 if y has no elements.
 struct PoolSlabs {
     std::int64_t image = 0, images = 0, outputs = 0;
 };
 
-/// Divides a pool's outputs into slabs. Refuses an image of 2^31 outputs or more.
+/// Divides a pool's batch into ranges of images whose outputs 32 bits can count. Refuses an image of 2^31 outputs or
+/// more.
 template <class Plan>
 FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits const& limits) {
     if (has_no_elements(y)) return PoolSlabs{};

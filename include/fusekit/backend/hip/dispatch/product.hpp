@@ -33,8 +33,8 @@ FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
     else return divide_up(m, tile_m);
 }
 
-/// Number of tiles along the pixels of y before a Pool, and the slabs that they are divided into (slabs.hpp). There are
-/// `columns` tiles along the channels.
+/// Number of tiles along the pixels of y before a Pool, and the ranges of images that they are divided into
+/// (slabs.hpp). There are `columns` tiles along the channels.
 struct SlabTiles {
     std::int64_t tiles;
     Slabs slabs;

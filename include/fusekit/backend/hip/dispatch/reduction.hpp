@@ -11,21 +11,22 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Number of concurrent grid groups, and CTAs per group. A grid group reduces one segment (ReductionParams) at a time.
+/// Number of groups of CTAs (GridGroup) that run concurrently, and CTAs per group. A group reduces one segment at a
+/// time: a channel, or a range of columns.
 struct GridGroups {
     unsigned count, size;
 };
 
-/// Chooses the CTAs per grid group: at least `fewest`, and so many that the segments that are read concurrently fit L2;
-/// up to twice as many if the last segments then occupy more CTAs. Estimated time: ceil(segments / grid groups) / CTAs
-/// per group.
+/// Chooses the number of CTAs per group: at least `fewest`, and so many that the channels that all groups read
+/// concurrently fit L2; up to twice as many if more CTAs are then busy with the last segments. Estimated time:
+/// ceil(segments / groups) / (CTAs per group).
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                                std::int64_t fewest, std::int64_t most_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
-    if (fewest > blocks) fewest = blocks;  // L2 holds less than one segment
+    if (fewest > blocks) fewest = blocks;  // L2 holds less than one channel
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -48,7 +49,7 @@ FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least) {
     return power;
 }
 
-/// Prepares a launch of Reducing with packets of `lanes` elements.
+/// Prepares a launch of Reducing with vectors of `lanes` elements.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu,
                                                                        ReductionParams<Plan, T, U> params,
@@ -186,7 +187,8 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
-    // Only Pattern::any loops over slabs: on sm_90a the loop spills 48 bytes of registers with Pattern::planes.
+    // Only kernels with Pattern::any can loop over ranges of images (slabs): with Pattern::planes, the loop spills 48
+    // bytes of registers on sm_90a.
     std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
                        steps = Steps::per_place    ? 1
                                : params.by_columns ? plane

@@ -18,7 +18,7 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
-        // the last tile of a slab is then partly empty
+        // the batch is divided into ranges of images (slabs.hpp) that do not end at a multiple of 64 pixels
         if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
             return Error(type_name<Plan>(), "y", "shape",
                          "images of a multiple of 64 pixels, where these are 2^30 or more and totalled", to_string(y));

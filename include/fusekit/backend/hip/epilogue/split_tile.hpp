@@ -78,7 +78,8 @@ public:
 
 private:
     Buffer& buffer;
-    Four (*in_workspace)[quads] = nullptr;  ///< rows of all CTAs of this tile
+    /// accumulators of all CTAs of this tile in device memory; an element is four columns
+    Four (*in_workspace)[quads] = nullptr;
     unsigned count, part, thread;
 
     template <int Pitch>

@@ -134,7 +134,7 @@ private:
                 if (is_last) {
                     Totals::before_put(shared.totals);
                     totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
-                    send();  // overlaps the merge of the statistics
+                    send();  // the TMA store overlaps the merge of the statistics
                 }
             } else {
                 send();

@@ -16,7 +16,7 @@ struct PoolingParams {
     TensorView<T const> x;
     TensorView<U> y;
     ImageOrder order;  ///< enumeration of an image's outputs
-    unsigned outputs = 0;  ///< N K P Q of y, or of one slab of it
+    unsigned outputs = 0;  ///< outputs of y, N K P Q, or of one range of images (slabs.hpp)
     Slabs slabs = {};
     FastDivmod image = {};    ///< K P Q of y
     FastDivmod columns = {};  ///< columns of a pooling window

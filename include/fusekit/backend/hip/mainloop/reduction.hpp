@@ -37,7 +37,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< used by the grid group's barrier
+        bool is_last;  ///< set by the barrier of the group of CTAs
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -103,7 +103,7 @@ private:
     /// it is for speed: on an H100, planes of 14 x 14 halves gain 7 %; of 7 x 7 floats lose 10 % (15 more registers).
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Loads and accumulates all of the thread's groups of `unroll` packets. Parts are numbered through all slabs.
+    /// Loads and accumulates the thread's packets, `unroll` at a time. Parts are numbered through all ranges of images.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -136,7 +136,7 @@ private:
         if constexpr (may_have_slabs) return reloaded(slab);
         else return *this;
     }
-    /// Step after the thread's last one in a slab, rounded up to whole groups of loads.
+    /// Number of the packet after the thread's last one, rounded up to a whole loop of `unroll` packets.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
@@ -184,7 +184,7 @@ private:
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
-    /// Calls f(i, step, packet) for each packet of a group. A full group has no branches.
+    /// Calls f(i, step, packet) for up to `unroll` packets from number `step` on; without branches if all exist.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    /// Accumulates the elements of a group. `count`: number of elements in each of the thread's totals.
+    /// Accumulates `unroll` packets. `count`: number of elements in each of the thread's totals so far.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -284,7 +284,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Merges the CTAs of the grid group; returns to every thread the segment's totals of its columns.
+    /// Merges the totals of the group's CTAs; returns to every thread the totals of its columns over all CTAs.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         GridGroupTotals<Total> const room{

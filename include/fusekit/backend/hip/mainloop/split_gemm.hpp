@@ -22,7 +22,7 @@ struct SplitShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// Types of the split-K GEMM that its schedule determines.
+/// Types that the schedule of a split-K GEMM determines: atom, loaders, epilogue, shared memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;

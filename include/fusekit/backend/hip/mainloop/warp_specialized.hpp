@@ -118,7 +118,7 @@ protected:
                     writer.put_totals(Totals::view(params),
                                       tiles.row_of(tiles.totals_each(turns) ? tile.number : first), start.n);
                 }
-                if (is_last) writer.send(params, start);  // overlaps the merge of the statistics
+                if (is_last) writer.send(params, start);  // the TMA store overlaps the merge of the statistics
             } else {
                 writer.store(params, conv, start, sums);
             }

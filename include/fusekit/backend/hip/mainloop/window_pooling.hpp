@@ -17,7 +17,7 @@ struct WindowPoolingParams {
     TensorView<T const> x;
     TensorView<U> y;
     ImageOrder order;  ///< enumeration of an image's outputs
-    unsigned packets = 0;  ///< vectors of `lanes` outputs in y, or in one slab of it
+    unsigned packets = 0;  ///< vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
     Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q of y
 };

@@ -98,7 +98,7 @@ struct StemEntry {
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
-    /// Shape of a convolution's tiles (StemShape); no panels if no tile fits.
+    /// Shape of a convolution's tiles (StemShape); its `panels` is 0 if no tile fits SMEM.
     template <class Schedule>
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals in device memory that the CTAs of a grid group exchange for one segment (reduction_segment.hpp), a range of
-/// channels or columns. Entry 0 is the total of the whole group; entry i + 1 is CTA i's. An entry stores word 0 of all
-/// columns' totals, then word 1, and so on, so that adjacent columns are one vectorized access.
+/// Totals in device memory that the CTAs of a grid group (grid_group.hpp) exchange for one channel, or for one range of
+/// columns. Entry 0 is the total of the whole group; entry i + 1 is CTA i's. An entry stores word 0 of all columns'
+/// totals, then word 1, and so on, so that adjacent columns are one vectorized access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;

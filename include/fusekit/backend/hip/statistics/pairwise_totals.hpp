@@ -8,9 +8,10 @@
 
 namespace fusekit::hip {
 
-/// A CTA divides its values into a power of two of parts and merges the parts' totals in pairs, so that rounding errors
-/// do not grow with the tensor. most_values_of_part: values that a thread adds in sequence within a part.
-/// most_width_of_parts: maximum number of columns of a segment that has several parts.
+/// Limits for summation in parts: a CTA divides its values into a power of two of parts and merges the parts' totals in
+/// pairs, so that rounding errors do not grow with the tensor. most_values_of_part: values that a thread adds in
+/// sequence within a part. most_width_of_parts: maximum number of columns that a CTA reduces at once if there are
+/// several parts.
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
 /// Maximum number of parts whose totals fit the SMEM of a CTA of `threads` threads.

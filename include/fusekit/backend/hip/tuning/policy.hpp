@@ -222,8 +222,8 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 
-/// Wider of x's and y's element types. A schedule's Bytes hold a packet of Wider, so that x and y take one access each;
-/// the access of the narrower type is shorter.
+/// Wider of x's and y's element types. A schedule's Bytes hold one vector of this type, so that x and y take one access
+/// per vector; the access of the narrower type is shorter.
 template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 

@@ -88,8 +88,8 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// Word of the j-th padded pixel of the shifted quad. If fewer pixels are padded: the last padded one, or, for a
-    /// quad without padding, an unused word between quads.
+    /// Word to zero for the j-th padded pixel of the four. If fewer pixels are padded: the last padded one again, or,
+    /// without padding, an unused word.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

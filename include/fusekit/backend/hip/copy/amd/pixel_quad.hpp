@@ -28,8 +28,8 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Sets the quad's position in its row of y. `first_column` and `last_column` are the filter columns that read the
-    /// leftmost and the rightmost column of x.
+    /// Sets `place`, the position of the thread's four pixels in their row of y. `first_column` and `last_column` are
+    /// the filter columns that read the leftmost and the rightmost column of x.
     __device__ void find_place(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) place = QuadPlace::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) place = QuadPlace::right;

@@ -19,14 +19,14 @@ struct QuadOffsets {
                           middle = static_cast<unsigned>(QuadPlace::middle),
                           right = static_cast<unsigned>(QuadPlace::right);
     static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
-    /// 32-bit words of selectors per quad
+    /// 32-bit words of selectors for four pixels
     static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// For each QuadPlace: byte offsets in x, and v_perm_b32 selectors. For each index of GemmK: the rows of padding
-    /// above and below x that its tap may read, as a mask, or (`one_bit`) as the number of the mask's one bit. All
-    /// quads in the middle have the same selectors: a short table stores these once, `same_words` of them, as many as a
-    /// thread reads.
+    /// Offsets and selectors of the first, middle and last four pixels of a row (QuadPlace): byte offsets in x, and
+    /// v_perm_b32 selectors. For each index of GemmK: the rows of padding above and below x that its tap may read, as a
+    /// mask, or (`one_bit`) as the number of the mask's one bit. In the middle of a row all selectors are equal: a
+    /// short table stores these once, `same_words` of them, as many as a thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[places][Size];
@@ -131,7 +131,7 @@ public:
                                                               pixel % 2 == 0 ? 0x05040100 : 0x07060302);
             } else {
 #pragma unroll
-                for (int half = 0; half < 2; ++half) {  // the quad's first two pixels, then its last two
+                for (int half = 0; half < 2; ++half) {  // first two of the four pixels, then the last two
                     std::uint32_t const low = alternate(i, half), high = alternate(i + 2, half);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
                     pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
@@ -145,7 +145,8 @@ protected:
     using Base::k;
     Words<words> quads[own_k];
 
-    /// Calls f(i, byte offset) for each of the thread's indices i of GemmK, and reads the selectors of their quads.
+    /// Calls f(i, byte offset) for each of the thread's indices i of GemmK, and reads from the table the v_perm_b32
+    /// selectors for index i.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll
@@ -170,17 +171,19 @@ protected:
             }
         }
     }
-    /// Loads quad i at the thread's byte offset `from` plus the wave's offset `further`.
+    /// Loads four pixels for the thread's index i of GemmK from byte offset from + further in x; `further` is uniform
+    /// over the wave.
     __device__ void load(int i, std::uint32_t from, std::uint32_t further = 0) {
         quads[i] = buffer.template load<Words<words>>(from, further);
     }
 
-    /// Word j of quad i after the selector: padded elements are zero.
+    /// Word j of the four pixels loaded for the thread's index i of GemmK, with elements in padding replaced by zero.
     __device__ std::uint32_t selected(int i, int j) const {
         return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
     }
-    /// Four bytes: both GemmK indices (`index`, which is even, and `index` + 1) of one pixel, then both of the next
-    /// pixel; of the quad's first two pixels (half 0) or last two. Padded elements are zero.
+    /// Two pixels at two indices of GemmK, `index` (even) and index + 1, as four bytes: both indices of one pixel, then
+    /// of the next. The pixels are the first two of the four if `half` is 0, else the last two. Elements in padding are
+    /// zero.
     __device__ std::uint32_t alternate(int index, int half) const {
         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
         return permuted(quads[index + 1][0], quads[index][0], padded ? selectors[index + half][0] : in_place);

@@ -36,7 +36,7 @@ struct TapOrder {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Largest number of padded columns among the quads of pixels that also read columns inside x.
+    /// Largest number of padded columns that four consecutive pixels read which also read columns inside x.
     FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)

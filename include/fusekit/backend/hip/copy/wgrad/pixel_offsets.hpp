@@ -20,10 +20,10 @@ struct WindowOffsets {
     static constexpr int pixels = 64, most_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
     /// Lines of `pixels` offsets: one per window row (over all slices), then one per window column; last, a line in
-    /// which every row is in padding. For pixels past the end, and pixels that the quad before also has, all rows are
-    /// in padding.
+    /// which every row is in padding. In every line, pixels past the end are in padding, and so are pixels that the
+    /// preceding four pixels already contain.
     alignas(16) std::uint32_t lines[most_lines + 1][pixels];
-    /// Offset in dy of a quad of pixels, and the number of its first pixels that the quad before also has.
+    /// Byte offset in dy of four consecutive pixels, and how many of them the preceding four already contain.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
@@ -37,8 +37,8 @@ struct WindowOffsets {
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
 
-    /// Number of an image's pixels, rounded up to quads. The last quad ends with the image: its first pixels may also
-    /// be in the quad before.
+    /// Number of an image's pixels, rounded up to a multiple of four. The last four pixels end with the image, so that
+    /// some of them may be among the preceding four, too.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
     /// Out of range, even after a channel's offset is added.
@@ -72,8 +72,8 @@ struct WindowOffsets {
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Fills the lines for 64 pixels from `first` on; pixels are counted with each image padded to quads. Half of the
-    /// threads compute the lines of window rows, the others those of window columns.
+    /// Fills the lines for 64 pixels from `first` on; pixels are numbered with each image padded to a multiple of four.
+    /// Half of the threads compute the lines of window rows, the others those of window columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

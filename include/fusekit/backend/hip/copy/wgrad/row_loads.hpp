@@ -27,8 +27,8 @@ class RowLoads {
 public:
     static constexpr int columns = 8, channels = 4;
 
-    /// Loads columns 8 `eight` to 8 `eight` + 7 and channels 4 `four` to 4 `four` + 3 of the tile, and of each k-tile
-    /// quad `quad`.
+    /// Loads columns 8 eight to 8 eight + 7 and channels 4 four to 4 four + 3 of the tile; of each k-tile, pixels 4
+    /// quad to 4 quad + 3.
     template <class Params, class Tile>
     __device__ RowLoads(Params const& params, Places const& places, TapRange const& taps, int quads,
                         WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
@@ -51,12 +51,12 @@ public:
 #pragma unroll
         for (int i = 0; i < channels; ++i) dy_further[i] = opaque_per_block(offset(i * of_dy[1]));
     }
-    /// Reads the table's entry `further` quads after the lane's first one.
+    /// Reads the offsets, from the LDS table, of four pixels that are 4 further pixels after the lane's first ones.
     __device__ void find(int further) {
         Words<4> const words = read_words(line + further);
         __builtin_memcpy(&next, &words, sizeof next);
     }
-    /// Loads the quad that find() read.
+    /// Loads the four pixels whose offsets find() read.
     __device__ void load() {
         std::uint32_t const from = begin();
 #pragma unroll
@@ -68,7 +68,7 @@ public:
         // keeps the register: if the last load overwrote it, an instruction would separate the loads
         opaque_per_thread(from);
     }
-    /// Loads the quad that find() read, pixel by pixel: for quads whose vector load would reach out of bounds of x.
+    /// As load(), but pixel by pixel: for pixels whose vector load would reach out of bounds of x.
     __device__ void load_edge() {
         std::uint32_t const from = begin();
         std::uint32_t pixels[4];

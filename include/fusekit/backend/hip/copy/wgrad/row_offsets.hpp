@@ -17,8 +17,8 @@
 
 namespace fusekit::hip {
 
-/// Rows of y padded to quads of four pixels; a padded pixel position is a slot. The last quad of an image ends with the
-/// image: its first pixels may also be in the quad before.
+/// Numbering of pixels in which each row of y is padded to a multiple of four; a padded position is a slot. The last
+/// four pixels of an image end with the image, so that some of them may be among the preceding four, too.
 struct PaddedRows {
     FUSEKIT_HD static constexpr std::int64_t of_row(std::int64_t pixels) { return (pixels + 3) / 4 * 4; }
     FUSEKIT_HD static constexpr std::int64_t of_image(std::int64_t rows, std::int64_t pixels) {
@@ -26,7 +26,7 @@ struct PaddedRows {
     }
 };
 
-/// Range of slots (PaddedRows) that a CTA sums.
+/// Range of slots (padded pixels, PaddedRows) that a CTA reduces.
 struct SlotRange {
     int begin, end;
 
@@ -37,8 +37,9 @@ struct SlotRange {
     }
 };
 
-/// K-tiles of a CTA, of `slots_per_step` slots each, that may contain edges: quads whose vector load would reach out of
-/// bounds of x, in the first rows of the first image and the last rows of the last image. A 1x1 filter has no edges.
+/// K-tiles of a CTA, of slots_per_step slots each, that may contain edges. An edge is four pixels whose vector load
+/// would reach out of bounds of x: in the first rows of the first image or the last rows of the last image. A 1x1
+/// filter has no edges.
 template <int slots_per_step>
 class EdgeSteps {
 public:
@@ -53,7 +54,7 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// First slot, from `slot` on, of a k-tile that may contain edges.
+    /// First slot, at or after `slot`, of a k-tile that may contain edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
@@ -66,8 +67,8 @@ FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Entry of the table for a quad at one tap: Buffer offsets in x and dy, and the v_perm_b32 selectors of the quad's
-/// first two pixels (`low`) and last two (`high`), which replace padding by zero.
+/// Table entry for four consecutive pixels at one tap: byte offsets in x and dy (Buffer), and the v_perm_b32 selectors
+/// of the first two pixels (`low`) and the last two (`high`), which replace padding by zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
@@ -82,17 +83,17 @@ class RowOffsets {
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
-    static constexpr int loaded = 4 * Stride;  ///< elements of x loaded per quad
-    /// Selectors of a quad without padding. `low` and `high` each give one 32-bit word of two pixels.
+    static constexpr int loaded = 4 * Stride;  ///< elements of x that are loaded for four pixels
+    /// Selectors of four pixels without padding. `low` and `high` each give one 32-bit word of two pixels.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// Number of quads in the table for `range.count` taps; a multiple of `together`.
+    /// Entries per line of the table (each for four pixels) if there are range.count taps; a multiple of `together`.
     template <int together>
     __device__ static int quads(TapRange const& range) {
         return (min)(most_quads, room / (range.count + 1) / together * together);
     }
-    /// Line of tap `tap` of the tile; tap `range.count` is the line of ones.
+    /// Line of the table for tap number `tap` of the tile; tap range.count is the line that gives ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
     /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
@@ -100,8 +101,9 @@ public:
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table's lines, of `quads` entries each, with `count` quads from slot `first` on. Out of range are
-    /// quads at slot `end` and later, and edges; with `of_edges`, all quads that are no edges.
+    /// Fills the table's lines, of `quads` entries each, with `count` entries for the pixels from slot `first` on.
+    /// Entries at slot `end` and later are out of range; so are edges (EdgeSteps), or, if `of_edges`, all entries but
+    /// edges.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {
@@ -160,7 +162,8 @@ private:
             }
         }
     };
-    static constexpr int outside = -(1 << 30);  ///< a column so far out of bounds that all pixels of the quad are, too
+    /// a column so far out of bounds that the following three pixels are out of bounds, too
+    static constexpr int outside = -(1 << 30);
     /// True if 0 <= place < extent.
     __device__ static bool is_below(int place, int extent) {
         return static_cast<unsigned>(place) < static_cast<unsigned>(extent);
