@@ -44,10 +44,10 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
         {.scale = parameter, .shift = parameter, .saved_mean = saved, .saved_inverse_deviation = inverse}, {});
     std::string const norm = "BatchNormTraining<Spatial>.";
     CHECK(run_from(Train::bind({.scale = parameter, .shift = parameter}, {}), x, dscale.view<float>()) ==
-          norm + "saved_mean: expected what the forward run has saved, got nothing");
+          norm + "saved_mean: expected the tensor that the forward run saved, got nothing");
     CHECK(run_from(Train::bind({.scale = parameter, .shift = parameter, .saved_mean = saved}, {}), x,
                    dscale.view<float>()) ==
-          norm + "saved_inverse_deviation: expected what the forward run has saved, got nothing");
+          norm + "saved_inverse_deviation: expected the tensor that the forward run saved, got nothing");
     CHECK(run_from(layer, x, dshift.view<float>()) == norm + "gradients.shift: expected memory apart from that of " +
                                                           norm + "gradients.scale, got memory that overlaps it");
     CHECK(run_from(layer, x, saved.view()) == norm + "gradients.scale: expected memory apart from that of " + norm +
@@ -61,11 +61,12 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
 
     using Place = fk::Plan<fk::Bias, fk::BatchNormInference<fk::PerActivation>>;
     auto const place = Place::bind({.bias = parameter}, {.mean = map, .variance = map, .scale = map, .shift = map});
-    CHECK(refused([&] {
-              fk::Backward<Place>::bind(place, x, {.bias = dshift.view<float>()}, {})(device, dy, dx.view<float>());
-          }) ==
-          "Bias.gradients: expected none: this plan sums over the batch, place by place; sum dx over places instead, "
-          "got a view of K");
+    CHECK(
+        refused([&] {
+            fk::Backward<Place>::bind(place, x, {.bias = dshift.view<float>()}, {})(device, dy, dx.view<float>());
+        }) ==
+        "Bias.gradients: expected none: this plan sums over the batch for each pixel; sum dx over the pixels instead, "
+        "got a view of K");
     CHECK(untouched());
 }
 

@@ -186,9 +186,8 @@ TEST_CASE_METHOD(BadInput, "signals and volumes are refused by their own extents
     refuse<Volume>({"y", "", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"},
                    [&] { good(device, x5, fk::TensorView<float, 5>(y5.data, fk::ncdhw(2, 8, 5, 4, 5))); });
     fk::TensorView<float const, 5> const every_other(x5.data, {{{2, 3, 2, 6, 5}}, {{360, 120, 60, 5, 1}}});
-    refuse<Volume>({"x", "", "slices that follow one another in memory", "gaps"},
-                   [&] { (void)good(device, every_other); });
-    refuse<Volume>({"Residual", "z", "slices that follow one another", "gaps"}, [&] {
+    refuse<Volume>({"x", "", "slices without gaps in memory", "gaps"}, [&] { (void)good(device, every_other); });
+    refuse<Volume>({"Residual", "z", "slices without gaps", "gaps"}, [&] {
         fk::TensorView<float const, 5> const apart(sum.view<float const>().data,
                                                    {{{2, 8, 4, 5, 5}}, {{1, 1, 0, 5, 1}}});
         Volume::bind({.weights = weights.any()}, {.z = apart})(device, x5, y5);

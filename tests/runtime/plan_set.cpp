@@ -69,7 +69,7 @@ TEST_CASE("A set says why it finds no plan: the rule, in its own sentence, that 
     CHECK(
         why({conv, relu, bias}) ==
         "Plan<Conv<filter(3, 3)>, Activation<Relu>, Bias>: Bias: expected one kernel: Bias shifts the accumulator, so "
-        "it stands before BatchNorm and Activation, got it as operator 3");
+        "it stands before BatchNorm and Activation, got this operator at position 3");
     auto const broken = explain({conv, relu, bias, conv});
     CHECK(broken.reason == rt::Explanation::broken_rule);
     CHECK(broken.position == 2);
@@ -97,9 +97,10 @@ TEST_CASE("A set says why it finds no plan: the rule, in its own sentence, that 
 TEST_CASE("Where rules are kept, a set names the plans that come nearest, types and unknown operators", "[runtime]") {
     CHECK(why({bias, residual}) ==
           "Plan<Bias, Residual>: Residual: expected a sequence that the set has a plan for; the nearest: "
-          "Plan<Optional<Bias>, Activation<Relu>>, got it as operator 2");
-    CHECK(why({bias, tanh_}).ends_with("the nearest: Plan<Optional<Bias>, Activation<Relu>>, got it as operator 2"));
-    CHECK(why({bias}).ends_with("the nearest: Plan<Optional<Bias>, Activation<Relu>>, got nothing after it"));
+          "Plan<Optional<Bias>, Activation<Relu>>, got this operator at position 2");
+    CHECK(why({bias, tanh_})
+              .ends_with("the nearest: Plan<Optional<Bias>, Activation<Relu>>, got this operator at position 2"));
+    CHECK(why({bias}).ends_with("the nearest: Plan<Optional<Bias>, Activation<Relu>>, got no operator after this one"));
     CHECK(why({relu}, fk::DataType::float64) ==
           "Plan<Activation<Relu>>: types: expected elements of float, half to float, got double to double with weights "
           "of double");

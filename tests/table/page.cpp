@@ -35,7 +35,7 @@ A sequence that is not here but keeps the rules of a plan (README, "Rules") is s
 sequence of up to four operators on both backends.
 
 On gfx90a (MI200) the matrix units take halves below 2^-14 in magnitude, which are subnormal, as 0, and bfloat16 below 2^-126.
-`Conv`, `Gemm` and `BatchedGemm` of half do so there unless they have `Products<float>`, which multiplies in plain arithmetic.
+`Conv`, `Gemm` and `BatchedGemm` of half do so there unless they have `Products<float>`, which multiplies in SIMT arithmetic.
 `TransposedConv` and `ConvWeightGradient`, the gradients, round halves to bfloat16, as MIOpen does: 8 bits of mantissa, and no
 value is lost.
 )";

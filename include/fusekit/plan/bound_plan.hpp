@@ -174,7 +174,7 @@ private:
     template <class X, class Y, int RankX, int RankY>
     static consteval bool match() {
         constexpr bool same = std::is_same_v<X, double> == std::is_same_v<Y, double>, alike = RankX == RankY;
-        static_assert(same, "double goes with double alone: where one of x and y is of double, both must be");
+        static_assert(same, "x and y must both be double, or neither");
         static_assert(alike, "x and y must have the same rank");
         if constexpr (same && alike) return takes<X, RankX>();
         else return false;

@@ -15,14 +15,17 @@ template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>, elements = !requires(X const& x) { x.stride; };
     static_assert(elements, "x is a layout, which has no element type: write prepare<float>(device, x, y) or the like");
-    static_assert(tensor || !elements, "x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
+    static_assert(tensor || !elements,
+                  "x is neither a tensor nor a view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
     return tensor && elements;
 }
 template <class Y>
 consteval bool is_output() {
     constexpr bool none = std::is_same_v<std::remove_cvref_t<Y>, NoOutput>;
     constexpr bool tensor = none || (Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); });
-    static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
+    static_assert(tensor,
+                  "y must be a tensor or view with elements that are not const: write fk::TensorView(pointer, "
+                  "fk::nchw(n, k, p, q))");
     return tensor;
 }
 
@@ -60,7 +63,7 @@ consteval bool may_make_y() {
     using Given = std::remove_cvref_t<Device>;
     constexpr bool lives = std::is_lvalue_reference_v<Device> || std::is_trivially_destructible_v<Given> ||
                            std::is_empty_v<typename Given::Memory>;
-    static_assert(lives, "this device is gone before y, its new tensor: give it a name");
+    static_assert(lives, "a temporary device does not outlive y, its new tensor: give the device a name");
     return lives;
 }
 

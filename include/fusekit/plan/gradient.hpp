@@ -142,7 +142,8 @@ private:
         if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
         if constexpr (per_place && gradient_sums<Op> > 0 && !sums_per_place<Op>())
             if (gradients.any())
-                own.fail("gradients", "none: this plan sums over the batch, place by place; sum dx over places instead",
+                own.fail("gradients",
+                         "none: this plan sums over the batch for each pixel; sum dx over the pixels instead",
                          "a view of K");
     }
 };

@@ -53,7 +53,7 @@ consteval bool is_operator() {
     else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
         static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");
     else if constexpr (!HasArgs<Op>)
-        static_assert(whole, "Op is no operator: it needs a public struct Args, empty where it takes none");
+        static_assert(whole, "Op is no operator: it needs a public struct Args, which may be empty");
     else if constexpr (!HasStage<Op>)
         static_assert(whole,
                       "Op has no stage: for an activation's mode write Activation<Op>, "

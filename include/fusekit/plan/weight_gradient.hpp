@@ -16,7 +16,7 @@ consteval bool takes_weight_gradient() {
     constexpr bool by_place = !Epilogue::channelwise && !Epilogue::per_place && !Epilogue::collects && !Plan::pools;
     static_assert(by_place,
                   "a ConvWeightGradient gives weights, which are no activations: after it stand operators of the "
-                  "value and its place alone, such as Scale and Residual");
+                  "value and its coordinate alone, such as Scale and Residual");
     constexpr bool floats = !std::is_same_v<T, int8>;
     static_assert(floats, "a ConvWeightGradient takes float, half, bfloat16 or double: int8 has no gradients");
     constexpr bool fits = Plan::Head::space == Rank - 2;

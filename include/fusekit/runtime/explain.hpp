@@ -91,7 +91,6 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
         result.given = std::move(was);
         return result;
     };
-    auto const at = [](int position) { return "operator " + Text::number(position + 1); };
     if (given.size == 0 && of_beginning) return result;
     if (given.size == 0) {
         result.sentence = rules::HasOperators::sentence;
@@ -117,7 +116,8 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
         if (!first.rule) continue;
         result.sentence = first.sentence;
         result.rule = first.rule();
-        return because(Explanation::broken_rule, i, Text("one kernel: ") + first.sentence, "it as " + at(i));
+        return because(Explanation::broken_rule, i, Text("one kernel: ") + first.sentence,
+                       "this operator at position " + Text::number(i + 1));
     }
 
     bool fits = false;
@@ -156,7 +156,8 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
     }
     int const position = reached < given.size ? reached : given.size - 1;
     return because(Explanation::no_plan, position, "a sequence that the set has a plan for; the nearest: " + plans,
-                   reached < given.size ? "it as " + at(position) : Text("nothing after it"));
+                   reached < given.size ? "this operator at position " + Text::number(position + 1)
+                                        : Text("no operator after this one"));
 }
 
 }  // namespace detail

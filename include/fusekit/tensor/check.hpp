@@ -245,7 +245,7 @@ private:
         if (!(given == expected)) {
             Text const text = expected.to_string();
             if (given.from.gaps && given.to_string() == text)
-                return fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
+                return fail(argument, "slices without gaps in memory: stride[D] = H stride[H]", "gaps between them");
             bool const of_matrices = x.from.kind == CollapsedFrom::matrices;
             if (given.rank == 1 && given.from.count != 1)
                 return fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),

@@ -191,7 +191,7 @@ struct Collapsed : detail::CollapsedView<View> {
         static_assert(is_view,
                       "this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)");
         static_assert(of_rank, "this argument (Source) has another number of modes than its field takes (Ranks)");
-        static_assert(of_float, "this argument (Source) is of other elements than float, which its field takes alone");
+        static_assert(of_float, "this argument (Source) must have elements of float");
     }
 
 private:

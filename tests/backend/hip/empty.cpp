@@ -53,7 +53,7 @@ TEST_CASE("HIP: runs of no elements are predicted, and captured into a graph") {
     auto const scheduled = device.with<fk::hip::Gemm<64, 64, 8>>();
     of_nothing(scheduled, no_images, empty);
     CHECK(refusal([&] { of_bias(scheduled, no_channels, y); }) ==
-          "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>: x.shape: expected products to sum, or the "
+          "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>: x.shape: expected at least one element, or the "
           "library's choice of a schedule, got 1 x 0 x 2 x 2");
 
     auto const stream = fk::hip::Stream::non_blocking(device);

@@ -70,8 +70,8 @@ TEST_CASE("HIP: statistics of several slabs have the totals of all") {
     auto y = fk::Tensor<float, fk::hip::Device>(device, fk::nchw(34, 1, 3, 3));
     LoweredLimits const narrow(device, {.pixels = 50});  // a tile for each 45 pixels
     CHECK(refusal([&] { layer(narrow, x.view(), y); }) ==
-          "Plan<Conv<filter(1, 1)>, ChannelStatistics>: y.shape: expected images of a multiple of 64 pixels, where "
-          "these are 2^30 or more and totalled, got 34 x 1 x 3 x 3");
+          "Plan<Conv<filter(1, 1)>, ChannelStatistics>: y.shape: expected images of a multiple of 64 pixels, for "
+          "ChannelStatistics of 2^30 pixels or more, got 34 x 1 x 3 x 3");
 }
 
 TEST_CASE("HIP: pools of several slabs, of planes and of windows, compute what the oracle does") {

@@ -1,4 +1,4 @@
-// expect: double goes with double alone: where one of x and y is of double, both must be
+// expect: x and y must both be double, or neither
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

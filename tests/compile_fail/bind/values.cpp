@@ -1,7 +1,7 @@
 // mistakes: 4
 // expect: this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)
 // expect: this argument (Source) has another number of modes than its field takes (Ranks)
-// expect: this argument (Source) is of other elements than float, which its field takes alone
+// expect: this argument (Source) must have elements of float
 // expect: this output (Source) is no view or Tensor of 2 to 5 modes that may be written to
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

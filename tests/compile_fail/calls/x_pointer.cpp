@@ -1,4 +1,4 @@
-// expect: x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))
+// expect: x is neither a tensor nor a view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))
 // expect: float
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

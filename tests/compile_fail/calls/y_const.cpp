@@ -1,4 +1,4 @@
-// expect: y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))
+// expect: y must be a tensor or view with elements that are not const: write fk::TensorView(pointer, fk::nchw(n, k, p, q))
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -3,7 +3,7 @@
 // expect: Op::prepare(k, args) must give Prepared<float>, of a template struct Prepared of nothing but floats
 // expect: Op is a lambda, and an operator is a struct, with a stage, Args and a static apply
 // expect: Op has no stage: for an activation's mode write Activation<Op>
-// expect: Op is no operator: it needs a public struct Args, empty where it takes none
+// expect: Op is no operator: it needs a public struct Args, which may be empty
 // expect: Op::Args must be trivially copyable: numbers and views, and nothing that owns memory
 // expect: Op::check is never called as it is: static void check(Args const&, fk::Check const&)
 // SPDX-License-Identifier: MIT

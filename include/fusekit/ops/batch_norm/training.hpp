@@ -112,7 +112,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
 
         FUSEKIT_H static void check(Args const& args, Check const& in) {
             BatchNormTraining::check(args, in);
-            char const* const expected = "what the forward run has saved";
+            char const* const expected = "the tensor that the forward run saved";
             if (detail::has_no_elements(Base::parameter_shape(in))) return;
             if (!args.saved_mean.given()) in.fail("saved_mean", expected, "nothing");
             if (!args.saved_inverse_deviation.given()) in.fail("saved_inverse_deviation", expected, "nothing");

@@ -173,8 +173,7 @@ TEST_CASE("HIP: other orders than of neighbouring channels are refused") {
     Images<float> y_planes = filled<float>(device, fk::nchw(2, 24, 5, 7), 2);
     auto const channels_last = device.channels_last();
     std::string const plan = std::string(fk::type_name<ConvBiasRelu>().c_str()) + ": ",
-                      expected =
-                          ".strides: expected neighbouring channels, because the call uses channels_last(), got ";
+                      expected = ".strides: expected channel stride 1, because the call uses channels_last(), got ";
     CHECK(refusal([&] { layer(channels_last, planes, of.y); }) == plan + "x" + expected + "560 x 35 x 7 x 1");
     CHECK(refusal([&] { layer(channels_last, of.x, y_planes); }) == plan + "y" + expected + "840 x 35 x 7 x 1");
     CHECK(numbers(y_planes) == numbers(filled<float>(device, fk::nchw(2, 24, 5, 7), 2)));
@@ -187,5 +186,5 @@ TEST_CASE("HIP: other orders than of neighbouring channels are refused") {
     fk::Tensor<float, fk::hip::Device, 2> product(device, fk::row_major(5, 9));
     auto const gemm = fk::Plan<fk::Gemm>::bind({.weights = w});
     CHECK(refusal([&] { gemm(channels_last, a, product); }) ==
-          "Plan<Gemm>: x.strides: expected neighbouring columns, because the call uses channels_last(), got 1 x 5");
+          "Plan<Gemm>: x.strides: expected column stride 1, because the call uses channels_last(), got 1 x 5");
 }

@@ -66,6 +66,6 @@ TEST_CASE("HIP: Stem refuses the first condition that a plan's type does not mee
     CHECK(of_plan<fk::Conv<fk::filter(7, 7)>, fk::Bias>().empty());
     CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "a filter of one tap reads x once: use WarpSpecialized");
     CHECK(of_plan<fk::Conv<fk::filter(3, 3)>, PerActivation>() ==
-          "an operator has parameters of every pixel: use WarpSpecialized");
+          "an operator has parameters per pixel: use WarpSpecialized");
     CHECK(of_plan<fk::TransposedConv<fk::filter(3, 3)>>() == "a TransposedConv: use WarpSpecialized");
 }

@@ -1,4 +1,4 @@
-// expect: this device is gone before y, its new tensor: give it a name
+// expect: a temporary device does not outlive y, its new tensor: give the device a name
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a processor holds 1 block or more, of 2048 threads together
+// expect: Blocks must be 1 or more, and the threads of all blocks at most 2048
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

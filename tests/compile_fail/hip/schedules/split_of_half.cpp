@@ -1,4 +1,4 @@
-// expect: Split: of a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or Planes of 16 bits
+// expect: Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 bits
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule
+// expect: a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without with<Schedule>()
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave
+// expect: Gemm: TileM must be a multiple of 64 and TileN of 32: a wave computes 64 x 32
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB
+// expect: Reduction: a block's totals, one per thread and element of a load, must fit 48 KB
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -208,13 +208,14 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
                       "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, "
                       "others with Elementwise, or with a type that has all the numbers of one of them");
         static_assert(!Misfit::chosen,
-                      "a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule");
+                      "a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without "
+                      "with<Schedule>()");
         static_assert(Misfit::has_threads(), "a block has 1 to 1024 threads");
         static_assert(Misfit::has_blocks(), "Blocks must be 1 or more, and the threads of all blocks at most 2048");
         static_assert(
             Misfit::has_split(),
-            "Split: of a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or Planes of "
-            "16 bits");
+            "Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 "
+            "bits");
         static_assert(Misfit::has_parts(), "Split: Parts must be 2, 4 or 8");
         static_assert(!Misfit::totals, "Split: no ChannelStatistics in the plan: name the schedule without Split");
         return false;

@@ -16,10 +16,9 @@ namespace detail {
 FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] <= 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;
-    return Error(
-        plan(), tensor, "strides",
-        Text(matrices ? "neighbouring columns" : "neighbouring channels") + ", because the call uses channels_last()",
-        strides_of(layout));
+    return Error(plan(), tensor, "strides",
+                 Text(matrices ? "column stride 1" : "channel stride 1") + ", because the call uses channels_last()",
+                 strides_of(layout));
 }
 
 }  // namespace detail

@@ -103,7 +103,7 @@ template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
 FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
                                  TensorView<U, Rank> const& y) {
     constexpr bool multiplies = Plan::has_mainloop && !Plan::has_weight_gradient;
-    static_assert(multiplies, "predict() is of a plan with a Conv or Gemm");
+    static_assert(multiplies, "predict() takes a plan with a Conv or Gemm");
     if constexpr (multiplies)
         return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
             return detail::with_ranking(detail::rates_at(where), bound, from, to,

@@ -14,14 +14,16 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
         std::int64_t const most = GroupWorkspace::most_grid_groups;
-        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
-                                           params.y.layout.shape, columns, most / 2 + 1))
+        if (Refusal refusal =
+                refuse_limit(type_name<Plan>, "y", "at most 1024 tiles along the channels, for ChannelStatistics",
+                             params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
         // the batch is divided into ranges of images (slabs.hpp) that do not end at a multiple of 64 pixels
         if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
             return Error(type_name<Plan>(), "y", "shape",
-                         "images of a multiple of 64 pixels, where these are 2^30 or more and totalled", to_string(y));
+                         "images of a multiple of 64 pixels, for ChannelStatistics of 2^30 pixels or more",
+                         to_string(y));
         std::int64_t group_size = 1;
         auto const states = [&] { return columns * (detail::divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;

@@ -81,7 +81,7 @@ struct IsSimtTile {
                        shares = !whole || !columns || tile.has_equal_shares(),
                        fits = !whole || !columns || !shares || tile.shared_bytes() <= 38 * 1024,
                        units = !NativeSchedule<Schedule> || Schedule::tile_n % 64 == 0;
-        static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
+        static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32: a wave computes 64 x 32");
         static_assert(columns, "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
         static_assert(shares, "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
         static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");

@@ -69,7 +69,7 @@ struct HaloEntry {
             static_assert(plan.prologue, "Halo: no operator before the Conv: use MatrixGemm");
             static_assert(plan.pool, "Halo: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
-            static_assert(tile, "Halo: Pixels must be 232, of 8 bits 240");
+            static_assert(tile, "Halo: Pixels must be 232, or 240 for 8 bits");
             return plan.met() && tile;
         }
     };

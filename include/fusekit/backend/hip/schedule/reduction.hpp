@@ -46,8 +46,8 @@ struct ReductionEntry {
             static_assert(unroll, "Reduction: Unroll must be 2 or more");
             static_assert(
                 fits,
-                "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB: fewer "
-                "Threads or Bytes do");
+                "Reduction: a block's totals, one per thread and element of a load, must fit 48 KB: use fewer "
+                "Threads or Bytes");
             return halves && loads && unroll && fits;
         }
     };

@@ -77,7 +77,7 @@ struct StemEntry {
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         if (Unmet const unmet = detail::first_unmet(
-                detail::holds(!Plan::Epilogue::per_place, "an operator has parameters of every pixel",
+                detail::holds(!Plan::Epilogue::per_place, "an operator has parameters per pixel",
                               "use WarpSpecialized"),
                 detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized")))
             return unmet;
