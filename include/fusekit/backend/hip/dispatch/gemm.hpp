@@ -13,7 +13,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Mainloop of a Gemm schedule.
+/// Mainloop of a Gemm, NativeGemm or MatrixGemm schedule: ImplicitGemm, or SplitGemm for split-K.
 template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmMainloop {
     using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
@@ -29,7 +29,7 @@ FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// True if x and KCRS filters meet TapOperands' alignment: quads of pixels and dense taps.
+/// True if x and KCRS filters can be loaded as TapOperands requires: four consecutive pixels at once, and taps dense.
 template <class Plan, class Geometry, Element T>
 FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
                                  Layout<4> const& weights, Index<4> const& y) {
@@ -40,13 +40,13 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                has_quads(window_filter(filter), x, y);
 }
 
-/// A GEMM's kernel, with the facts of its schedule and layout that its launch needs.
+/// Kernel of an implicit GEMM, with the properties of its schedule and layout that a launch needs.
 template <class Params>
 struct GemmKernel {
     ScheduleFacts schedule;  ///< without its kind
     bool on_native_units, on_matrix_units;
     Axis fast;
-    int input_packet, weight_packet;  ///< elements per load
+    int input_packet, weight_packet;  ///< elements per load of x and of the weights
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
@@ -62,7 +62,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
             kernel_of<Plan, Mainloop>()};
 }
 
-/// Selects the kernel for y's layout.
+/// Kernel that stores y along its contiguous mode: channels, or pixels.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
@@ -90,7 +90,7 @@ FUSEKIT_H Refusal refuse_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, 
     return {};
 }
 
-/// Prepares a GEMM with one schedule's kernel. If the schedule splits, `parts` CTAs share a tile.
+/// Prepares a launch of one schedule's kernel. With split-K, `parts` CTAs compute one tile.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                                                  GemmKernel<ConvParams<Plan, T, U>> const& with,
@@ -144,7 +144,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
-/// Launcher of Gemm, NativeGemm and MatrixGemm.
+/// Launches of Gemm, NativeGemm and MatrixGemm schedules.
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,

@@ -62,7 +62,7 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                "y's channel stride",
                {"bytes from one image of y to the next", "bytes from one row of y to the next",
                 "bytes from one pixel of y to the next"},
-               holds(false, "y's pixels are not at one stride", "pass y without gaps")};
+               holds(false, "y's pixels are not evenly spaced", "pass y without gaps")};
 
 /// Returns the first TMA condition that channels-last x, weights or y fail, y's pixels at any strides.
 template <class T, class W, class U>

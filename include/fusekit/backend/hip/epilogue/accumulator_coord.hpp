@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Maxima of a thread while it stores a tile, in registers: independent chains for each, so that their latencies
-/// overlap.
+/// Maxima of |value| of a thread, for each Amax operator, kept in registers while the thread stores a tile: independent
+/// chains of maxima, so that their latencies overlap.
 template <int count>
 struct TileMaxima {
     static constexpr int chains = 4;

@@ -35,16 +35,16 @@ struct OutputTile {
     __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }
 };
 
-/// True if an atom's put() has the same code in all rounds.
+/// True if an atom's put() has the same code in all passes, so that their loop need not be unrolled.
 template <class Atom>
 inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
 
 /// Transposes a tile's accumulators from an atom's fragments through SMEM, so that consecutive threads read consecutive
-/// elements: rows are pixels and columns channels, or the reverse. The rows come in the atom's rounds: in all, or in
-/// those that the atom names.
+/// elements: rows are pixels and columns are channels, or the reverse. The rows are staged in the atom's passes
+/// (`rounds`): all passes, or first_round() to end_round() of a SplitTile.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
-    static constexpr int pad = 4;  // floats per row, so that a store's columns fall into different banks
+    static constexpr int pad = 4;  // floats of padding per row, so that a store's columns hit different banks
 
 public:
     static constexpr int rounds = Atom::rounds, rows = Atom::rows(rows_are_pixels),
@@ -53,14 +53,16 @@ public:
     struct Buffer {
         Packet<float, 4> packets[rows][(columns + pad) / 4];
 
-        /// Accumulator in a row of the buffer and a column of the tile; or in column `i` of the quad `quad`.
+        /// Accumulator in row `row` of the buffer and column `column` of the tile; in the second function, column 4
+        /// quad + i.
         __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
         __device__ float at(unsigned row, unsigned quad, unsigned i) const {
             return packets[row][quad].values[Atom::tile_column(i)];
         }
     };
 
-    /// Calls consume(round) in each round to read the rows. All threads call this. `unrolls`: consume() gets constants.
+    /// Stages each pass and calls consume(round) to read its rows. All threads call it. `unrolls`: unrolls the passes,
+    /// so that `round` is a constant in consume().
     template <bool unrolls = false, class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
@@ -82,7 +84,7 @@ public:
         }
     }
 
-    /// Row of the tile that a row of the buffer holds in a round.
+    /// Row of the tile that row `row` of the buffer holds in pass `round`.
     __device__ static unsigned tile_row(unsigned row, int round) {
         return Atom::template tile_row<rows_are_pixels>(row, round);
     }

@@ -60,7 +60,7 @@ struct MatrixGemmEntry {
             constexpr bool floats = std::is_same_v<T, float>, rows = m == 64 || m == 128 || m == 256,
                            columns = n == 64 || n == 128, fits = !floats || !rows || !columns || m + n <= 256;
             static_assert(plan.factors, "MatrixGemm: x and weights must both be half, bfloat16 or float");
-            static_assert(plan.products, "MatrixGemm: Products<float> multiplies in plain arithmetic: use Gemm");
+            static_assert(plan.products, "MatrixGemm: Products<float> needs SIMT arithmetic: use Gemm");
             static_assert(rows, "MatrixGemm: TileM must be 64, 128 or 256");
             static_assert(columns, "MatrixGemm: TileN must be 64 or 128");
             static_assert(

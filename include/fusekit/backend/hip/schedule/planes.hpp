@@ -76,7 +76,7 @@ struct PlanesEntry {
             constexpr int pixels = Schedule::pixels;
             constexpr bool tile = pixels == 240 || pixels == 64 || pixels == 56;
             static_assert(plan.factors, "Planes: x and weights must both be half, bfloat16 or float");
-            static_assert(plan.products, "Planes: Products<float> multiplies in plain arithmetic: use Gemm");
+            static_assert(plan.products, "Planes: Products<float> needs SIMT arithmetic: use Gemm");
             static_assert(plan.prologue, "Planes: no operator before the Conv: use MatrixGemm");
             static_assert(plan.pool, "Planes: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
