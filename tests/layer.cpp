@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Convolution, "A Layer refuses what its plan refuses, and leaves
     CHECK(values_of(y) == before);
 }
 
-TEST_CASE("Layers are of any element type and number of modes", "[layer]") {
+TEST_CASE("Layers have any element type and number of modes", "[layer]") {
     fk::host::Device device(1);
     auto const x = fk::tensor<fk::half>(device, fk::ncw(1, 1, 3), {fk::half(-1), fk::half(2), fk::half(-3)});
     CHECK(values_of(relu_of_signals()(device, x)) == std::vector<float>{0, 2, 0});

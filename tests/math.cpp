@@ -131,7 +131,7 @@ TEST_CASE("the normal distribution function keeps its lower tail") {
     for (float const x : {-15.0f, -16.0f, -100.0f, -1e10f, -largest, -infinity}) CHECK(math::normal_cdf(x) == 0);
 }
 
-TEST_CASE("functions of double are within 1e-15 of themselves, the normal distribution's tail within x^2 ulps") {
+TEST_CASE("functions of double have relative errors below 1e-15, the normal distribution's tail x^2 ulps") {
     static_assert(math::abs(-2.5) == 2.5);
     double worst = 0, worst_tail = 0;
     auto const compare = [&](double got, long double exact) {
@@ -183,7 +183,7 @@ TEST_CASE("sin and cos keep their errors next to multiples of pi / 2, where most
     CHECK(worst <= 2);
 }
 
-TEST_CASE("select takes lanes, numbers, or both") {
+TEST_CASE("select accepts vectors, scalars, or both") {
     Vector x{};
     for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(i) - 1;
     float const number = -0.0f;
@@ -199,7 +199,7 @@ TEST_CASE("select takes lanes, numbers, or both") {
     check(math::select(x > 0, 1.0f, number), [](float v) { return v > 0 ? 1.0f : -0.0f; });
 }
 
-TEST_CASE("roots below zero are not a number, whatever the type") {
+TEST_CASE("roots of negative numbers are NaN in every type") {
     Vector const minus_one = Vector{} - 1.0f, one = Vector{} + 1.0f;
     for (int i = 0; i < lanes; ++i) {
         CHECK(std::isnan(math::sqrt(minus_one)[i]));
@@ -213,7 +213,7 @@ TEST_CASE("roots below zero are not a number, whatever the type") {
     CHECK(math::over_sqrt(1.0, static_cast<double>(infinity)) == 0);
 }
 
-TEST_CASE("NaN in gives NaN out, infinity its limit") {
+TEST_CASE("functions of NaN are NaN, of infinity their limit") {
     auto const both = [](auto f, float x, float expected) {
         float const scalar = f(x), vector = f(Vector{} + x)[0];
         INFO("f(" << x << ") is " << scalar << " as float, " << vector << " as a vector, expected " << expected);

@@ -27,7 +27,7 @@ TEST_CASE("a refusal is an error, or none") {
     CHECK(moved->given == "nothing");
 }
 
-TEST_CASE("a result is a value, or the error that there is instead") {
+TEST_CASE("a result is a value or an error") {
     fk::Result<int> const value = 3;
     REQUIRE(value);
     CHECK((*value == 3 && value.value() == 3));

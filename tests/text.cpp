@@ -28,7 +28,7 @@ TEST_CASE("text joins, compares, and searches") {
     CHECK(fk::Text().empty());
 }
 
-TEST_CASE("text copies are apart, and what is moved from is empty") {
+TEST_CASE("text copies are independent, and moved-from text is empty") {
     fk::Text const original = "x";
     fk::Text copy = original;
     copy += "y";

@@ -230,7 +230,7 @@ TEST_CASE("MFMA of half and bfloat16 flushes subnormals on gfx90a alone") {
     CHECK(bfloats.result == (flushes ? 0 : products * 0x1p-130f));
 }
 
-TEST_CASE("dots are those of RDNA 2's manual") {
+TEST_CASE("dot instructions follow RDNA 2's manual") {
     if (!is("gfx1030")) SKIP("no dot instructions");
     struct Results {
         float halves, rounded, flushed, infinite;
@@ -268,7 +268,7 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
     }
 }
 
-TEST_CASE("sparse products are those of CDNA 3's and RDNA 4's manuals") {
+TEST_CASE("sparse MMAs follow CDNA 3's and RDNA 4's manuals") {
     Layout const mfma{32, 32, 64, 8, mfma_row}, mfma16{32, 16, 64, 4, mfma_row}, gfx12{16, 32, 32, 8, gfx12_row};
     if (is("gfx942")) {
         check_sparse<amd::Integers16>(mfma, int8, amd::smfmac_i32_32x32x32_i8);
@@ -285,7 +285,7 @@ TEST_CASE("sparse products are those of CDNA 3's and RDNA 4's manuals") {
     }
 }
 
-TEST_CASE("a device says the architecture that it is told") {
+TEST_CASE("a device reports the emulated architecture") {
     hipDeviceProp_t properties;
     REQUIRE(hipGetDeviceProperties(&properties, 0) == hipSuccess);
     CHECK(std::string(properties.gcnArchName) == hip_on_cpu::architecture());

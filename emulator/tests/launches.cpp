@@ -43,7 +43,7 @@ TEST_CASE("a kernel without its type is refused") {
     CHECK(hipGetLastError() == hipErrorInvalidDeviceFunction);
 }
 
-TEST_CASE("blocks of a cooperative launch wait for each other") {
+TEST_CASE("blocks of a cooperative launch synchronize with each other") {
     unsigned const blocks = 16, threads = 40;
     std::vector<int> out(blocks * threads);
     int arrived = 0;

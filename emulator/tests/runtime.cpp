@@ -98,7 +98,7 @@ __global__ void nothing() {}
 
 }  // namespace
 
-TEST_CASE("every thread of every block knows its place") {
+TEST_CASE("every thread has its threadIdx and blockIdx") {
     dim3 const grid(3, 2, 2), block(4, 3, 2);
     Buffer<unsigned> out(12 * 24);
     REQUIRE(launch(where, grid, block, nullptr, out.device) == hipSuccess);
@@ -107,7 +107,7 @@ TEST_CASE("every thread of every block knows its place") {
         for (unsigned t = 0; t < 24; ++t) REQUIRE(out.host[b * 24 + t] == b * 1000 + t);
 }
 
-TEST_CASE("a barrier keeps what is written before it apart from what is read after it") {
+TEST_CASE("reads after a barrier see the writes before it") {
     for (int const size : {1, 31, 64, 100, 256}) {
         int const blocks = 5;
         Buffer<int> data(static_cast<std::size_t>(blocks * size));
@@ -227,7 +227,7 @@ TEST_CASE("a launch that no device could run is refused") {
     CHECK(hipGetLastError() == hipErrorInvalidHandle);
 }
 
-TEST_CASE("the last error belongs to its thread and is forgotten when it is asked for") {
+TEST_CASE("hipGetLastError is per thread and clears the error") {
     CHECK(hipSetDevice(2) == hipErrorInvalidDevice);
     std::thread([] { CHECK(hipPeekAtLastError() == hipSuccess); }).join();
     CHECK(hipPeekAtLastError() == hipErrorInvalidDevice);
@@ -241,7 +241,7 @@ TEST_CASE("the last error belongs to its thread and is forgotten when it is aske
     REQUIRE(hipSetDevice(0) == hipSuccess);
 }
 
-TEST_CASE("errors come when a test asks for them") {
+TEST_CASE("fail_next and fail_always make calls fail") {
     hip_on_cpu::fail_next("hipMalloc", hipErrorOutOfMemory);
     float* memory = nullptr;
     CHECK(hipMalloc(&memory, 4) == hipErrorOutOfMemory);
@@ -300,7 +300,7 @@ TEST_CASE("a captured stream becomes a graph that runs when it is launched") {
     CHECK(hip_on_cpu::live_objects() == before);
 }
 
-TEST_CASE("the work of a non-blocking stream is done when it is waited for, and that of others at once") {
+TEST_CASE("a non-blocking stream runs its work at synchronization, others at once") {
     hipStream_t stream, other;
     hipEvent_t event;
     REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);

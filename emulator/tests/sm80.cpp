@@ -95,7 +95,7 @@ __global__ void copy_in_groups(int const* from, int* out) {
 
 }  // namespace
 
-TEST_CASE("emulator: cp.async has copied when its group has been waited for") {
+TEST_CASE("emulator: cp.async completes at cp.async.wait_group") {
     std::vector<int> const from{1, 2, 3, 4, 5};
     std::vector<int> out(12);
     hipLaunchKernelGGL(copy_in_groups, dim3(1), dim3(1), 0, nullptr, from.data(), out.data());

@@ -166,7 +166,7 @@ __global__ void copy_linear(LinearCopy copy) {
 
 }  // namespace
 
-TEST_CASE("a linear copy moves bytes as they lie, and a barrier waits for all of them") {
+TEST_CASE("a bulk copy moves contiguous bytes, and its mbarrier counts all of them") {
     alignas(16) Half from[64], to[32] = {};
     for (unsigned i = 0; i < 64; ++i) from[i] = static_cast<Half>(i);
     Half seen[24] = {};
@@ -200,7 +200,7 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
     else CHECK(seen[0] == 0);
 }
 
-TEST_CASE("rows of 64 bytes are swizzled over as many") {
+TEST_CASE("rows of 64 bytes have the 64-byte swizzle") {
     std::vector<Half> x(8 * 32), seen(1 + 8 * 32), y(8 * 32);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 1);
     Copy copy{};
@@ -218,7 +218,7 @@ TEST_CASE("rows of 64 bytes are swizzled over as many") {
     CHECK(y == x);
 }
 
-TEST_CASE("an im2col box walks over columns, rows and images of a padded convolution") {
+TEST_CASE("an im2col box covers columns, rows and images of a padded convolution") {
     int const n = 3, h = 5, w = 4, c = 16, stride = 2, pad = 1, filter = 3, dilation = 2;
     int const q = (w + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
     int const p = (h + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
@@ -264,7 +264,7 @@ TEST_CASE("maps that the driver refuses are refused") {
     CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, box, swizzle_128 + 1));
 }
 
-TEST_CASE("a warpgroup multiplies what descriptors name, of either major, and registers hold") {
+TEST_CASE("wgmma multiplies operands of descriptors, K-major and MN-major, and of registers") {
     for (int const n : {8, 64, 128, 256}) {
         std::vector<Half> a(64 * 64), b(static_cast<std::size_t>(n) * 64);
         auto const value = [](std::size_t i, int seed) { return static_cast<int>((i * 7 + i / 64 * 3) % 11) - seed; };
@@ -295,7 +295,7 @@ TEST_CASE("a warpgroup multiplies what descriptors name, of either major, and re
     }
 }
 
-TEST_CASE("a warpgroup multiplies the upper 19 bits of floats") {
+TEST_CASE("wgmma TF32 multiplies the upper 19 bits of floats") {
     constexpr int n = 48;
     std::vector<float> a(64 * 32), b(n * 32), d(64 * n, -1.0f);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 37 % 11) - 5;
@@ -322,7 +322,7 @@ TEST_CASE("a warpgroup multiplies the upper 19 bits of floats") {
         }
     CHECK(wrong == 0);
 }
-TEST_CASE("a warpgroup multiplies bytes in integers, modulo 2^32") {
+TEST_CASE("wgmma int8 accumulates modulo 2^32") {
     constexpr int n = 48;
     std::vector<std::int8_t> a(64 * 128), b(n * 128);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::int8_t>(i * 37 % 256);
@@ -386,7 +386,7 @@ __global__ void store_matrices(Half* out) {
 
 }  // namespace
 
-TEST_CASE("threads wait for barriers of some of them") {
+TEST_CASE("named barriers synchronize subsets of threads") {
     int turns = 0;
     launch(ping_pong, 128, 8, &turns);
     CHECK(turns == 8);
@@ -404,7 +404,7 @@ TEST_CASE("a wave stores matrices column by column") {
     for (unsigned i = 0; i < out.size(); ++i) CHECK(out[i] == 100 * (i / 64) + 10 * (i % 8) + i / 8 % 8);
 }
 
-TEST_CASE("a launch asks for more shared memory than 48 KB where its kernel may") {
+TEST_CASE("a launch may request more than 48 KB of shared memory after hipFuncSetAttribute") {
     Half* out = nullptr;
     void* arguments[] = {&out};
     auto const launch_with = [&](std::size_t bytes) {

@@ -81,7 +81,7 @@ TEST_CASE("MIOpen: a plan's bias is broadcast over any modes of extent 1") {
     }
 }
 
-TEST_CASE("MIOpen: z and bias of a call at once are broadcast over any modes of extent 1") {
+TEST_CASE("MIOpen: the immediate call broadcasts z and bias over any modes of extent 1") {
     CallAtOnce call(fk::DataType::float32);
     auto const relu = activation(miopenActivationRELU);
     auto const sum = oracle::conv({x_shape, call.x_values}, call.w_values, 3, window);

@@ -267,7 +267,7 @@ TEST_CASE("MIOpen: a convolution descriptor refuses what is no convolution, and 
     CHECK((values[0] == 1 && values[1] == 2));
 }
 
-TEST_CASE("MIOpen: an activation descriptor, and what batch norm's parameters are") {
+TEST_CASE("MIOpen: an activation descriptor, and the descriptor of batch norm's parameters") {
     Activation activation;
     check_refused(miopenGetActivationDescriptor(activation, nullptr, nullptr, nullptr, nullptr),
                   miopenStatusNotInitialized, "expected an activation descriptor that was set");

@@ -75,7 +75,7 @@ TEST_CASE("MIOpen: training on no images is refused, and gradients over none are
     CHECK(difference(zeros, shift_gradient.memory.fetch()) == "");
 }
 
-TEST_CASE("MIOpen: a call at once on no images writes nothing, and on no channels z and the bias") {
+TEST_CASE("MIOpen: the immediate call on no images writes nothing, and on no channels z and the bias") {
     auto const relu = activation(miopenActivationRELU);
     auto const conv = convolution();
     float const one = 1, two = 2;

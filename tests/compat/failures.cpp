@@ -40,7 +40,7 @@ int allocations = 0, releases = 0;
 
 }  // namespace
 
-TEST_CASE("MIOpen: without a GPU no handle is created, and HIP's words say why") {
+TEST_CASE("MIOpen: without a GPU no handle is created, and HIP's message says why") {
     miopenHandle_t handle = nullptr;
     hip_on_cpu::set_devices(0);
     check_refused(miopenCreate(&handle), miopenStatusInternalError, "hipErrorNoDevice");
@@ -48,7 +48,7 @@ TEST_CASE("MIOpen: without a GPU no handle is created, and HIP's words say why")
     CHECK(handle == nullptr);
 }
 
-TEST_CASE("MIOpen: what the device refuses is an internal error, and the next run works") {
+TEST_CASE("MIOpen: a device error is an internal error, and the next run succeeds") {
     SmallPlan small;
     small.compile();
     hip_on_cpu::fail_next("hipLaunchKernel", hipErrorLaunchFailure);

@@ -91,7 +91,7 @@ TEST_CASE("MIOpen: the program of its guide gives the oracle's result") {
     follow_guide(fk::DataType::float32, "nchw", "kcrs");
 }
 
-TEST_CASE("MIOpen: the same, channels last, and in half") {
+TEST_CASE("MIOpen: the program of its guide gives the oracle's result, channels last and in half") {
     follow_guide(fk::DataType::float32, "nhwc", "krsc");
     if (has_plans_of(fk::DataType::float16)) follow_guide(fk::DataType::float16, "nhwc", "krsc");
 }

@@ -65,7 +65,7 @@ TEST_CASE("MIOpen: to destroy a null handle succeeds, as in destructors of wrapp
     succeeds(miopenDestroyOperatorArgs(nullptr));
 }
 
-TEST_CASE("MIOpen: operators die with their plan") {
+TEST_CASE("MIOpen: destroying a plan destroys its operators") {
     auto const x = tensor({1, 2, 3, 4});
     miopenFusionPlanDescriptor_t plan;
     miopenFusionOpDescriptor_t op;
@@ -80,7 +80,7 @@ TEST_CASE("MIOpen: operators die with their plan") {
     CHECK(miopenFusionPlanGetOp(plan, 0, &op) == miopenStatusBadParm);
 }
 
-TEST_CASE("MIOpen: each thread has its own last sentence") {
+TEST_CASE("MIOpen: each thread has its own last message") {
     CHECK(miopenSetStream(nullptr, nullptr) == miopenStatusBadParm);
     std::string other = "unset";
     std::thread([&] { other = fusekitMiopenLastError(); }).join();
@@ -90,7 +90,7 @@ TEST_CASE("MIOpen: each thread has its own last sentence") {
     CHECK(last() == "miopenSetStream: handle: expected a handle, got null");  // a call that succeeds leaves it
 }
 
-TEST_CASE("MIOpen: threads create, use and destroy objects beside each other") {
+TEST_CASE("MIOpen: threads create, use and destroy objects concurrently") {
     std::vector<std::thread> threads;
     std::vector<int> wrong(8);
     for (std::size_t t = 0; t < wrong.size(); ++t)

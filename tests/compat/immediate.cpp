@@ -8,7 +8,7 @@
 using namespace test::miopen;
 using namespace test;
 
-TEST_CASE("MIOpen: convolution, z, bias and every activation at once, scaled by alpha1 and alpha2") {
+TEST_CASE("MIOpen: the immediate call fuses convolution, z, bias and every activation, with alpha1 and alpha2") {
     char const* const names[] = {"passthru", "logistic",    "tanh",      "relu", "softrelu", "abs",
                                  "power",    "clippedrelu", "leakyrelu", "elu",  "clamp"};
     CallAtOnce call(fk::DataType::float32);
@@ -27,7 +27,7 @@ TEST_CASE("MIOpen: convolution, z, bias and every activation at once, scaled by 
     CHECK(call.wrong(1, 1, {"relu"}) == "");
 }
 
-TEST_CASE("MIOpen: without a z, its tensor and its descriptor are not looked at") {
+TEST_CASE("MIOpen: the immediate call omits a z that is null or scaled by 0") {
     CallAtOnce call(fk::DataType::float32);
     float const none = 0, two = 2, one = 1;
     auto const relu = activation(miopenActivationRELU);

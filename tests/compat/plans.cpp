@@ -32,7 +32,7 @@ TEST_CASE("MIOpen: a plan is made of an image, in vertical fusion") {
     CHECK(plan == nullptr);
 }
 
-TEST_CASE("MIOpen: an operator that cannot follow is refused when it is added, in the rule's sentence") {
+TEST_CASE("MIOpen: an operator that breaks a rule is refused when it is added, with the rule's message") {
     auto const image = tensor({2, 3, 4, 5}), weights = tensor({3, 3, 1, 1}), parameters = tensor({1, 3, 1, 1});
     auto const conv = convolution();
     miopenFusionOpDescriptor_t op = nullptr, none = nullptr;
@@ -101,7 +101,7 @@ TEST_CASE("MIOpen: a plan without a kernel of its element types is refused when 
                   miopenStatusUnsupportedOp, "a Plan needs at least one operator");
 }
 
-TEST_CASE("MIOpen: only what was compiled for the handle is executed, and else nothing is written") {
+TEST_CASE("MIOpen: a plan that was not compiled for the handle is refused, and nothing is written") {
     SmallPlan small;
     Session const other;
     check_refused(small.run(), miopenStatusBadParm, "expected a plan that was compiled for this handle");
@@ -310,7 +310,7 @@ TEST_CASE("MIOpen: the workspace's size is exact, and one that is too small is r
     CHECK(borrowing > 0);
 }
 
-TEST_CASE("MIOpen: algorithms are as MIOpen counts them") {
+TEST_CASE("MIOpen: the convolution algorithms are reported like MIOpen's") {
     SmallPlan small;
     int count = 7;
     miopenConvFwdAlgorithm_t algorithms[2] = {};

@@ -75,7 +75,7 @@ TEST_CASE("MIOpen: batch norm in training and an activation, backward") {
             CHECK(run_fused_backward(Problem(about)) == "");
 }
 
-TEST_CASE("MIOpen: convolution, z, bias and an activation at once, channels last, in every type") {
+TEST_CASE("MIOpen: the immediate call in channels last, in every type") {
     float const half = 0.5f, two = 2;
     for (fk::DataType const type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16}) {
         if (!has_plans_of(type)) continue;

@@ -9,7 +9,7 @@
 using namespace test::miopen;
 using namespace test;
 
-TEST_CASE("MIOpen: eight threads that share a plan, each with a handle and a stream, give the bits of one") {
+TEST_CASE("MIOpen: eight threads that share a plan, each with a handle and a stream, are bitwise identical to one") {
     SmallPlan small;
     std::vector<Session> sessions(8);
     std::vector<OwnStream> const streams(8);

@@ -73,7 +73,7 @@ TEST_CASE("every activation is its equation, for every float, in scalars and in 
     });
 }
 
-TEST_CASE("a power of 0 keeps NaN too") {
+TEST_CASE("Power with exponent 0 keeps NaN") {
     CHECK(std::isnan(fk::Power::apply(not_a_number, {.alpha = 1, .beta = 1, .gamma = 0})));
     CHECK(fk::Power::apply(3.0f, {.alpha = 1, .beta = 1, .gamma = 0}) == 1);
 }
@@ -94,7 +94,7 @@ TEST_CASE("elementary functions run in operators of users") {
     CHECK(test::wrong_places_of_functions(device) == 0);
 }
 
-TEMPLATE_LIST_TEST_CASE("every activation runs as a plan of its own", "", catalogue::Modes) {
+TEMPLATE_LIST_TEST_CASE("every activation runs as a one-operator plan", "", catalogue::Modes) {
     fk::host::Device device(2);
     CHECK(test::wrong_places_of_activation<TestType>(device) == 0);
 }

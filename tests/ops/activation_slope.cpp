@@ -20,7 +20,7 @@ static_assert(fk::EpilogueOp<fk::ActivationSlope<fk::Relu>> && fk::Differentiabl
 
 }  // namespace
 
-TEST_CASE("a gradient goes back through an activation, at any place of a plan and in any layout") {
+TEST_CASE("ActivationSlope multiplies by the slope at any position of a plan and in any layout") {
     Device device(2);
     auto x = fk::random<float>(device, fk::nchw(2, 3, 5, 7), 1);
     auto z = fk::random<fk::half>(device, fk::nhwc(2, 5, 7, 3), 2);
@@ -38,7 +38,7 @@ TEST_CASE("a gradient goes back through an activation, at any place of a plan an
                 }
 }
 
-TEST_CASE("z of a slope is y, or is refused in words") {
+TEST_CASE("ActivationSlope's z has y's shape, or is refused") {
     Device device(1);
     auto const dy = fk::random<float>(device, fk::nchw(1, 2, 3, 4), 1);
     auto z = fk::random<float>(device, fk::nchw(1, 2, 3, 4), 2);

@@ -28,7 +28,7 @@ TEST_CASE("Amax in a constant expression") {
     static_assert(largest == 8);
 }
 
-TEST_CASE("Amax is refused what is not one float of its own") {
+TEST_CASE("Amax refuses an output that is not one separate float") {
     fk::host::Device device(1);
     float numbers[12] = {};
     fk::TensorView<float> const x(numbers, fk::nchw(1, 1, 1, 4)), y(numbers + 4, fk::nchw(1, 1, 1, 4));
@@ -42,7 +42,7 @@ TEST_CASE("Amax is refused what is not one float of its own") {
     CHECK(refusal([&] { bind(nullptr, 1)(device, x, y); }).find("a null pointer") != std::string::npos);
 }
 
-TEST_CASE("weights, x and y alone are 8-bit floats") {
+TEST_CASE("only weights, x and y may be 8-bit floats") {
     fk::host::Device device(1);
     fk::e4m3 const z[4] = {};
     float x[4] = {1, 2, 3, 4}, y[4] = {9, 9, 9, 9};

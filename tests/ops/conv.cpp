@@ -15,18 +15,18 @@ TEST_CASE("convolutions of geometries known at compile time compute what the ora
     check_geometries([&](std::uint64_t seed) -> fk::host::Device& { return seed % 2 ? one : two; });
 }
 
-TEST_CASE("padding is zeros that weights are multiplied by: infinite and NaN values do the same on every path") {
+TEST_CASE("padding is zeros times weights: infinity and NaN agree on every path") {
     fk::host::Device device(2);
     check_infinite_values<float>(device);
     check_infinite_values<double>(device);
 }
 
-TEST_CASE("a convolution's name is its geometry") {
+TEST_CASE("a convolution's name has its geometry") {
     CHECK(fk::type_name<fk::Conv<fk::filter(3, 3).pad(1)>>() == "Conv<filter(3, 3).pad(1)>");
     CHECK(fk::type_name<fk::Conv<fk::dynamic>>() == "Conv<dynamic>");
 }
 
-TEST_CASE("views may run backwards and repeat elements") {
+TEST_CASE("views may have negative and zero strides") {
     fk::host::Device device(2);
     float numbers[] = {1, 2, 3, 4, 5, 6};
     float const ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -41,7 +41,7 @@ TEST_CASE("views may run backwards and repeat elements") {
     for (int i = 0; i < 48; ++i) CHECK(mix.const_view()(i / 24, i / 6 % 4, i / 3 % 2, i % 3) == 3 * numbers[i % 6]);
 }
 
-TEST_CASE("filters of any numbers are refused, or run where they fit") {
+TEST_CASE("filters of arbitrary numbers run or are refused") {
     fk::host::Device device(1);
     using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
     float in[25] = {}, out[25] = {};

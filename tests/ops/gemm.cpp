@@ -43,19 +43,19 @@ struct Place {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products of matrices compute what the oracle does, and the bits of a 1x1 convolution", "", float,
-                   fk::half, fk::bfloat16, fk::int8, double) {
+TEMPLATE_TEST_CASE("Gemm agrees with the oracle and is bitwise identical to a 1x1 convolution", "", float, fk::half,
+                   fk::bfloat16, fk::int8, double) {
     fk::host::Device one(1), two(2);
     check_products<TestType>(one);
     check_products<TestType>(two);
 }
 
-TEST_CASE("statistics after a Gemm are of its columns") {
+TEST_CASE("ChannelStatistics after a Gemm are per column") {
     fk::host::Device device(2);
     check_column_statistics(device);
 }
 
-TEST_CASE("what does not fit a Gemm is refused in the words of matrices") {
+TEST_CASE("a Gemm refuses wrong arguments in terms of rows and columns") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::row_major(5, 3)),
                other = fk::random<float>(device, fk::row_major(5, 4));
@@ -107,7 +107,7 @@ TEST_CASE("what does not fit a Gemm is refused in the words of matrices") {
           "Plan<Gemm>: Gemm.weights: expected at most 131071 products an output, whose sum fits 32 bits, got 131072");
 }
 
-TEST_CASE("users' operators know rows, columns and batches, and list the views that are of them") {
+TEST_CASE("users' operators after a Gemm get row, column and batch") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::packed<4>({{2, 3, 4, 5}}, {{0, 1, 2, 3}}));
     auto const w = fk::random<float>(device, fk::row_major(6, 5));
@@ -138,7 +138,7 @@ TEST_CASE("users' operators know rows, columns and batches, and list the views t
           "not valid after a Gemm, got 4 x 6 values");
 }
 
-TEST_CASE("a new y lies as x does, and a layer of any device holds a Gemm") {
+TEST_CASE("a new y of a Gemm has x's layout, and Layer holds a Gemm") {
     fk::host::Device device(1);
     auto const w = fk::random<float>(device, fk::row_major(7, 3));
     using Layer = fk::Plan<fk::Gemm>;

@@ -32,7 +32,7 @@ static_assert(fk::Plan<Same>::evaluate(numbers, {}) ==
 static_assert(fk::Plan<fk::Activation<fk::Relu>, fk::GlobalAverage>::evaluate(numbers, {}, {}) ==
               fk::literal<fk::nchw(1, 1, 1, 1)>(2.875f));
 
-TEST_CASE("pools are of the values that reach them, in every layout and type") {
+TEST_CASE("Pool reads the values at its position, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_pooled_windows(device);
@@ -49,7 +49,7 @@ TEST_CASE("plans on double pool doubles") {
     check_pooled_filter<Same, double>(device, {"nchw", "nhwc"}, {2, 5, 4, 7});
 }
 
-TEST_CASE("the largest of a window with a NaN is NaN, wherever that stands") {
+TEST_CASE("Pool<Max> of a window with a NaN is NaN, at any position") {
     fk::host::Device device(1);
     float const nan = std::numeric_limits<float>::quiet_NaN(), most = std::numeric_limits<float>::infinity();
     for (int at = 0; at < 4; ++at) {
@@ -75,7 +75,7 @@ TEST_CASE("a NaN is the largest of every window of a filter that holds it, and o
     }
 }
 
-TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are refused in words") {
+TEST_CASE("Pool of 2 x 2 refuses odd images and outputs of another shape") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Bias, MaxPool>;
     auto const bias = fk::random<float>(device, fk::channels(3));
@@ -101,7 +101,7 @@ TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are 
     CHECK(layer.output_shape(fk::nchw(2, 3, 4, 6).shape) == fk::nchw(2, 3, 2, 3).shape);
 }
 
-TEST_CASE("images without a window of a filter, and signals, are refused in words") {
+TEST_CASE("Pool with a filter refuses signals and images smaller than the window") {
     fk::host::Device device(1);
     auto const of = [&](auto const& layout) {
         auto const x = fk::random<float>(device, layout);

@@ -17,7 +17,7 @@ static_assert(fk::Plan<fk::Requantize>::evaluate(numbers, {.scale = scales, .zer
 
 TEST_CASE("plans on int8 compute what the oracle does") { check_int8(device_of, 40, 1e7); }
 
-TEST_CASE("int8 is summed in integers") {
+TEST_CASE("int8 accumulates in int32") {
     fk::host::Device device(2);
     check_large_sums(device);
 }
@@ -36,7 +36,7 @@ TEST_CASE("results are rounded to nearest even and saturated") {
     }
 }
 
-TEST_CASE("sums that 32 bits might not hold, and scales of another number, are refused") {
+TEST_CASE("sums that may overflow 32 bits, and the wrong number of scales, are refused") {
     fk::host::Device device(1);
     fk::int8 const one = 1.0f;
     auto const repeated = [&](auto layout) {

@@ -135,7 +135,7 @@ TEST_CASE("every activation's slope is its derivative, for every float, in scala
     });
 }
 
-TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
+TEST_CASE("the oracle's slopes agree with finite differences of its equations") {
     catalogue::for_each_activation([](auto const& line) {
         auto const& [alpha, beta, gamma, kinks] = line.facts().differences;
         oracle::Mode const mode{line.name, alpha, beta, gamma};

@@ -10,7 +10,7 @@ using namespace test;
 
 static_assert(fk::EpilogueOp<fk::Store> && fk::EpilogueOp<fk::StoreMask>);
 
-TEST_CASE("values and masks are stored where they stand in the plan, in every layout and type") {
+TEST_CASE("Store writes values and masks at its position in the plan, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_stored_values(device);
@@ -23,7 +23,7 @@ TEST_CASE("plans on double store doubles") {
     check_stored_conv<double, float>(device, {"nhwc", "nhwc", "nchw", "nhwc"}, {2, 5, 3, 7}, 6, {.r = 2, .s = 3});
 }
 
-TEST_CASE("a mask of what is no number is 0") {
+TEST_CASE("a mask of NaN is 0") {
     fk::host::Device device(1);
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), most = std::numeric_limits<float>::infinity();
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 6), {nan, most, -most, 0, -0.0f, 1e-45f});
@@ -33,7 +33,7 @@ TEST_CASE("a mask of what is no number is 0") {
     for (int i = 0; i < 6; ++i) CHECK(mask.data()[i] == expected[i]);
 }
 
-TEST_CASE("outputs that overlap anything else are refused, in words, and nothing is written") {
+TEST_CASE("overlapping outputs are refused, and nothing is written") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Residual, fk::Store, fk::StoreMask>;
     auto const layout = fk::nchw(1, 2, 3, 4);

@@ -21,7 +21,7 @@ std::string refused(auto const& call) {
 
 }  // namespace
 
-TEST_CASE("Backward refuses what it cannot compute from, in words, and writes nothing") {
+TEST_CASE("Backward refuses missing inputs and writes nothing") {
     fk::host::Device device(1);
     fk::Layout<4> const layout = fk::nchw(2, 3, 4, 5);
     auto const x = fk::random<float>(device, layout), dy = fk::random<float>(device, layout, 2);
@@ -70,7 +70,7 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
     CHECK(untouched());
 }
 
-TEST_CASE("a residual's gradient that does not fit, or overlaps anything else, is refused in words") {
+TEST_CASE("a residual's gradient of a wrong shape or with overlap is refused") {
     fk::host::Device device(1);
     fk::Layout<4> const layout = fk::nchw(2, 3, 4, 5);
     auto x = fk::random<float>(device, layout), dy = fk::random<float>(device, layout, 2),
@@ -94,14 +94,14 @@ TEST_CASE("a residual's gradient that does not fit, or overlaps anything else, i
     CHECK((dx.untouched(true) && dz.untouched(true) && wide.untouched(true) && narrow.untouched(true)));
 }
 
-TEST_CASE("gradients of pointwise plans in float are those in double") {
+TEST_CASE("gradients of pointwise plans in float agree with double") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
         check_gradients_of_pointwise_plans(device);
     }
 }
 
-TEST_CASE("a residual's gradient is written beside dx, and what the forward run has stored is not again") {
+TEST_CASE("Backward writes a residual's gradient and does not repeat forward stores") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
         check_gradients_beside_outputs(device);

@@ -49,7 +49,7 @@ TEST_CASE("describe counts a prologue's work by the elements that the convolutio
     CHECK(about.fused_bytes() == 4 * (560 + 240 + 300 + 5));
 }
 
-TEST_CASE("describe speaks of matrices") {
+TEST_CASE("describe names matrices by rows and columns") {
     fk::host::Device device;
     auto const x = fk::random<float>(device, fk::row_major(3, 7, 5));  // 105 elements
     auto const w = fk::random<float>(device, fk::row_major(4, 5));     // 20
@@ -117,7 +117,7 @@ TEST_CASE("describe counts the work and the bytes of a convolution with an epilo
     CHECK(about.unfused_intensity() == about.flops() / (4 * 560 + parameters + 9 * 4 * 240));
 }
 
-TEST_CASE("describe takes a shape, a layout or a tensor, and halves the bytes of half the size") {
+TEST_CASE("describe accepts a shape, layout or tensor, and counts bytes by element size") {
     fk::host::Device device;
     auto const p = fk::random<float>(device, fk::channels(3));
     auto const layer = fk::Plan<Norm, Relu>::bind({.mean = p, .variance = p, .scale = p, .shift = p}, {});
@@ -188,7 +188,7 @@ TEST_CASE("signals and volumes are described by their own extents") {
     CHECK(fk::describe(fk::Plan<fk::Scale>::bind({}), tone).to_string().contains("of 2 x 3 x 9, half"));
 }
 
-TEST_CASE("what a plan cannot run on, it does not describe") {
+TEST_CASE("describe refuses the same inputs as a run") {
     fk::host::Device device;
     auto const w = fk::random<float>(device, fk::kcrs(10, 5, 3, 2));
     auto const layer = fk::Plan<Conv>::bind({.weights = w});

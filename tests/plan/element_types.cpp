@@ -41,7 +41,7 @@ TEST_CASE("a result is rounded once, to y's type, and int8 saturates") {
     CHECK(float{tripled(device, halves).data()[0]} == 3.00390625f);
 }
 
-TEST_CASE("a new y has x's elements, or those that are asked for, and lies as x does") {
+TEST_CASE("a new y has x's element type, or the requested one, and x's layout") {
     fk::host::Device device(1);
     auto const x = fk::random<fk::half>(device, fk::nhwc(2, 3, 5, 4));
     auto const layer = Layer::bind({.factor = 0.5f});
@@ -73,7 +73,7 @@ TEST_CASE("prepared runs and layers write y of another element type") {
     check([&](auto& y) { y = any(device, x); });
 }
 
-TEST_CASE("a prepared run assumes of each tensor the alignment that its own elements have") {
+TEST_CASE("a prepared run requires the alignment of each tensor's element type") {
     fk::host::Device device(1);
     fk::Layout<4> const layout = fk::nchw(1, 1, 1, 4);
     auto const run = Layer::bind({.factor = 2}).prepare<fk::int8, float>(device, layout, layout, 1);
@@ -93,7 +93,7 @@ TEST_CASE("a prepared run assumes of each tensor the alignment that its own elem
           "Plan<Scale>: prepare.alignment: expected a power of two, 1 or more, got 3");
 }
 
-TEST_CASE("bytes of y are counted in its own elements") {
+TEST_CASE("bytes of y are counted in y's element type") {
     fk::host::Device device(1);
     alignas(16) char memory[64] = {};
     auto const layer = Layer::bind({.factor = 1});
@@ -107,7 +107,7 @@ TEST_CASE("bytes of y are counted in its own elements") {
     CHECK_THROWS_AS(layer(device, x_at(9), y), fk::Error);
 }
 
-TEST_CASE("x may be y where the plan runs in place, and their types are the same") {
+TEST_CASE("x may be y if the plan runs in place and their types are equal") {
     fk::host::Device device(1);
     fk::Layout<4> const layout = fk::nchw(1, 1, 1, 8);
     alignas(16) char memory[16] = {};

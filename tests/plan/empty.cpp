@@ -9,7 +9,7 @@
 
 using namespace test;
 
-TEST_CASE("a convolution of no elements writes nothing, or what follows a sum of nothing") {
+TEST_CASE("an empty convolution writes nothing, or its epilogue of zero sums") {
     fk::host::Device device(2);
     check_empty_conv<float, fk::filter(3, 3).pad(1)>(device);
     check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows are empty
@@ -23,7 +23,7 @@ TEST_CASE("a convolution of no elements writes nothing, or what follows a sum of
     check_empty_gemm(device);
 }
 
-TEST_CASE("sums of no integers are 0, and a layer or a run without y takes no elements") {
+TEST_CASE("empty integer sums are 0, and layers and runs without y accept empty x") {
     fk::host::Device device(2);
     using Layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Requantize>;
     auto const bias = fk::tensor<float>(device, fk::channels(2), {1, 2}),
@@ -44,7 +44,7 @@ TEST_CASE("sums of no integers are 0, and a layer or a run without y takes no el
     layer.prepare(device, none, fk::no_output)(device, none, fk::no_output);
 }
 
-TEST_CASE("gradients by weights and bias over no pixels are 0") {
+TEST_CASE("weight and bias gradients over no pixels are 0") {
     fk::host::Device device(2);
     check_empty_weight_gradient<fk::filter(3, 3).pad(1)>(device);
     check_empty_weight_gradient<fk::filter(3, 2).stride(2).groups(2)>(device);

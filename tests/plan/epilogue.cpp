@@ -82,7 +82,7 @@ struct Lanes {
 
 }  // namespace
 
-TEST_CASE("lanes get the state of one channel, or of a channel each") {
+TEST_CASE("lanes get a broadcast state or the states of their channels") {
     auto const one = Chain::broadcast<Vector>(Chain::prepare(3, args));
     auto const each = Chain::prepare_lanes<Vector>(3, 3, args);
     Vector const x{1, 2, 3, 4}, of_one = Chain::apply(x, Lanes{at, 4}, one, args),
@@ -92,7 +92,7 @@ TEST_CASE("lanes get the state of one channel, or of a channel each") {
     CHECK(fk::detail::get<1>(each).factor[3] == 7);  // past the last channel: repeats it
 }
 
-TEST_CASE("statistics collect what reaches them, and a store writes what reaches it") {
+TEST_CASE("statistics and Store get the values at their position") {
     using Seen = fk::detail::Epilogue<Add, fk::ChannelStatistics, fk::Store, Times>;
     float mean[4], variance[4], stored = 0, collected = 0;
     fk::TensorView<float, 1> const of_channels(mean, fk::channels(4)), also(variance, fk::channels(4));
@@ -106,7 +106,7 @@ TEST_CASE("statistics collect what reaches them, and a store writes what reaches
     CHECK(stored == 0);
 }
 
-TEST_CASE("neighbours pass an operator together, and are stored together") {
+TEST_CASE("apply_each passes and stores packets of adjacent elements") {
     using Two = fk::detail::Epilogue<Times, fk::Store, Where>;
     struct Places {
         std::vector<float>* stored;

@@ -24,7 +24,7 @@ struct Silent {
 
 }  // namespace
 
-TEST_CASE("an operator has the FLOPs that it states, or one an element") {
+TEST_CASE("an operator counts its flops_per_element, or one per element") {
     fk::Index<4> const y{{2, 3, 4, 5}};
     CHECK(fk::detail::elements(y) == 120);
     CHECK(fk::detail::flops_of<Silent>(y, {}) == 120);
@@ -35,7 +35,7 @@ TEST_CASE("an operator has the FLOPs that it states, or one an element") {
     CHECK(fk::detail::flops_of<fk::Conv<fk::filter(3, 3)>>(y, {weights}) == 2.0 * 7 * 9 * 120);
 }
 
-TEST_CASE("a gradient costs a product with each slope, and the sums of parameters' gradients") {
+TEST_CASE("a gradient's FLOPs are a product per slope and the sums of parameters' gradients") {
     CHECK(fk::detail::gradient_flops<Silent>() == 1);
     CHECK(fk::detail::gradient_flops<fk::Store>() == 0);
     CHECK(fk::detail::gradient_flops<fk::Bias>() == 2);

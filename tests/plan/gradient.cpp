@@ -31,7 +31,7 @@ static_assert(Steps<Bias, Relu>::has_totals && !Steps<Bias, Relu>::waits && Step
 
 }  // namespace
 
-TEST_CASE("a gradient's sums are added up, one total with another and all of a column together") {
+TEST_CASE("gradient totals combine pairwise and per column") {
     using Total = fk::detail::Gradient<Norm>::Total<float>;
     Total const both = merge(Total{{1, 2}}, Total{{10, 20}});
     CHECK((both.value[0] == 11 && both.value[1] == 22));
@@ -43,7 +43,7 @@ TEST_CASE("a gradient's sums are added up, one total with another and all of a c
         (totals[0].value[0] == 10 && totals[0].value[1] == 20 && totals[1].value[0] == 30 && totals[1].value[1] == 40));
 }
 
-TEST_CASE("dy goes back through every slope, and each operator adds to the sums of its own") {
+TEST_CASE("Backward multiplies dy by every slope and accumulates each operator's parameter gradients") {
     using Head = fk::detail::Gradient<Bias, fk::Scale, Relu>;
     using Of = Steps<Bias, fk::Scale, Relu>;
     float bias[] = {0, -5}, sum[] = {0, 0}, x[] = {0};

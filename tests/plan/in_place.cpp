@@ -25,7 +25,7 @@ std::string refused(std::vector<float> const& memory, auto const& call) {
 
 }  // namespace
 
-TEST_CASE("a plan gives the same bits where it runs in place, and where it adds to y") {
+TEST_CASE("a plan is bitwise identical in place, and if it adds to y") {
     fk::host::Device device(2);
     check_in_place(device);
 }
@@ -104,7 +104,7 @@ TEST_CASE("a plan that reads an element of x after others of y are written does 
           apart("Plan<Store>", "Store.values"));
 }
 
-TEST_CASE("outputs whose modes run backwards have the values of others") {
+TEST_CASE("outputs with negative strides have the same values") {
     fk::host::Device device(2);
     check_flipped_outputs<float>(device);
     check_flipped_outputs<fk::half>(device);

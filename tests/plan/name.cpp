@@ -30,7 +30,7 @@ struct HiddenMode : fk::Relu {};
 
 }  // namespace
 
-TEST_CASE("a plan's name reads as its author wrote it") {
+TEST_CASE("a plan's name reads like its source") {
     CHECK(fk::type_name<fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>>() ==
           "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>");
     CHECK(fk::type_name<

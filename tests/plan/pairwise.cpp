@@ -22,7 +22,7 @@ std::string tree(std::int64_t end, std::int64_t block) {
 
 }  // namespace
 
-TEST_CASE("totals are merged in pairs, of which the first is full") {
+TEST_CASE("pairwise totals merge full first halves") {
     CHECK(tree(0, 2) == "");
     CHECK(tree(2, 2) == "01");
     CHECK(tree(3, 2) == "(01 2)");
@@ -31,7 +31,7 @@ TEST_CASE("totals are merged in pairs, of which the first is full") {
     CHECK(tree(5, 1) == "(((0 1) (2 3)) 4)");
 }
 
-TEST_CASE("numbers between two ends are met row by row") {
+TEST_CASE("each_row visits a range of elements row by row") {
     using Rows = std::vector<std::vector<std::int64_t>>;
     auto const rows = [](std::int64_t begin, std::int64_t end, std::int64_t columns) {
         Rows all;

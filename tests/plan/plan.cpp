@@ -106,7 +106,7 @@ TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layo
     CHECK(fk::Plan<Relu>::bind({}).output_shape({{1, 2, 3, 4}}) == fk::Index<4>{{1, 2, 3, 4}});
 }
 
-TEST_CASE("what signals and volumes give is of their rank and layout") {
+TEST_CASE("results of signals and volumes have x's rank and layout") {
     fk::host::Device device;
     auto const x1 = fk::random<float>(device, fk::nwc(2, 9, 3)), w1 = fk::random<float>(device, fk::kcs(5, 3, 2));
     auto const x3 = fk::random<float>(device, fk::ncdhw(2, 3, 4, 5, 6)),
@@ -188,7 +188,7 @@ TEST_CASE_METHOD(Fixture, "one bound plan runs from many threads, on one device 
     }
 }
 
-TEST_CASE("a plan runs on a device without a name, into a new tensor too") {
+TEST_CASE("a plan runs on a temporary device, into a new tensor too") {
     fk::host::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {-1, 0, 2});
     auto const y = fk::Plan<fk::Scale>::bind({.factor = 3})(fk::host::Device(1), x);

@@ -71,7 +71,7 @@ void check(Layer const& layer, Floats const& x, fk::Layout<4> const& y_layout, b
 static_assert(std::is_trivially_copyable_v<decltype(Abs::bind({}).prepare<float>(
                   std::declval<fk::host::Device&>(), fk::nchw(1, 1, 1, 1), fk::nchw(1, 1, 1, 1)))>);
 
-TEST_CASE("prepared runs compute the bits of their layers, and borrow no more than they say") {
+TEST_CASE("prepared runs are bitwise identical to their layers, within workspace_bytes()") {
     fk::host::Device device(2);
     for (bool const last : {false, true}) {
         auto const layout = last ? fk::nhwc(3, 10, 12, 5) : fk::nchw(3, 5, 10, 12);
@@ -112,7 +112,7 @@ TEST_CASE("signals, volumes and elements of two bytes are prepared too") {
     check_layout(double{}, fk::nchw(2, 3, 2, 3));
 }
 
-TEST_CASE("a prepared run is refused what its layer would be, in the same words") {
+TEST_CASE("a prepared run refuses the same arguments as its layer, with the same message") {
     fk::host::Device device(2);
     auto const layout = fk::nchw(1, 4, 1, 2);
     auto x = fk::random<float>(device, layout), y = fk::random<float>(device, layout),
@@ -149,7 +149,7 @@ TEST_CASE("a prepared run is refused what its layer would be, in the same words"
     CHECK(!stored.try_run(device, x, y));
 }
 
-TEST_CASE("a layer that does not fit is not prepared, and says why") {
+TEST_CASE("prepare refuses wrong arguments with the layer's message") {
     fk::host::Device device(1);
     auto const b = fk::random<float>(device, fk::channels(4));
     auto const layer = Biased::bind({.bias = b}, {});

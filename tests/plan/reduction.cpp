@@ -18,7 +18,7 @@ static_assert(!fk::detail::ReductionSteps<Spatial>::has_operand);
 
 }  // namespace
 
-TEST_CASE("the steps of batch statistics, one after another, are their definition") {
+TEST_CASE("the steps of batch statistics agree with the definition") {
     using Steps = fk::detail::ReductionSteps<Spatial>;
     float scale[] = {9, 2}, shift[] = {9, 7}, saved[] = {0, 0}, inverse[] = {0, 0};
     fk::Layout<1> const two = fk::channels(2);
@@ -47,7 +47,7 @@ TEST_CASE("the steps of batch statistics, one after another, are their definitio
     CHECK(Steps::apply(12.0f, 0.0f, at, state, prepared, args) == 2.0f * (1.0f / 3) * 6 + 7);
 }
 
-TEST_CASE("statistics of a place are finished with what belongs to the place") {
+TEST_CASE("per-activation statistics are finished with that activation's parameters") {
     using Steps = fk::detail::ReductionSteps<PerActivation>;
     float scale[] = {9, 2}, shift[] = {9, 7};
     fk::Layout<3> const places = fk::chw(1, 1, 2);

@@ -113,7 +113,7 @@ TEST_CASE("a chain's derivative is the product of its operators' slopes, for eve
     CHECK(flat * 4 < checked);
 }
 
-TEST_CASE("Backward of every pointwise plan of up to four operators agrees with differences of its runs in double") {
+TEST_CASE("Backward of every pointwise plan of up to four operators agrees with finite differences in double") {
     fk::host::Device device(1);
     Count count;
     auto const check = [&](Problem const& problem, Chain const& chain) { check_gradients(problem, chain, count); };

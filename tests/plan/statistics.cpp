@@ -24,7 +24,7 @@ static_assert(Steps::has_totals && !Steps::waits && !Steps::per_place && !Steps:
 
 }  // namespace
 
-TEST_CASE("the totals of tiles have a place of their own each: of every float, all channels") {
+TEST_CASE("TileTotalsView stores each tile's totals separately, each float over all channels") {
     struct Total {
         float first, second;
     };
@@ -38,7 +38,7 @@ TEST_CASE("the totals of tiles have a place of their own each: of every float, a
     CHECK(view.at(2, 3, 1) == &scratch.back());
 }
 
-TEST_CASE("statistics are of what reaches them, and y of what leaves the last operator") {
+TEST_CASE("statistics get the values at their position, and y the last operator's results") {
     float bias[] = {100}, mean = 0, variance = 0;
     fk::Layout<1> const one = fk::channels(1);
     fk::detail::StatisticsHead<Relu, Statistics, fk::Bias>::Args const args{

@@ -21,7 +21,7 @@ fk::problem::ConvProblem<float, Space, Int> problem(fk::Layout<Space + 2> const&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a convolution's extents are those of its products", "", std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("a convolution's GemmM, GemmN and GemmK are its extents", "", std::int32_t, std::int64_t) {
     auto const conv = problem<TestType, 2>(fk::nchw(2, 6, 5, 4), fk::kcrs(4, 3, 3, 2), fk::nchw(2, 4, 3, 5),
                                            fk::filter(3, 2).groups(2));
     CHECK(conv.groups() == 2);
@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("a convolution's extents are those of its products", "", std:
     CHECK(of_volumes.gemm_k() == 3 * 30);
 }
 
-TEST_CASE("the weights of a group of a transposed convolution begin some of its filters' K further") {
+TEST_CASE("a transposed convolution's group starts at its own range of K") {
     float const weights[6 * 5 * 3 * 2] = {};
     fk::Layout<4> const forward = fk::krsc(6, 3, 2, 5),  // two groups of 3 of K and 5 of C
         back{{{5, 3, 3, 2}}, {{forward.stride[1], forward.stride[0], forward.stride[2], forward.stride[3]}}};

@@ -44,13 +44,13 @@ fk::TensorView<float const> at(int offset, fk::Layout<4> const& layout) { return
 
 }  // namespace
 
-TEST_CASE("an address is aligned where it is a multiple") {
+TEST_CASE("an address is aligned if it is a multiple") {
     CHECK((aligned(memory, 16) && aligned(memory + 2, 8)));
     CHECK_FALSE(aligned(memory + 2, 16));
     CHECK_FALSE(aligned(memory + 1, 8));
 }
 
-TEST_CASE("runs are vectorizable where each begins aligned and none is cut") {
+TEST_CASE("runs are vectorizable if each starts aligned and has whole packets") {
     CHECK(vectorizable(at(0, fk::nhwc(2, 3, 5, 8)), 4, 1));
     CHECK(vectorizable(at(4, fk::nhwc(2, 3, 5, 8)), 4, 1));
     CHECK_FALSE(vectorizable(at(2, fk::nhwc(2, 3, 5, 8)), 4, 1));  // the first
@@ -61,7 +61,7 @@ TEST_CASE("runs are vectorizable where each begins aligned and none is cut") {
     CHECK(vectorizable(at(0, {{{1, 8, 1, 5}}, {{7, 1, 7, 8}}}), 4, 1));  // one image of one row
 }
 
-TEST_CASE("planes are vectorizable where they are dense, and all begin aligned") {
+TEST_CASE("planes are vectorizable if dense and aligned") {
     CHECK(vectorizable_planes(at(0, fk::nchw(2, 3, 2, 6)), 4));
     CHECK_FALSE(vectorizable_planes(at(1, fk::nchw(2, 3, 2, 6)), 4));
     CHECK_FALSE(vectorizable_planes(at(0, fk::nchw(2, 3, 3, 5)), 4));  // 15 pixels
@@ -74,7 +74,7 @@ TEST_CASE("planes are vectorizable where they are dense, and all begin aligned")
     CHECK(vectorizable_planes(at(0, {{{1, 1, 8, 1}}, {{7, 7, 1, 7}}}), 4));
 }
 
-TEST_CASE("taps are vectorizable where filters are dense, and all begin aligned") {
+TEST_CASE("taps are vectorizable if filters are dense and aligned") {
     CHECK(vectorizable_taps(at(0, fk::kcrs(5, 4, 3, 3)), 4));
     CHECK_FALSE(vectorizable_taps(at(3, fk::kcrs(5, 4, 3, 3)), 4));
     CHECK_FALSE(vectorizable_taps(at(0, fk::kcrs(5, 3, 3, 3)), 4));  // 27 indices of GemmK

@@ -63,7 +63,7 @@ void check_mode() {
 
 }  // namespace
 
-TEST_CASE("AnyActivation is, bit for bit, the activation whose number it is given", "[runtime]") {
+TEST_CASE("AnyActivation is bitwise identical to the activation of its number", "[runtime]") {
     static_assert(test::catalogue::modes == rt::activation_modes);
     [&]<int... Number>(std::integer_sequence<int, Number...>) {
         (check_mode<Number>(), ...);
@@ -83,7 +83,7 @@ TEST_CASE("PyTorch's extension names every activation, in lower case, once", "[r
     }
 }
 
-TEST_CASE("An operator that is left out leaves values as they are, bit for bit", "[runtime]") {
+TEST_CASE("An optional operator that is left out is bitwise the identity", "[runtime]") {
     using Bias = rt::Optional<fk::Bias>;
     using Norm = rt::Optional<fk::BatchNormInference<fk::Spatial>>;
     using Scale = rt::Optional<fk::Scale>;

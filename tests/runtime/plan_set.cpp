@@ -55,7 +55,7 @@ std::string why(Sequence const& sequence, rt::Types types = floats) {
 
 }  // namespace
 
-TEST_CASE("A set finds the plan of a sequence, with what may be left out left out", "[runtime]") {
+TEST_CASE("A set finds the plan of a sequence, with optional operators left out", "[runtime]") {
     CHECK(Set::find({relu}, floats)->name() == "Plan<Optional<Bias>, Activation<Relu>>");
     CHECK(Set::find({bias, relu}, floats)->name() == "Plan<Optional<Bias>, Activation<Relu>>");
     CHECK(Set::find({at_most}, floats)->name() == "Plan<AtMost>");
@@ -64,7 +64,7 @@ TEST_CASE("A set finds the plan of a sequence, with what may be left out left ou
     static_assert(Set::size == 3);
 }
 
-TEST_CASE("A set says why it finds no plan: the rule, in its own sentence, that an operator breaks", "[runtime]") {
+TEST_CASE("A set that finds no plan reports the message of the broken rule", "[runtime]") {
     auto const explain = [](Sequence const& sequence) { return Set::explain(sequence, floats); };
     CHECK(
         why({conv, relu, bias}) ==
@@ -94,7 +94,7 @@ TEST_CASE("A set says why it finds no plan: the rule, in its own sentence, that 
     CHECK(sentence({at_most, conv}) == "");  // an application's operators keep the rules, too
 }
 
-TEST_CASE("Where rules are kept, a set names the plans that come nearest, types and unknown operators", "[runtime]") {
+TEST_CASE("A set without a plan or broken rule names the nearest plans, types and unknown operators", "[runtime]") {
     CHECK(why({bias, residual}) ==
           "Plan<Bias, Residual>: Residual: expected a sequence that the set has a plan for; the nearest: "
           "Plan<Optional<Bias>, Activation<Relu>>, got this operator at position 2");
@@ -115,7 +115,7 @@ TEST_CASE("Where rules are kept, a set names the plans that come nearest, types 
     CHECK(why(Sequence(9, relu)).ends_with(": sequence: expected at most 8 operators, got 9"));
 }
 
-TEST_CASE("A sequence that goes on is refused with the operator that no plan has there", "[runtime]") {
+TEST_CASE("A sequence that is too long is refused with the first operator that no plan has", "[runtime]") {
     CHECK(Set::accepts_prefix(Sequence{}));
     CHECK(Set::accepts_prefix(Sequence{bias}));
     CHECK(Set::accepts_prefix(Sequence{bias, relu}));
@@ -123,7 +123,7 @@ TEST_CASE("A sequence that goes on is refused with the operator that no plan has
     CHECK(Set::accepts_prefix(Sequence{relu, bias}).reason == rt::Explanation::broken_rule);
 }
 
-TEST_CASE("A handle runs an application's operator, prepared and bound anew, and refuses in words", "[runtime]") {
+TEST_CASE("A handle runs an application's operator, prepared and rebound, and refuses wrong arguments", "[runtime]") {
     fk::host::Device device(1);
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 4), {1, 5, -2, 3});
     auto y = fk::tensor<float>(device, fk::nchw(1, 1, 1, 4), {9, 9, 9, 9});

@@ -116,7 +116,7 @@ TEST_CASE("A backward run of the ready-made set gives the oracle's gradients", "
     }
 }
 
-TEST_CASE("How much a run borrows is told without memory, of tensors of any size", "[runtime]") {
+TEST_CASE("Workspace size is computed without memory, for tensors of any size", "[runtime]") {
     fk::host::Device device(2);
     for (bool const per_place : {false, true}) {
         auto const norm = per_place ? rt::NormMode::per_activation : rt::NormMode::spatial;

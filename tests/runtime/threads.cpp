@@ -11,7 +11,7 @@ namespace fk = fusekit;
 namespace rt = fk::runtime;
 using Set = rt::ready_made::HostSet;
 
-TEST_CASE("Eight threads that share one set, one plan and one run give the bits of one thread", "[runtime]") {
+TEST_CASE("Eight threads that share one set, plan and run are bitwise identical to one thread", "[runtime]") {
     fk::host::Device setup(1);
     auto const layout = fk::nchw(2, 16, 14, 14);
     auto const x = fk::random<float>(setup, layout), w = fk::random<float>(setup, fk::kcrs(16, 16, 3, 3), 2);

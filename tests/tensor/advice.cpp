@@ -36,7 +36,7 @@ using Depthwise = fk::Plan<fk::Conv<fk::filter(3, 3).groups(16)>>;
 
 }  // namespace
 
-TEST_CASE("advice: a view of broadcast extents is told the call that repeats it") {
+TEST_CASE("advice: a view with extents of 1 suggests fk::broadcast()") {
     auto const layer = [](auto const& z) { return fk::Plan<fk::Residual>::bind({.z = z}); };
     auto const x = view(fk::nchw(2, 16, 8, 8));
     std::string const begin = "Residual.z: expected 2 x 16 x 8 x 8 (N x K x P x Q), got ";
@@ -57,7 +57,7 @@ TEST_CASE("advice: a view of broadcast extents is told the call that repeats it"
           std::string::npos);
 }
 
-TEST_CASE("advice: images where a Gemm takes matrices, and transposed weights") {
+TEST_CASE("advice: images given to a Gemm, and transposed weights") {
     auto const layer = [](fk::Layout<2> const& w) { return fk::Plan<fk::Gemm>::bind({.weights = view(w)}); };
     CHECK(refused(layer(fk::row_major(16, 16)), view(fk::nchw(2, 16, 1, 1))) ==
           "x: expected M x 16, as the weights are N x K, got 2 x 16 x 1 x 1: if x is images, write fk::reshaped(x, 2, "

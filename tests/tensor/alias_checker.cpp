@@ -5,7 +5,7 @@
 
 namespace fk = fusekit;
 
-TEST_CASE("aliases conflict where they share a byte and one is written") {
+TEST_CASE("aliases conflict if they share a byte and one is written") {
     struct Arguments {
         char views[3 * 40];
     };

@@ -29,7 +29,7 @@ bool rounds_and_writes_one() {
 
 }  // namespace
 
-TEST_CASE("an output of any element type is written to where its layout says, rounded") {
+TEST_CASE("AnyOutput stores rounded elements of any type at its layout's offsets") {
     CHECK(rounds_and_writes_one<float>());
     CHECK(rounds_and_writes_one<fk::half>());
     CHECK(rounds_and_writes_one<fk::bfloat16>());
@@ -49,7 +49,7 @@ TEST_CASE("an output of signals or volumes is collapsed") {
     CHECK(volume.layout.shape[2] == 4);
 }
 
-TEST_CASE("an output may be left out, and is given where anything is") {
+TEST_CASE("OptionalOutput is empty by default, and given from a view") {
     CHECK_FALSE(fk::OptionalOutput().given());
     fk::half value{};
     fk::OptionalOutput const output = fk::TensorView<fk::half>(&value, fk::nchw(1, 1, 1, 1));

@@ -40,7 +40,7 @@ TEST_CASE("extents are those of a layout, which may be collapsed") {
     CHECK(given(fk::nchw(2, 3, 1, 5)) == "Layer: Op.z: expected 2 x 3 x 5 (N x K x Q), got 2 x 3 x 1 x 5");
 }
 
-TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
+TEST_CASE("an input is checked for shape, null and overlap") {
     float memory[24] = {};
     auto const shape = fk::nchw(1, 2, 3, 4).shape;
     fk::Check check = check_of(shape);
@@ -74,7 +74,7 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
     CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "accepted");
 }
 
-TEST_CASE("what is read in place is the output, or apart from it") {
+TEST_CASE("an input read in place is the output or disjoint from it") {
     float memory[48] = {};
     auto const layout = fk::nchw(1, 2, 3, 4);
     fk::Check check = check_of(layout.shape);
@@ -93,7 +93,7 @@ TEST_CASE("what is read in place is the output, or apart from it") {
     CHECK(read(fk::Access::read_in_place, reinterpret_cast<fk::half const*>(memory), layout) == or_itself + got);
 }
 
-TEST_CASE("what is written is apart from itself and from all other arguments") {
+TEST_CASE("an output must not overlap itself or other arguments") {
     float memory[48] = {};
     auto const shape = fk::nchw(1, 2, 3, 4).shape;
     fk::Check check = check_of(shape);

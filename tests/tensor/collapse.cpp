@@ -79,7 +79,7 @@ TEST_CASE("convolutions of signals and volumes compute what the oracle does") {
     check_geometries_of_volumes(device);
 }
 
-TEST_CASE("residuals and parameters of places belong to signals and volumes too") {
+TEST_CASE("residuals and per-pixel parameters of signals and volumes") {
     fk::host::Device device(2);
     check_places_of_signals_and_volumes(device);
 }

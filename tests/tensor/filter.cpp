@@ -89,7 +89,7 @@ TEST_CASE("output extents are the number of windows that fit") {
     CHECK(fk::filter(3, 3).output(0, std::int64_t{1} << 40) == (std::int64_t{1} << 40) - 2);
 }
 
-TEST_CASE("output extents of numbers that 32 bits hold no sums or products of are right, or 0") {
+TEST_CASE("output extents do not overflow 32 bits: they are right, or 0") {
     int right = 0;
     for (int const size : {INT_MIN, -1, 0, 1, 3, INT_MAX - 1, INT_MAX})
         for (int const step : {INT_MIN, 0, 1, 2, INT_MAX})

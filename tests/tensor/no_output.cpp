@@ -8,7 +8,7 @@
 
 using namespace test;
 
-TEST_CASE("runs without y write beside it what they write with it") {
+TEST_CASE("runs without y write the same other outputs") {
     fk::host::Device device(2);
     check_stores_without_y<float>(device);
     check_stores_without_y<fk::half>(device);
@@ -26,7 +26,7 @@ TEST_CASE("plans on double and on matrices run without y") {
     for (int i = 0; i < 20; ++i) CHECK(values.data()[i] == y.data()[i]);
 }
 
-TEST_CASE("a run that would write nothing is refused in words") {
+TEST_CASE("a run that would write nothing is refused") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
     auto const layer = fk::Plan<fk::Scale>::bind({.factor = 2});
@@ -44,7 +44,7 @@ TEST_CASE("a run that would write nothing is refused in words") {
           "Plan<BatchNormTraining<Spatial>>: y: expected an output, as the plan writes none beside it, got no_output");
 }
 
-TEST_CASE("a prepared run without y is refused what overlaps") {
+TEST_CASE("a prepared run without y refuses overlapping memory") {
     fk::host::Device device(1);
     auto x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
     auto const layer = fk::Plan<fk::Store>::bind({.values = x});

@@ -46,7 +46,7 @@ static_assert(std::is_trivially_copyable_v<Map> && !Map{}.given());
 
 }  // namespace
 
-TEST_CASE("maps of one and three modes of space are collapsed, from views and from tensors") {
+TEST_CASE("optional views of 1 and 3 spatial modes are collapsed, from views and from tensors") {
     fk::host::Device device(1);
     float values[24];
     Map const line = fk::TensorView<float, 2>(values, fk::wc(4, 6));

@@ -8,7 +8,7 @@
 
 namespace fk = fusekit;
 
-TEST_CASE("the host multiplies all bits of floats, whatever a user allows") {
+TEST_CASE("the host multiplies floats exactly, whatever Products allows") {
     fk::host::Device device(1);
     test::check_float_products<void>(device, false);
     test::check_float_products<float>(device, false);

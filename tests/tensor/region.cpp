@@ -44,7 +44,7 @@ fk::detail::Region channels_of(std::int64_t first, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("strides are nested where each mode steps, either way, over all that smaller ones reach") {
+TEST_CASE("strides are nested if each mode's stride exceeds the span of the smaller ones") {
     CHECK(fk::detail::is_nested(fk::nchw(2, 3, 4, 5)));
     CHECK(fk::detail::is_nested(fk::nhwc(2, 4, 5, 3)));
     CHECK(fk::detail::is_nested(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}));
@@ -105,13 +105,13 @@ TEST_CASE("slices of one tensor share no memory, though their ranges of addresse
     CHECK_FALSE(fk::detail::share_memory(columns(0), columns(8 * 64 * 56 * 56)));
 }
 
-TEST_CASE("regions share memory where that cannot be told in time") {
+TEST_CASE("regions count as overlapping if the search takes too long") {
     fk::Layout<5> tangled{{{97, 97, 97, 97, 97}}, {{2, 6, 10, 14, 22}}};
     CHECK(fk::detail::share_memory(region(4096, fk::DataType::int8, tangled),
                                    region(4097 + 2000, fk::DataType::int8, tangled)));
 }
 
-TEST_CASE("reads of the same memory are in no conflict") {
+TEST_CASE("reads of the same memory do not conflict") {
     auto const layout = fk::nchw(1, 2, 3, 4);
     auto const with = [&](fk::Access access) { return region(4096, fk::DataType::float32, layout, access); };
     CHECK_FALSE(fk::detail::in_conflict(with(fk::Access::read), with(fk::Access::read_in_place)));

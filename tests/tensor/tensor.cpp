@@ -90,7 +90,7 @@ TEST_CASE("a tensor copies in memory order, gaps included") {
     CHECK(a.size() == 3);
 }
 
-TEST_CASE("tensor() takes as many elements as the layout has") {
+TEST_CASE("tensor() requires the layout's number of elements") {
     Counter device;
     auto const a = fk::tensor<fk::half>(device, fk::nchw(1, 1, 2, 2), {1, 2, 3, 4});
     CHECK(float(a.const_view()(0, 0, 1, 0)) == 3);

@@ -56,7 +56,7 @@ static_assert(fk::AnyView<1>(fk::TensorView<float const, 1>(numbers, fk::channel
 
 }  // namespace
 
-TEST_CASE("a view writes where its strides say") {
+TEST_CASE("a view writes at its strides") {
     float memory[24] = {};
     fk::TensorView<float> const view(memory, fk::nhwc(1, 2, 3, 4));
     view(0, 3, 1, 2) = 7;
@@ -87,7 +87,7 @@ struct __half {
     std::uint16_t bits;
 };
 
-TEST_CASE("views of types of others are views of the elements that those are stored as") {
+TEST_CASE("views of an application's element types are views of the library's") {
     __half memory[] = {{0x3e00}, {0xc000}};  // 1.5, -2
     std::int8_t bytes[] = {7, -128};
     fk::TensorView<__half, 1> const view(memory, fk::channels(2));
@@ -102,7 +102,7 @@ TEST_CASE("views of types of others are views of the elements that those are sto
     CHECK(memory[1].bits == 0x3e00);
 }
 
-TEST_CASE("a tensor and every view of it say their layout in one way") {
+TEST_CASE("a tensor and its views have the same layout accessors") {
     fk::host::Device device(1);
     auto const layout = fk::nhwc(2, 3, 4, 5);
     Tensor tensor(device, layout);
@@ -116,7 +116,7 @@ TEST_CASE("a tensor and every view of it say their layout in one way") {
     CHECK(&optional.layout() == &optional.layout);
 }
 
-TEST_CASE("AnyView reads every element type as double, and rounds none") {
+TEST_CASE("AnyView reads every element type as double without rounding") {
     float const f[] = {0.1f};
     fk::half const h[] = {0.1f};
     double const d[] = {0.1};

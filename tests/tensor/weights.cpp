@@ -22,7 +22,7 @@ static_assert(fk::Plan<fk::Conv<fk::filter(1, 1), fk::Weights<float>>>::evaluate
 
 }  // namespace
 
-TEST_CASE("weights are of other elements than x") {
+TEST_CASE("weights may have another element type than x") {
     check_mixed_weights(device_of, 10, 2e6);
     fk::host::Device device(2);
     check_mixed_weights_of_products(device);

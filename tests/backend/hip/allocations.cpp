@@ -46,7 +46,7 @@ void check(Layer const& layer, Floats const& x) {
 
 }  // namespace
 
-TEST_CASE("no run allocates, copies or waits, whatever it reduces") {
+TEST_CASE("no run allocates, copies or synchronizes") {
     fk::hip::Device device;
     for (bool const last : {false, true}) {
         auto const layout = last ? fk::nhwc(6, 24, 24, 2) : fk::nchw(6, 2, 24, 24);
@@ -72,7 +72,7 @@ TEST_CASE("no run allocates, copies or waits, whatever it reduces") {
     }
 }
 
-TEST_CASE("a prepared run asks the device about new memory once") {
+TEST_CASE("a prepared run queries a new pointer's device once") {
     fk::hip::Device device;
     auto const layout = fk::nchw(1, 1, 1, 4);
     auto memory = fk::random<float>(device, fk::nchw(1, 1, 1, 256));
@@ -83,7 +83,7 @@ TEST_CASE("a prepared run asks the device about new memory once") {
     CHECK(hip_on_cpu::calls("hipPointerGetAttributes") == before + 2);
 }
 
-TEST_CASE("a new y is allocated and freed in the order of the stream, and nobody waits") {
+TEST_CASE("a new y is allocated and freed in stream order, without synchronization") {
     fk::hip::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 2), {-1, 2});
     long const ordered = hip_on_cpu::calls("hipMallocAsync"), freed = hip_on_cpu::calls("hipFreeAsync"), all = calls(),

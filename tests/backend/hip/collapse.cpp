@@ -14,7 +14,7 @@ TEST_CASE("HIP: convolutions of signals and volumes compute what the oracle does
     check_geometries_of_volumes(same);
 }
 
-TEST_CASE("HIP: residuals and parameters of places belong to signals and volumes too") {
+TEST_CASE("HIP: residuals and per-pixel parameters of signals and volumes") {
     fk::hip::Device device = gpu();
     check_places_of_signals_and_volumes(device);
 }

@@ -8,8 +8,8 @@
 
 using namespace test;
 
-TEMPLATE_TEST_CASE("HIP: operands of a convolution that are far apart are run over, or refused in words", "", float,
-                   fk::half) {
+TEMPLATE_TEST_CASE("HIP: convolution operands with offsets beyond 2^31 are computed or refused with a reason", "",
+                   float, fk::half) {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
@@ -19,13 +19,13 @@ TEMPLATE_TEST_CASE("HIP: operands of a convolution that are far apart are run ov
     check_far_convs<TestType>(memory, device, false);
 }
 
-TEMPLATE_TEST_CASE("HIP: images, parameters and outputs that are far apart are run over", "", float, fk::half) {
+TEMPLATE_TEST_CASE("HIP: images, parameters and outputs with offsets beyond 2^31 are computed", "", float, fk::half) {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     check_far_images<TestType>(memory, device);
 }
 
-TEST_CASE("HIP: operands that are too far apart for a GEMM run on a Direct schedule without a word") {
+TEST_CASE("HIP: operands beyond a GEMM's 32-bit offsets run with Direct") {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     constexpr std::int64_t far = -(std::int64_t{1} << 32);
@@ -47,7 +47,7 @@ TEST_CASE("HIP: operands that are too far apart for a GEMM run on a Direct sched
     CHECK(memory.wrong(y, {32}) == 0);
 }
 
-TEST_CASE("HIP: slices that are far apart are refused where a window reaches over them") {
+TEST_CASE("HIP: slices beyond 32-bit offsets are refused if a window spans them") {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
@@ -83,7 +83,7 @@ TEST_CASE("HIP: images whose padding has more than 2^31 rows are refused") {
     CHECK(numbers(y) == std::vector<float>{0, 10, 0});
 }
 
-TEST_CASE("HIP: windows and filters are near where a tile's reach less than 2^30 bytes") {
+TEST_CASE("HIP: windows and filters fit a Buffer if a tile's offsets are below 2^30 bytes") {
     using fk::hip::detail::filters_are_near, fk::hip::detail::windows_are_near;
     auto const near = [](fk::Layout<4> const& x, fk::Index<4> const& y, fk::Filter<2> const& filter) {
         fk::Layout<4> const weights = fk::kcrs(8, x.shape[1], filter.size[0], filter.size[1]);
@@ -109,7 +109,7 @@ TEST_CASE("HIP: windows and filters are near where a tile's reach less than 2^30
     CHECK_FALSE(filters_are_near<fk::half>(backwards, 128));
 }
 
-TEST_CASE("HIP: quads of pixels have their windows one column apart, and padding at the ends of a row alone") {
+TEST_CASE("HIP: pixel quads need column stride 1 and padding in the first and last quad of a row only") {
     using fk::hip::detail::has_quads;
     auto const quads = [](fk::Layout<4> const& x, std::int64_t columns, fk::Filter<2> const& filter) {
         return has_quads(filter, fk::TensorView<fk::half const>{nullptr, x}, {{1, 1, 1, columns}});

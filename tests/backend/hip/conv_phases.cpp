@@ -41,7 +41,7 @@ void check_phases() {
 
 }  // namespace
 
-TEST_CASE("HIP: each place of a transposed convolution with strides is in one phase, which has its taps") {
+TEST_CASE("HIP: each pixel of a strided transposed convolution is in one phase, with its taps") {
     check_phases<fk::filter(3, 3).pad(1).stride(2)>();
     check_phases<fk::filter(5, 2).pad(1, 0, 2, 1).stride(3, 1).dilation(1, 3)>();
     check_phases<fk::filter(3, 4).pad(7, 2).stride(4, 4).dilation(6, 3)>();
@@ -49,13 +49,13 @@ TEST_CASE("HIP: each place of a transposed convolution with strides is in one ph
     CHECK(fk::hip::ConvPhases<fk::TransposedConv<fk::filter(9).stride(17)>>::count == 0);
 }
 
-TEST_CASE("HIP: tiles of phases are of the places that y has of each") {
+TEST_CASE("HIP: a phase's tiles cover its pixels of y") {
     using Phases = fk::hip::ConvPhases<fk::TransposedConv<fk::filter(3, 3).stride(2)>>;
     CHECK(Phases::tiles({{2, 8, 5, 6}}, {}, 4) == 5 + 5 + 3 + 3);  // 3 x 3 pixels per image, twice, and 2 x 3
     CHECK(Phases::tiles({{1, 8, 1, 1}}, {}, 64) == 1);
 }
 
-TEST_CASE("HIP: zeros between the elements of x that a stride puts there meet no weight") {
+TEST_CASE("HIP: phases skip the zeros that a stride inserts into x") {
     fk::hip::Device device = gpu();
     float const inf = std::numeric_limits<float>::infinity();
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 2, 2), {1, 2, 3, 4}),

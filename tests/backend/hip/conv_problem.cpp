@@ -121,7 +121,7 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
 
 }  // namespace
 
-TEST_CASE("HIP: a convolution's operands are its windows and its filters") {
+TEST_CASE("HIP: ConvProblem's implicit GEMM operands are windows and filters") {
     auto const f = fk::filter(3, 2).pad(1, 0, 2, 1).stride(2, 1).dilation(1, 2).groups(2);
     for (bool const fastest : {false, true}) {
         check_operands<2>(fk::nchw(2, 6, 5, 4), fk::kcrs(4, 3, 3, 2), fk::nhwc(2, 3, 3, 4), f, fastest);
@@ -133,7 +133,7 @@ TEST_CASE("HIP: a convolution's operands are its windows and its filters") {
     }
 }
 
-TEST_CASE("HIP: the operands of a convolution of volumes have slices too") {
+TEST_CASE("HIP: ConvProblem's operands of volumes include slices") {
     auto const f = fk::filter(2, 3, 2).pad(1, 0, 1, 0, 1, 0).stride(1, 2, 1).dilation(2, 1, 1);
     for (bool const fastest : {false, true}) {
         check_operands<3>(fk::ncdhw(2, 3, 3, 5, 4), fk::kctrs(2, 3, 2, 3, 2), fk::ncdhw(2, 2, 2, 2, 4), f, fastest);

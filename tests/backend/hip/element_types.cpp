@@ -17,7 +17,7 @@ TEST_CASE("HIP: products, reductions, pools and statistics write y of other elem
     check_mixed_heads(device);
 }
 
-TEST_CASE("HIP: weights are of other elements than x") {
+TEST_CASE("HIP: weights may have another element type than x") {
     fk::hip::Device device = gpu();
     Runner runner(device);
     check_mixed_weights([one = &runner](int) -> Runner& { return *one; }, 10, 1e6);

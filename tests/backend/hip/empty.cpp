@@ -9,7 +9,7 @@
 using namespace test;
 using namespace fusekit::hip;  // HIP's names are here on some platforms
 
-TEST_CASE("HIP: a convolution of no elements writes nothing, or what follows a sum of nothing") {
+TEST_CASE("HIP: an empty convolution writes nothing, or its epilogue of zero sums") {
     fk::hip::Device device = gpu();
     check_empty_conv<float, fk::filter(3, 3).pad(1)>(device);
     check_empty_conv<fk::half, fk::filter(1, 1).pad(1).stride(2)>(device);  // y has elements, but its windows have none
@@ -19,7 +19,7 @@ TEST_CASE("HIP: a convolution of no elements writes nothing, or what follows a s
     check_empty_gemm(device);
 }
 
-TEST_CASE("HIP: gradients by weights and bias over no pixels are 0") {
+TEST_CASE("HIP: weight and bias gradients over no pixels are 0") {
     fk::hip::Device device = gpu();
     check_empty_weight_gradient<fk::filter(3, 2).stride(2).groups(2)>(device);
     check_empty_weight_gradient<fk::filter(1, 3, 3).pad(0, 1, 1)>(device);

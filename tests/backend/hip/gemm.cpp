@@ -8,19 +8,18 @@
 
 using namespace test;
 
-TEMPLATE_TEST_CASE("HIP: products of matrices compute what the oracle does, and the bits of a 1x1 convolution", "",
-                   float, fk::half, fk::bfloat16, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: Gemm agrees with the oracle and is bitwise identical to a 1x1 convolution", "", float,
+                   fk::half, fk::bfloat16, fk::int8) {
     fk::hip::Device device = gpu();
     check_products<TestType>(device);
 }
 
-TEMPLATE_TEST_CASE("HIP: products of matrices with weights of their own compute what the oracle does", "", float,
-                   fk::half, fk::bfloat16, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: BatchedGemm agrees with the oracle", "", float, fk::half, fk::bfloat16, fk::int8) {
     fk::hip::Device device = gpu();
     check_batched_products<TestType>(device);
 }
 
-TEST_CASE("HIP: products of matrices run with any schedule of a convolution") {
+TEST_CASE("HIP: Gemm runs with every schedule of a convolution") {
     fk::hip::Device device = gpu();
     Product const product{3, 5, 7, 9, "bmk", "mk", "mbk", "bmk"};
     auto gemm = device.with<fk::hip::Gemm<64, 64, 16>>();
@@ -34,12 +33,12 @@ TEST_CASE("HIP: products of matrices run with any schedule of a convolution") {
     check_product<float, 3, decltype(split), fk::BatchedGemm>(split, own);
 }
 
-TEST_CASE("HIP: statistics after a Gemm are of its columns") {
+TEST_CASE("HIP: ChannelStatistics after a Gemm are per column") {
     fk::hip::Device device = gpu();
     check_column_statistics(device);
 }
 
-TEST_CASE("HIP: matrices whose rows reach too far for a GEMM are refused in the words of matrices") {
+TEST_CASE("HIP: a Gemm refuses offsets beyond 32 bits in terms of rows and columns") {
     fk::hip::Device device = gpu();
     constexpr std::int64_t far = std::int64_t{1} << 32;
     auto memory = fk::tensor<float>(device, fk::channels(3), {77, 1, 10});

@@ -7,7 +7,7 @@
 
 using namespace test;
 
-TEST_CASE("HIP: every form of plan can be captured, and replays write the same bytes") {
+TEST_CASE("HIP: every form of plan can be captured, and replays are bitwise identical") {
     fk::hip::Device device = gpu();
     Runner runner(device, GRAPH_REPLAYS);
     for (fk::DataType const type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16})

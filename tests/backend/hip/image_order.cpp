@@ -5,7 +5,7 @@
 
 namespace fk = fusekit;
 
-TEST_CASE("HIP: an image's elements are counted by channels or by pixels, and each has the next for neighbour") {
+TEST_CASE("HIP: ImageOrder counts an image's elements by channel or pixel, and next() follows it") {
     for (fk::Index<4> const& shape :
          {fk::Index<4>{{1, 1, 1, 1}}, {{2, 3, 4, 5}}, {{1, 7, 1, 3}}, {{3, 1, 6, 1}}, {{1, 5, 1, 1}}})
         for (bool const channels_last : {false, true}) {

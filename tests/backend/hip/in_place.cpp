@@ -7,12 +7,12 @@
 
 using namespace test;
 
-TEST_CASE("HIP: a plan gives the same bits where it runs in place, and where it adds to y") {
+TEST_CASE("HIP: a plan is bitwise identical in place, and if it adds to y") {
     fk::hip::Device device = gpu();
     check_in_place(device);
 }
 
-TEST_CASE("HIP: outputs whose modes run backwards have the values of others") {
+TEST_CASE("HIP: outputs with negative strides have the same values") {
     fk::hip::Device device = gpu();
     check_flipped_outputs<float>(device);
     check_flipped_outputs<fk::half>(device);

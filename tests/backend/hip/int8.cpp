@@ -12,7 +12,7 @@ TEST_CASE("HIP: plans on int8 compute what the oracle does") {
     check_int8([one = &runner](int) -> Runner& { return *one; }, 20, 1e6);
 }
 
-TEST_CASE("HIP: int8 is summed in integers") {
+TEST_CASE("HIP: int8 accumulates in int32") {
     fk::hip::Device device = gpu();
     check_large_sums(device);
 }

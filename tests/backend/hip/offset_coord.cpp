@@ -18,7 +18,7 @@ std::vector<float> counted(std::int64_t size) {
 
 }  // namespace
 
-TEST_CASE("HIP: views are read at a place, whether they lie as y does or not") {
+TEST_CASE("HIP: OffsetCoord loads from views with y's strides and with others") {
     fk::Layout<4> const y = fk::nhwc(2, 3, 4, 5), other = fk::nchw(2, 5, 3, 4);
     auto const memory = counted(y.size());
     OutputCoord const at{1, 2, 1, 3};
@@ -37,7 +37,7 @@ TEST_CASE("HIP: views are read at a place, whether they lie as y does or not") {
     }
 }
 
-TEST_CASE("HIP: neighbours are written to views that lie as y does, or not, aligned or not") {
+TEST_CASE("HIP: OffsetCoords stores packets to views with y's strides and others, aligned or not") {
     fk::Layout<4> const y = fk::nhwc(2, 1, 3, 8), other = fk::nchw(2, 8, 1, 3);
     OutputCoord at[4];
     for (int i = 0; i < 4; ++i) at[i] = {1, 4 + i, 0, 2};
@@ -56,7 +56,7 @@ TEST_CASE("HIP: neighbours are written to views that lie as y does, or not, alig
               static_cast<float>(i + 1));
 }
 
-TEST_CASE("HIP: packets of parameters are read lane by lane, where all of them lie so") {
+TEST_CASE("HIP: PacketCoord reads parameters lane by lane, and PacketProbe tests that all of them fit") {
     alignas(16) float memory[24];
     std::iota(memory, memory + 24, 1.0f);
     fk::Layout<4> const y = fk::nhwc(2, 1, 3, 8);

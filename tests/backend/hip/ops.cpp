@@ -16,7 +16,7 @@ TEST_CASE("HIP: convolutions of geometries known at compile time compute what th
     check_geometries([one = &device](std::uint64_t) -> fk::hip::Device& { return *one; });
 }
 
-TEST_CASE("HIP: padding is zeros that weights are multiplied by: infinite and NaN values do the same on every path") {
+TEST_CASE("HIP: padding is zeros times weights: infinity and NaN agree on every path") {
     fk::hip::Device device = gpu();
     check_infinite_values<float, fk::Products<float>>(device);
     check_infinite_values<float>(device, true);
@@ -25,19 +25,19 @@ TEST_CASE("HIP: padding is zeros that weights are multiplied by: infinite and Na
     check(device.with<fk::hip::Direct<64>>());
 }
 
-TEST_CASE("HIP: a variance below zero gives NaN, and any other what the equation says") {
+TEST_CASE("HIP: a negative variance gives NaN, others follow the equation") {
     fk::hip::Device device = gpu();
     check_odd_variances<float, fk::Spatial>(device);
     check_odd_variances<float, fk::PerActivation>(device);
 }
 
-TEST_CASE("HIP: every activation gives what it gives on the host") {
+TEST_CASE("HIP: every activation agrees with the host") {
     fk::hip::Device device = gpu();
     CHECK(wrong_places_of_activations(device) == 0);
     CHECK(wrong_places_of_functions(device) == 0);
 }
 
-TEST_CASE("HIP: views may run backwards and repeat elements") {
+TEST_CASE("HIP: views may have negative and zero strides") {
     fk::hip::Device device = gpu();
     auto const numbers = fk::tensor<float>(device, fk::channels(6), {1, 2, 3, 4, 5, 6});
     auto const ones = fk::tensor<float>(device, fk::channels(9), {1, 1, 1, 1, 1, 1, 1, 1, 1});

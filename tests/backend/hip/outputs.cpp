@@ -11,25 +11,25 @@
 
 using namespace test;
 
-TEST_CASE("HIP: values and masks are stored where they stand in the plan, in every layout and type") {
+TEST_CASE("HIP: Store writes values and masks at its position in the plan, in every layout and type") {
     fk::hip::Device device = gpu();
     check_stored_values(device);
 }
 
-TEST_CASE("HIP: channels' statistics are those of the values that pass, in every layout and type") {
+TEST_CASE("HIP: ChannelStatistics total the values at their position, in every layout and type") {
     fk::hip::Device device = gpu();
     check_channel_statistics(device);
     check_statistics_feed_batch_norm(device);
 }
 
-TEST_CASE("HIP: channels' statistics are those of what a convolution makes") {
+TEST_CASE("HIP: ChannelStatistics after a convolution agree with the oracle") {
     fk::hip::Device device = gpu();
     check_conv_channel_statistics(device);
     check_exact_statistics(device, "nchw");
     check_exact_statistics(device, "nhwc");
 }
 
-TEST_CASE("HIP: statistics of a convolution are the same bits in every replay of a graph") {
+TEST_CASE("HIP: statistics of a convolution are bitwise identical in every graph replay") {
     fk::hip::Device device = gpu();
     Runner runner(device, 5);
     for (char const* layout : {"nchw", "nhwc"})
@@ -43,7 +43,7 @@ TEST_CASE("HIP: statistics of a convolution are the same bits in every replay of
         }
 }
 
-TEST_CASE("HIP: pools are of the values that reach them, in every layout and type") {
+TEST_CASE("HIP: Pool reads the values at its position, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pooled_windows(device);
     check_pooled_convs(device);
@@ -66,7 +66,7 @@ TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {
     check(device.with<fk::hip::Direct<64>>());
 }
 
-TEST_CASE("HIP: runs without y write beside it what they write with it") {
+TEST_CASE("HIP: runs without y write the same other outputs") {
     fk::hip::Device device = gpu();
     check_stores_without_y<float>(device);
     check_stores_without_y<fk::half>(device);

@@ -121,14 +121,14 @@ void check_forms(fk::hip::Device& device, Layers& layers, Layer const& layer, hi
 
 }  // namespace
 
-TEST_CASE("HIP: a prepared run computes the bits of its layer, from pointers and from tensors, on any stream") {
+TEST_CASE("HIP: a prepared run is bitwise identical to its layer, from pointers and tensors, on any stream") {
     fk::hip::Device device = gpu();
     Layers layers(device);
     Borrowed application;
     layers.each([&](auto const& layer) { check_forms(device, layers, layer, application.stream); });
 }
 
-TEST_CASE("HIP: a schedule of the caller's is prepared, and makes y") {
+TEST_CASE("HIP: a schedule named by the caller is prepared and computes y") {
     fk::hip::Device device = gpu();
     Layers layers(device);
     auto const layer = layers.conv();
@@ -232,7 +232,7 @@ TEST_CASE("HIP: a prepared run is refused streams and memory of another device")
           "Plan<Activation<Abs>>: x: expected memory of device 0, got memory of device 1");
 }
 
-TEST_CASE("HIP: a run that reduces is refused where there is too little workspace") {
+TEST_CASE("HIP: a reduction is refused if the workspace is too small") {
     fk::hip::Device device = gpu();
     Layers layers(device);
     Borrowed application;
@@ -259,7 +259,7 @@ TEST_CASE("HIP: a run that reduces is refused where there is too little workspac
     REQUIRE(hipStreamSynchronize(application.stream) == hipSuccess);
 }
 
-TEST_CASE("HIP: a layer that does not fit is not prepared, and says why") {
+TEST_CASE("HIP: prepare refuses wrong arguments with the layer's message") {
     fk::hip::Device device = gpu();
     auto const b = fk::random<float>(device, fk::channels(4));
     auto const layer = Biased::bind({.bias = b}, {});

@@ -61,7 +61,7 @@ void check_stream(std::size_t turn) {
 
 }  // namespace
 
-TEST_CASE("HIP: convolutions are right with every schedule that suits them") {
+TEST_CASE("HIP: convolutions agree with the oracle with every schedule that implements them") {
     check_conv<Gemm<64, 64, 8>>();
     check_conv<Gemm<64, 64, 16>>();
     check_conv<Gemm<128, 64, 8>>();
@@ -71,7 +71,7 @@ TEST_CASE("HIP: convolutions are right with every schedule that suits them") {
     check_conv<Direct<256>>();
 }
 
-TEST_CASE("HIP: plans without a convolution are right with every schedule that suits them") {
+TEST_CASE("HIP: plans without a convolution agree with the oracle with every schedule") {
     check_stream<Elementwise<64, 4, 1>>(0);
     check_stream<Elementwise<256, 8, 2>>(1);
     check_stream<Elementwise<128, 16, 8>>(2);

@@ -11,7 +11,7 @@
 
 using namespace test;
 
-TEST_CASE("HIP: a slab has whole images, and tiles that end with it where they can") {
+TEST_CASE("HIP: a slab has whole images and, if possible, whole tiles") {
     using fk::hip::images_of_slab;
     CHECK(images_of_slab(5, 1 << 20, 1 << 30, 64) == 5);
     CHECK(images_of_slab(1024, 1 << 20, 1 << 30, 64) == 1023);
@@ -35,20 +35,20 @@ TEST_CASE("HIP: convolutions of several slabs compute what the oracle does") {
     check_geometry<float, fk::filter(2, 3, 3).pad(1)>({5, 3, 4, 3, 3}, 5, on);
     CHECK(lowered.slabs() >= 4);
 }
-TEST_CASE("HIP: transposed convolutions of several slabs have all of their phases") {
+TEST_CASE("HIP: transposed convolutions of several slabs compute all phases") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.pixels = 200});
     check_transposed<float, fk::filter(3, 3).pad(1).stride(2)>(lowered, {5, 7, 9, 10}, 8);
     check_transposed<float, fk::filter(3, 3).pad(1)>(lowered, {3, 7, 9, 10}, 8);
     CHECK(lowered.slabs() == 3);
 }
-TEST_CASE("HIP: users' operators know their image in every slab") {
+TEST_CASE("HIP: users' operators get the image index in every slab") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.pixels = 1, .outputs = 1 << 10});
     for (bool const last : {true, false}) CHECK(wrong_outputs_of_user_operators(lowered, last) == 0);
     CHECK(lowered.slabs() > 1);
 }
-TEST_CASE("HIP: statistics of several slabs have the totals of all") {
+TEST_CASE("HIP: statistics cover all slabs") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.pixels = 300});
     oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
@@ -74,7 +74,7 @@ TEST_CASE("HIP: statistics of several slabs have the totals of all") {
           "ChannelStatistics of 2^30 pixels or more, got 34 x 1 x 3 x 3");
 }
 
-TEST_CASE("HIP: pools of several slabs, of planes and of windows, compute what the oracle does") {
+TEST_CASE("HIP: global and window pools of several slabs agree with the oracle") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.pixels = 300, .outputs = 200});
     for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"}}) {

@@ -54,12 +54,12 @@ void check_together(int first, int second) {
 
 }  // namespace
 
-TEST_CASE("HIP: two threads with a stream each compute the bits of one") {
+TEST_CASE("HIP: two threads with a stream each are bitwise identical to one") {
     int const index = gpu().index();
     for (int round = 0; round < 2; ++round) check_together(index, index);
 }
 
-TEST_CASE("HIP: two devices and two threads compute the bits of one") {
+TEST_CASE("HIP: two devices and two threads are bitwise identical to one") {
     int const index = gpu(1).index();
     for (int round = 0; round < 2; ++round) check_together(0, index);
 }

@@ -57,7 +57,7 @@ std::vector<TileStart> tiles_of(Product const& product) {
 
 }  // namespace
 
-TEST_CASE("HIP: blocks take each tile once, and neighbours share pixels") {
+TEST_CASE("HIP: TileOrder visits each tile once, and consecutive CTAs share pixels") {
     auto const tiles = tiles_of<96, 128>({1000, 300});
     CHECK((tiles[1].m == 0 && tiles[1].n == 128 && tiles[3].m == 96 && tiles[3].n == 0));
     CHECK(tiles_of<192, 128>({50176, 512})[1].m == 0);
@@ -65,7 +65,7 @@ TEST_CASE("HIP: blocks take each tile once, and neighbours share pixels") {
 }
 
 // Few filters: no more than pixels. Many tiles: sixteen rows per group.
-TEST_CASE("HIP: neighbours share filters that are more than pixels, or where y is large") {
+TEST_CASE("HIP: TileOrder: consecutive CTAs share filters if filters exceed pixels or y exceeds L2") {
     CHECK(tiles_of<96, 64>({300, 300})[1].m == 0);
     auto const few = tiles_of<96, 64>({299, 300});
     CHECK((few[3].m == 288 && few[3].n == 0 && few[4].m == 0 && few[4].n == 64));

@@ -20,14 +20,14 @@ TEMPLATE_TEST_CASE("HIP: batch norm in training and its gradients are exact wher
     check_training_of_integers<TestType>(device);
 }
 
-TEST_CASE("HIP: batch statistics are sound where squares would cancel, overflow or vanish") {
+TEST_CASE("HIP: batch statistics stay accurate where squares would cancel, overflow or underflow") {
     fk::hip::Device device = gpu();
     check_training_of_hard_numbers(device);
     check_variance_of_far_values(device);
     check_training_of_no_numbers(device);
 }
 
-TEST_CASE("HIP: training writes the same bits in every run") {
+TEST_CASE("HIP: training is bitwise identical in every run") {
     fk::hip::Device device = gpu();
     auto const check = [&](auto bits) {
         for (auto const& layout : {fk::nchw(6, 2, 31, 33), fk::nhwc(6, 16, 32, 8)}) {
@@ -40,12 +40,12 @@ TEST_CASE("HIP: training writes the same bits in every run") {
         [&](auto const& layout) { return bits_of_training<fk::BatchNormTraining<fk::PerActivation>>(device, layout); });
 }
 
-TEST_CASE("HIP: gradients of pointwise plans in float are those in double") {
+TEST_CASE("HIP: gradients of pointwise plans in float agree with double") {
     fk::hip::Device device = gpu();
     check_gradients_of_pointwise_plans(device);
 }
 
-TEST_CASE("HIP: a residual's gradient is written beside dx, and what the forward run has stored is not again") {
+TEST_CASE("HIP: Backward writes a residual's gradient and does not repeat forward stores") {
     fk::hip::Device device = gpu();
     check_gradients_beside_outputs(device);
 }

@@ -22,7 +22,7 @@ TEST_CASE("HIP: transposed convolutions of every window compute what the oracle 
     check_transposed_windows<float>(device);
 }
 
-TEMPLATE_TEST_CASE("HIP: phases of a transposed convolution are right with schedules of matrix units and of parts", "",
+TEMPLATE_TEST_CASE("HIP: phases of a transposed convolution agree with the oracle on matrix units and with split-K", "",
                    (MatrixGemm<128, 64, 2>), (Split<MatrixGemm<64, 64, 4>, 2>), (NativeGemm<64, 64, 6>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("HIP: phases of a transposed convolution are right with sched
     check_transposed<fk::half, fk::filter(1, 1).stride(2)>(scheduled, {1, 20, 5, 6}, 9);  // three phases without a tap
 }
 
-TEST_CASE("HIP: operators that write beside a transposed convolution's y, and a pool after it, have its values") {
+TEST_CASE("HIP: Store, statistics and Pool after a transposed convolution get its values") {
     fk::hip::Device device = gpu();
     check_operators_after_transposed(device);
 }
@@ -40,7 +40,7 @@ TEST_CASE("HIP: a transposed convolution is the adjoint of the convolution") {
     check_adjoints(device);
 }
 
-TEST_CASE("HIP: a transposed window of too many taps for a GEMM is run without one, or refused in words") {
+TEST_CASE("HIP: a transposed window beyond a GEMM's limits runs with Direct or is refused with a reason") {
     fk::hip::Device device = gpu();
     constexpr auto tall = fk::filter(17, 1).pad(8, 0).stride(2, 1);
     check_transposed<float, tall>(device, {1, 3, 12, 4}, 5);
@@ -52,7 +52,7 @@ TEST_CASE("HIP: a transposed window of too many taps for a GEMM is run without o
           "and columns at most, for a Gemm schedule, got filter(17, 1).pad(8, 0).stride(2, 1)");
 }
 
-TEST_CASE("HIP: a transposed window leads backwards, and moves over y") {
+TEST_CASE("HIP: a transposed window's taps decrease in x, and its limits are those of y") {
     using namespace fk::hip::detail;
     using fk::detail::TransposedFilter;
     constexpr auto taps = fk::filter(3, 1);

@@ -20,7 +20,7 @@ ConvProblem<float, Space> problem(fk::Layout<Space + 2> const& x, fk::Layout<Spa
 
 }  // namespace
 
-TEST_CASE("a tap lies where stride, dilation and padding say, or in the padding") {
+TEST_CASE("a tap's coordinate follows stride, dilation and padding") {
     auto const conv = problem<2>(fk::nchw(1, 1, 5, 7), fk::kcrs(1, 1, 3, 3), fk::nchw(1, 1, 4, 4),
                                  fk::filter(3, 3).pad(2, 1).stride(2, 3).dilation(1, 2));
     CHECK(conv.row(0, 0) == -2);
@@ -34,7 +34,7 @@ TEST_CASE("a tap lies where stride, dilation and padding say, or in the padding"
     CHECK((conv.has_column(6) && !conv.has_column(7)));
 }
 
-TEST_CASE("rows of a volume are those of its slices, and none is reached across a slice's edge") {
+TEST_CASE("a volume's rows are those of its slices, and windows do not cross slices") {
     auto const filter = fk::filter(2, 3, 1).pad(1, 1, 0).stride(1, 2, 1);
     auto const conv = problem<3>(fk::ncdhw(1, 1, 3, 5, 2), fk::kctrs(1, 1, 2, 3, 1), fk::ncdhw(1, 1, 4, 3, 2), filter);
     for (int slice = 0; slice < 4; ++slice)

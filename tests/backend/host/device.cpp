@@ -33,7 +33,7 @@ TEST_CASE("a device has as many threads as asked for, or one for each processor"
     CHECK(fk::host::Device(-3).threads() >= 1);
 }
 
-TEST_CASE("every item is run once, by a thread of the device") {
+TEST_CASE("parallel_for runs every item once, on a thread of the device") {
     for (int threads : {1, 2, 5}) {
         fk::host::Device device(threads);
         for (std::int64_t items : {0, 1, 2, 3, 100, 10007}) {
@@ -54,7 +54,7 @@ TEST_CASE("every item is run once, by a thread of the device") {
     }
 }
 
-TEST_CASE("no two threads that run at once have the same number") {
+TEST_CASE("parallel_for gives concurrent threads distinct numbers") {
     fk::host::Device device(4);
     std::atomic<int> inside[4] = {}, clashes = 0;
     for (int round = 0; round < 200; ++round) {
@@ -68,7 +68,7 @@ TEST_CASE("no two threads that run at once have the same number") {
     CHECK(clashes == 0);
 }
 
-TEST_CASE("runs from several threads take turns") {
+TEST_CASE("concurrent runs on one device are serialized") {
     fk::host::Device device(3);
     REQUIRE(!device.keep_workspace(4 * 64));
     std::atomic<int> holders = 0, clashes = 0;
@@ -88,7 +88,7 @@ TEST_CASE("runs from several threads take turns") {
     CHECK(clashes == 0);
 }
 
-TEST_CASE("the device's own workspace stays where it is until more is asked for") {
+TEST_CASE("the device's workspace is reallocated only to grow") {
     fk::host::Device device(1);
     CHECK(device.own_workspace_bytes() == 0);
     REQUIRE(!device.keep_workspace(4000));
@@ -108,7 +108,7 @@ TEST_CASE("the device's own workspace stays where it is until more is asked for"
     turn.scratch(100000)[99999] = 1;
 }
 
-TEST_CASE("workspace that is not there is refused, and the device keeps what it has") {
+TEST_CASE("a failed workspace allocation is refused, and the device keeps its workspace") {
     fk::host::Device device(1);
     REQUIRE(!device.keep_workspace(64));
     fk::Refusal const refusal = device.keep_workspace(std::size_t{1} << 60);
@@ -117,7 +117,7 @@ TEST_CASE("workspace that is not there is refused, and the device keeps what it 
     CHECK(device.own_workspace_bytes() == 64);
 }
 
-TEST_CASE("a run's scratch is in whole cache lines, one piece after another, in the memory that it is lent") {
+TEST_CASE("a run's scratch is whole cache lines of the caller's workspace, one after another") {
     fk::host::Device device(1);
     alignas(64) float memory[64];
     fk::host::Device::Turn turn(device, {memory, sizeof memory});

@@ -100,7 +100,7 @@ TEST_CASE("signals, images and volumes of double are convolved by their definiti
     check_geometry<double, fk::filter(2, 3, 1).pad(2, 0, 0, 0, 2, 1).stride(1, 2, 3)>({2, 3, 8, 9, 5}, 5, device);
 }
 
-TEST_CASE("operators of users run in double where their x may be one, with parameters of float or double") {
+TEST_CASE("users' operators run in double if they accept double, with float or double parameters") {
     fk::host::Device device(2);
     auto const x = fk::random<double>(device, fk::nchw(2, 3, 4, 5), 1),
                z = fk::random<double>(device, fk::nhwc(2, 4, 5, 3), 2);
@@ -118,7 +118,7 @@ TEST_CASE("operators of users run in double where their x may be one, with param
     CHECK(wrong == 0);
 }
 
-TEST_CASE("statistics of what passes are totalled in double") {
+TEST_CASE("statistics on double are totalled in double") {
     fk::host::Device device(2);
     auto const x = fk::tensor<double>(device, fk::nchw(2, 1, 1, 2), {1e9 + 1, 1e9 + 2, 1e9 + 4, 1e9 + 5});
     auto mean = fk::tensor<float>(device, fk::channels(1), {0}),
@@ -143,7 +143,7 @@ struct Unchecked : Anywhere {
 };
 }  // namespace
 
-TEST_CASE("a double is refused beside an input that is none") {
+TEST_CASE("double is refused with an input of another type") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
     auto const bias = fk::tensor<double>(device, fk::channels(2), {1, 2});

@@ -78,7 +78,7 @@ TEST_CASE("lanes are the channels of a pixel, or pixels row after row") {
     CHECK(same(pixel.lane(3), {1, 4, 4, 0}));
 }
 
-TEST_CASE("lanes load and store at their places, of every type and layout") {
+TEST_CASE("LaneCoord loads and stores each lane's element, in every type and layout") {
     for (std::int64_t const columns : {2, 3, 7, 40}) {
         check_all<float>(2, columns);
         check_all<fk::half>(2, columns);

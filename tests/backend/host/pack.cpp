@@ -36,8 +36,7 @@ struct Conv {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past the last", "", float, fk::half,
-                   fk::int8) {
+TEMPLATE_TEST_CASE("a weight panel has one filter per column, and zeros past the last", "", float, fk::half, fk::int8) {
     using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const filters = tile_columns + 3, channels = 2 * lanes + 1;
     for (fk::Layout<4> const& w : {fk::kcrs(filters, channels, 2, 3), fk::krsc(filters, 2, 3, channels)}) {
@@ -61,7 +60,8 @@ TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past th
     }
 }
 
-TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is asked for", "", float, fk::half, fk::int8) {
+TEMPLATE_TEST_CASE("filters and windows are packed into rows in the requested GemmK order", "", float, fk::half,
+                   fk::int8) {
     using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = lanes + 5;
     for (bool const last : {false, true}) {
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is aske
     }
 }
 
-TEMPLATE_TEST_CASE("windows of neighbouring pixels fill panels, wherever a run begins and ends", "", float, fk::half,
+TEMPLATE_TEST_CASE("windows of adjacent pixels fill panels from any first to any last pixel", "", float, fk::half,
                    fk::int8) {
     using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = 3, width = 2 * tile_columns + 5;

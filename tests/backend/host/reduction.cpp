@@ -26,7 +26,7 @@ fk::Layout<4> const long_layouts[] = {
 
 }  // namespace
 
-TEST_CASE("batch norm and its gradients are of sums whose errors do not grow with ten million values") {
+TEST_CASE("errors of batch norm and its gradients do not grow with ten million values") {
     fk::host::Device device(2);
     for (fk::Layout<4> const& layout : long_layouts) {
         INFO(to_string(layout.shape));
@@ -61,7 +61,7 @@ TEST_CASE("batch norm and its gradients are of sums whose errors do not grow wit
     }
 }
 
-TEST_CASE("statistics of ten million values, of a tensor or after a convolution, do not drift") {
+TEST_CASE("statistics of ten million values, of a tensor or after a convolution, do not lose accuracy") {
     fk::host::Device device(2);
     for (fk::Layout<4> const& layout : long_layouts) {
         INFO(to_string(layout.shape));
@@ -87,7 +87,7 @@ TEST_CASE("statistics of ten million values, of a tensor or after a convolution,
     }
 }
 
-TEST_CASE("a global average of ten million values does not drift") {
+TEST_CASE("a global average of ten million values does not lose accuracy") {
     fk::host::Device device(2);
     for (fk::Layout<4> const& layout : {fk::Layout<4>{{{1, 1, 1440000, 7}}, {{0, 0, 9, 1}}}, fk::nchw(1, 1, 3200, 3201),
                                         fk::nhwc(1, 3200, 3200, 2)}) {
@@ -101,7 +101,7 @@ TEST_CASE("a global average of ten million values does not drift") {
     }
 }
 
-TEST_CASE("sums in double do not drift either") {
+TEST_CASE("sums in double do not lose accuracy") {
     fk::host::Device device(2);
     fk::Layout<4> const layout = fk::nchw(1, 1, 1024, 2049);
     std::vector<double> const x(static_cast<std::size_t>(layout.size()), 0.1);

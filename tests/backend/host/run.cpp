@@ -9,12 +9,12 @@
 
 namespace fk = fusekit;
 
-TEST_CASE("users' operators of every form know their place, in every layout") {
+TEST_CASE("users' operators of every form get their coordinate, in every layout") {
     fk::host::Device device(2);
     for (bool const last : {true, false}) CHECK(test::wrong_outputs_of_user_operators(device, last) == 0);
 }
 
-TEMPLATE_TEST_CASE("users' operators load parameters of channels at a place", "", float, fk::half, fk::bfloat16,
+TEMPLATE_TEST_CASE("users' operators load per-channel parameters at a coordinate", "", float, fk::half, fk::bfloat16,
                    fk::int8, double) {
     fk::host::Device device(2);
     for (bool const last : {true, false}) {
@@ -24,7 +24,7 @@ TEMPLATE_TEST_CASE("users' operators load parameters of channels at a place", ""
     }
 }
 
-TEST_CASE("what a plan computes does not depend on what ran before it on the device") {
+TEST_CASE("results do not depend on earlier runs on the device") {
     fk::host::Device device(2), fresh(2);
     auto const large = fk::random<float>(device, fk::nchw(1, 64, 20, 20)),
                small = fk::random<float>(device, fk::nhwc(1, 3, 3, 5), 2);
@@ -38,7 +38,7 @@ TEST_CASE("what a plan computes does not depend on what ran before it on the dev
     for (std::int64_t i = 0; i < got.size(); ++i) REQUIRE(got.data()[i] == expected.data()[i]);
 }
 
-TEMPLATE_TEST_CASE("operands that are far apart are run over", "", float, fk::half) {
+TEMPLATE_TEST_CASE("operands with offsets beyond 2^31 are computed", "", float, fk::half) {
     fk::host::Device device(2);
     test::FarMemory memory(device);
     test::check_far_convs<TestType>(memory, device, false);

@@ -68,7 +68,7 @@ std::vector<std::vector<float>> rows(int channels, int pixels) {
 
 }  // namespace
 
-TEST_CASE("tiles' totals make the channels' statistics, along channels and along pixels") {
+TEST_CASE("tile totals are merged to channel statistics, along channels and along pixels") {
     for (int const channels : {1, lanes, 2 * lanes + 3})
         for (int const pixels : {2, 64, 66, 640}) {
             auto const x = rows(channels, pixels);
@@ -81,7 +81,7 @@ TEST_CASE("tiles' totals make the channels' statistics, along channels and along
         }
 }
 
-TEST_CASE("statistics do not depend on the threads, nor on how values reach a tile") {
+TEST_CASE("statistics depend neither on the number of threads nor on the order in a tile") {
     std::vector<std::vector<float>> x(static_cast<std::size_t>(lanes + 1));
     unsigned draw = 1;
     for (auto& row : x)

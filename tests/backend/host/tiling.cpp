@@ -5,7 +5,7 @@
 
 using namespace fusekit::host;
 
-TEST_CASE("items take the tiles that they can hold, and as many items as threads end together") {
+TEST_CASE("tiles_per_item balances items over the threads, up to a maximum") {
     CHECK(tiles_per_item(100, 100, 1) == 100);
     CHECK(tiles_per_item(100, 100, 4) == 25);
     CHECK(tiles_per_item(100, 30, 1) == 25);   // 4 items of equal size

@@ -41,7 +41,7 @@ TEST_CASE("No value of a bar chart is written across the line at 1.0") {
     }
 }
 
-TEST_CASE("A bar chart tells those who do not see it what it shows") {
+TEST_CASE("A bar chart has a text alternative") {
     std::string const svg = chart_of({1.5}, 2).svg();
     CHECK(svg.find("role=\"img\"") != svg.npos);
     CHECK(svg.find("<title>Conv &amp; bias</title>") != svg.npos);

@@ -18,14 +18,14 @@ static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics, fk
 static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics, fk::Pool<fk::Max, 2, 2>>);
 static_assert(!fk::Fusable<fk::BatchNormTraining<fk::Spatial>, fk::ChannelStatistics>);
 
-TEST_CASE("channels' statistics are those of the values that pass, in every layout and type") {
+TEST_CASE("ChannelStatistics total the values at their position, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_channel_statistics(device);
     }
 }
 
-TEST_CASE("channels' statistics are those of what a convolution makes") {
+TEST_CASE("ChannelStatistics after a convolution agree with the oracle") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
         check_conv_channel_statistics(device);
@@ -33,12 +33,12 @@ TEST_CASE("channels' statistics are those of what a convolution makes") {
     }
 }
 
-TEST_CASE("channels' statistics are what the next batch norm reads") {
+TEST_CASE("the next BatchNorm reads ChannelStatistics' outputs") {
     fk::host::Device device(2);
     check_statistics_feed_batch_norm(device);
 }
 
-TEST_CASE("channels' statistics do not depend on the threads") {
+TEST_CASE("ChannelStatistics do not depend on the number of threads") {
     fk::host::Device one(1), two(2);
     auto const x = fk::random<float>(one, fk::nhwc(3, 9, 11, 13));
     float mean[4][13];
@@ -51,7 +51,7 @@ TEST_CASE("channels' statistics do not depend on the threads") {
     for (int k = 0; k < 13; ++k) CHECK((mean[0][k] == mean[2][k] && mean[1][k] == mean[3][k]));
 }
 
-TEST_CASE("statistics of a convolution do not depend on the threads") {
+TEST_CASE("statistics of a convolution do not depend on the number of threads") {
     using Layer = fk::Plan<fk::Conv<fk::dynamic>, fk::ChannelStatistics>;
     fk::host::Device devices[] = {fk::host::Device(1), fk::host::Device(2), fk::host::Device(3)};
     for (bool const last : {false, true})
@@ -73,7 +73,7 @@ TEST_CASE("statistics of a convolution do not depend on the threads") {
         }
 }
 
-TEST_CASE("the scratch of statistics after a convolution is asked for in words") {
+TEST_CASE("missing scratch of statistics after a convolution is refused with its size") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics>;
     auto const x = fk::random<float>(device, fk::nchw(5, 6, 4, 4));
@@ -114,7 +114,7 @@ TEST_CASE("a channel of one value has a variance of 0, and one with a NaN has no
     CHECK(variance.data()[1] != variance.data()[1]);
 }
 
-TEST_CASE("statistics that overlap, or are too few, are refused in words") {
+TEST_CASE("statistics outputs that overlap or are too small are refused") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Bias, fk::ChannelStatistics>;
     auto const x = fk::random<float>(device, fk::nchw(1, 3, 2, 2));
@@ -131,7 +131,7 @@ TEST_CASE("statistics that overlap, or are too few, are refused in words") {
     CHECK(refused(mean, four) == plan + "variance: expected 3 (K), got 4");
 }
 
-TEST_CASE("what statistics keep for training is refused in words where it does not fit") {
+TEST_CASE("saved statistics of a wrong shape are refused") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::ChannelStatistics>;
     auto const x = fk::random<float>(device, fk::nchw(1, 3, 2, 2)),

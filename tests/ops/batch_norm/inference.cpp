@@ -5,7 +5,7 @@
 
 using namespace test;
 
-TEST_CASE("a variance below zero gives NaN, and any other what the equation says") {
+TEST_CASE("a negative variance gives NaN, others follow the equation") {
     fk::host::Device device(1);
     check_odd_variances<float, fk::Spatial>(device);
     check_odd_variances<float, fk::PerActivation>(device);

@@ -33,7 +33,7 @@ TEST_CASE("moments of integers are exact") {
     check(moments_of({1e6f + 1, 1e6f + 3, 1e6f + 5, 1e6f + 7}), 4, 1e6f + 4, 5);  // the shift avoids cancellation
 }
 
-TEST_CASE("values that do not count add nothing") {
+TEST_CASE("masked values add nothing to moments") {
     Accumulator accumulator;
     accumulator.start(2);
     for (float const value : {2.0f, 4.0f}) accumulator.add(value, true);
@@ -69,7 +69,7 @@ TEST_CASE("many moments merge at once") {
     CHECK((same.total().mean == moments_of({tenth}).mean && same.total().deviations == 0));
 }
 
-TEST_CASE("moments of the same count combine by sums") {
+TEST_CASE("moments of equal count combine by sums") {
     Moments of[2] = {moments_of({1, 3}), moments_of({2, 2})};
     Moments const other[2] = {moments_of({5, 7}), moments_of({6, 10})};
     // Two participants. Round 1 sums counts and weighted means; round 2 sums deviations from the common mean.

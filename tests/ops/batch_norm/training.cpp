@@ -22,14 +22,14 @@ TEMPLATE_TEST_CASE("batch norm in training and its gradients are exact where ari
     check_training_of_integers<TestType>(device);
 }
 
-TEST_CASE("batch statistics are sound where squares would cancel, overflow or vanish") {
+TEST_CASE("batch statistics stay accurate where squares would cancel, overflow or underflow") {
     fk::host::Device device(2);
     check_training_of_hard_numbers(device);
     check_variance_of_far_values(device);
     check_training_of_no_numbers(device);
 }
 
-TEST_CASE("no number of threads changes a bit of what training writes") {
+TEST_CASE("training is bitwise identical for any number of threads") {
     using Bits = std::vector<float> (*)(fk::host::Device&, fk::Layout<4> const&);
     for (Bits const bits : {Bits(bits_of_training<fk::BatchNormTraining<fk::Spatial>, fk::host::Device>),
                             Bits(bits_of_training<fk::BatchNormTraining<fk::PerActivation>, fk::host::Device>)})
@@ -81,7 +81,7 @@ struct Layer {
 
 }  // namespace
 
-TEST_CASE("arguments of training that do not fit are refused in words, and nothing is written") {
+TEST_CASE("wrong arguments of training are refused, and nothing is written") {
     Layer layer;
     auto& args = layer.args;
     auto const given = args;

@@ -20,7 +20,7 @@ TEMPLATE_TEST_CASE("transposed convolutions of every window compute what the ora
     check_transposed_windows<TestType>(device);
 }
 
-TEST_CASE("operators that write beside a transposed convolution's y, and a pool after it, have its values") {
+TEST_CASE("Store, statistics and Pool after a transposed convolution get its values") {
     fk::host::Device device(2);
     check_operators_after_transposed(device);
 }
@@ -30,7 +30,7 @@ TEST_CASE("a transposed convolution is the adjoint of the convolution") {
     check_adjoints(device);
 }
 
-TEST_CASE("a transposed convolution that is evaluated follows the definition") {
+TEST_CASE("Plan::evaluate of a transposed convolution follows the definition") {
     static constexpr auto x = fk::literal<fk::nchw(1, 1, 2, 2)>(1, 2, 3, 4);
     static constexpr auto w = fk::literal<fk::kcrs(1, 1, 2, 2)>(1, 10, 100, 1000);
     STATIC_CHECK(fk::Plan<fk::TransposedConv<fk::filter(2, 2)>>::evaluate(x, {.weights = w}) ==
@@ -44,7 +44,7 @@ TEST_CASE("a transposed convolution that is evaluated follows the definition") {
                  fk::literal<fk::nchw(1, 4, 1, 1)>(2, 20, 300, 3000));
 }
 
-TEST_CASE("a new output of a transposed convolution is the least, and a given one any of which its filter makes x") {
+TEST_CASE("a new y of a transposed convolution has the least extents, a given y any that its filter maps to x") {
     using Layer = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1).stride(3, 1)>, fk::Store>;
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(2, 4, 5, 6)), w = fk::random<float>(device, fk::kcrs(4, 7, 3, 3));
@@ -75,7 +75,7 @@ TEST_CASE("a new output of a transposed convolution is the least, and a given on
     CHECK(got(fk::nchw(2, 8, 13, 6)) == outputs + "2 x 8 x 13 x 6");
 }
 
-TEST_CASE("what does not fit a transposed convolution is refused in words") {
+TEST_CASE("wrong arguments of a transposed convolution are refused") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(2, 4, 5, 6)),
                small = fk::random<float>(device, fk::nchw(1, 4, 1, 1)),
@@ -112,7 +112,7 @@ TEST_CASE("what does not fit a transposed convolution is refused in words") {
         "output, whose sum fits 32 bits, got 131072");
 }
 
-TEST_CASE("padding of more than the window, and strides, leave only extents that a convolution has") {
+TEST_CASE("transposed extents stay valid with padding beyond the window and with strides") {
     using fk::detail::least_input, fk::detail::most_input;
     for (int size : {1, 2, 5})
         for (int stride : {1, 2, 3, 7})

@@ -11,18 +11,18 @@ using namespace test;
 static_assert(fk::WeightGradientOp<fk::ConvWeightGradient<fk::filter(3, 3)>>);
 static_assert(!fk::WeightGradientOp<fk::Conv<fk::filter(3, 3)>>);
 
-TEMPLATE_TEST_CASE("gradients by the weights are what the oracle computes", "", float, fk::half, fk::bfloat16, double,
+TEMPLATE_TEST_CASE("weight gradients agree with the oracle", "", float, fk::half, fk::bfloat16, double,
                    (Types<fk::half, float>)) {
     fk::host::Device device(2);
     check_weight_gradients<TestType>(device);
 }
 
-TEST_CASE("products with a gradient by the weights are those with the gradient by y") {
+TEST_CASE("weight gradients are the adjoint: <dw, w> equals <dy, conv(x, w)>") {
     fk::host::Device device(1);
     check_adjoint(device);
 }
 
-TEST_CASE("a gradient by the weights is summed in chunks of pixels, and has the same bits on any number of threads") {
+TEST_CASE("weight gradients are summed in chunks of pixels, bitwise identical for any number of threads") {
     fk::host::Device one(1), three(3);
     check_weight_gradient<float, fk::filter(1, 1)>(three, {{1, 3, 150, 231}, 2, "nhwc", "nchw", "nchw"});
     auto const x = fk::random<float>(one, fk::nhwc(2, 90, 91, 8), 1),
@@ -34,7 +34,7 @@ TEST_CASE("a gradient by the weights is summed in chunks of pixels, and has the 
     CHECK(layer.as<fk::half>(one, x).layout() == a.layout());
 }
 
-TEST_CASE("errors of a gradient by the weights do not grow with the number of pixels") {
+TEST_CASE("errors of weight gradients do not grow with the number of pixels") {
     fk::host::Device device(2);
     auto const ones = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {1}),
                tenth = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {0.1f});
@@ -45,7 +45,7 @@ TEST_CASE("errors of a gradient by the weights do not grow with the number of pi
     CHECK(std::fabs(static_cast<double>(dw.data()[0]) - exact) <= (256 + 64 + 6) * Bounded::unit * exact);
 }
 
-TEST_CASE("the gradient of a bias is had without that of the weights") {
+TEST_CASE("a bias gradient is computed without weight gradients") {
     fk::host::Device device(1);
     auto const x = fk::random<fk::half>(device, fk::nchw(1, 2, 3, 3));
     auto const dy =
@@ -56,7 +56,7 @@ TEST_CASE("the gradient of a bias is had without that of the weights") {
     CHECK(db.data()[1] == 10);
 }
 
-TEST_CASE("a gradient by the weights is evaluated and described") {
+TEST_CASE("weight gradients are evaluated and described") {
     static constexpr auto x = fk::literal<fk::nchw(1, 1, 2, 3)>(1, 2, 3, 4, 5, 6);
     static constexpr auto dy = fk::literal<fk::nchw(1, 1, 2, 3)>(1, 10, 100, 1000, 10000, 100000);
     using ByWeights = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 3).pad(0, 1)>>;
@@ -70,7 +70,7 @@ TEST_CASE("a gradient by the weights is evaluated and described") {
     CHECK(std::string(about.plan.c_str()) == "Plan<ConvWeightGradient<filter(1, 3).pad(0, 1)>>");
 }
 
-TEST_CASE("what does not fit a gradient by the weights is refused") {
+TEST_CASE("wrong arguments of ConvWeightGradient are refused") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(2, 6, 5, 4));
     auto const dy = fk::random<float>(device, fk::nchw(2, 4, 5, 4)),

@@ -10,14 +10,13 @@ using namespace test;
 
 static_assert(fk::BatchedOp<fk::BatchedGemm> && !fk::BatchedOp<fk::Gemm>);
 
-TEMPLATE_TEST_CASE("products of matrices with weights of their own compute what the oracle does", "", float, fk::half,
-                   fk::bfloat16, fk::int8, double) {
+TEMPLATE_TEST_CASE("BatchedGemm agrees with the oracle", "", float, fk::half, fk::bfloat16, fk::int8, double) {
     fk::host::Device one(1), two(2);
     check_batched_products<TestType>(one);
     check_batched_products<TestType>(two);
 }
 
-TEST_CASE("what does not fit a BatchedGemm is refused in the words of matrices") {
+TEST_CASE("a BatchedGemm refuses wrong arguments in terms of rows and columns") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::row_major(3, 5, 4));
     auto const one = fk::random<float>(device, fk::row_major(5, 4));

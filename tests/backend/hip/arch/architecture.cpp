@@ -20,7 +20,7 @@ std::string name(Architecture architecture) { return architecture.name().c_str()
 
 }  // namespace
 
-TEST_CASE("HIP: an architecture is what HIP's properties say") {
+TEST_CASE("HIP: an Architecture is parsed from HIP's device properties") {
     CHECK(Architecture::of(AmdProperties{"gfx90a:sramecc+:xnack-", 9, 0}) == Architecture::gfx(0x90a));
     CHECK(Architecture::of(AmdProperties{"gfx942", 9, 4}) == Architecture::gfx(0x942));
     CHECK(Architecture::of(AmdProperties{"gfx1100", 11, 0}) == Architecture::gfx(0x1100));
@@ -33,7 +33,7 @@ TEST_CASE("HIP: an architecture is what HIP's properties say") {
     CHECK(Architecture::gfx("gfx9-4-generic") == Architecture::gfx(0x900));
 }
 
-TEST_CASE("HIP: an architecture has the name that compilers know it by") {
+TEST_CASE("HIP: an Architecture has the compilers' name") {
     CHECK(name(Architecture::gfx(0x90a)) == "gfx90a");
     CHECK(name(Architecture::gfx(0x1201)) == "gfx1201");
     CHECK(name(Architecture::sm(90)) == "sm_90");

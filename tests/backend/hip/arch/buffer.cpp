@@ -34,7 +34,7 @@ struct ReadNear : BlockOf<64> {
 
 }  // namespace
 
-TEST_CASE("HIP: memory near an address is read by offsets, and zeros nowhere") {
+TEST_CASE("HIP: a Buffer loads by 32-bit offsets and reads zero out of bounds") {
     fk::hip::Device device = gpu();
     std::vector<std::uint32_t> numbers(65);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i + 1);

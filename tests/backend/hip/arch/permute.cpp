@@ -34,7 +34,7 @@ struct Spread : BlockOf<64> {
 
 }  // namespace
 
-TEST_CASE("HIP: a bit is spread over a word") {
+TEST_CASE("HIP: spread_bit broadcasts one bit to a word") {
     fk::hip::Device device = gpu();
     std::uint32_t const word = 0x80010005;
     Array<std::uint32_t> const spread(device, 64, 99);
@@ -42,7 +42,7 @@ TEST_CASE("HIP: a bit is spread over a word") {
     for (std::size_t i = 0; i < 64; ++i) CHECK(spread.values()[i] == (word >> i / 2 & 1 ? 0xffffffff : 0));
 }
 
-TEST_CASE("HIP: four bytes are chosen out of eight") {
+TEST_CASE("HIP: permuted selects four of eight bytes") {
     fk::hip::Device device = gpu();
     Array<std::uint32_t> const same(device, 14, 99), own(device, 14, 99);
     run_blocks<Permute>(device, {0x88776655, 0x44332211, 0x0c070d05, same.data(), own.data()});

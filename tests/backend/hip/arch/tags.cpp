@@ -29,7 +29,7 @@ static_assert(std::is_same_v<Sm<1000, true>, Sm90> && std::is_same_v<Sm<700>, Nv
 static_assert(std::is_same_v<Gfx<0x90a>, Gfx90a> && std::is_same_v<Gfx<0x1100>, Gfx11> &&
               std::is_same_v<Gfx<0x906>, Amd>);
 
-TEST_CASE("HIP: the tag of an architecture is the last that it extends") {
+TEST_CASE("HIP: an architecture's tag is the last one that it extends") {
     CHECK(is<Gfx908>(Architecture::gfx(0x908)));
     CHECK(is<Gfx90a>(Architecture::gfx(0x90a)));
     CHECK(is<Gfx942>(Architecture::gfx(0x940)));
@@ -51,7 +51,7 @@ TEST_CASE("HIP: the tag of an architecture is the last that it extends") {
     CHECK(is<Any>(Architecture{}));
 }
 
-TEST_CASE("HIP: a tag has the facts of what it extends, but for those that differ") {
+TEST_CASE("HIP: a tag inherits the facts of the tag that it extends") {
     CHECK(Gfx942::processor.wave == 64);
     CHECK(Gfx11::processor.wave == 32);
     CHECK(Gfx942::processor.shared_bytes == 64 * kilobytes);

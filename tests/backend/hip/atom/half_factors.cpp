@@ -77,7 +77,7 @@ using ExactBackward = fk::TransposedConv<fk::filter(1, 1), fk::Products<float>>;
 
 }  // namespace
 
-TEST_CASE("HIP: a forward convolution of subnormal halves is flushed on gfx90a, and is not with Products<float>") {
+TEST_CASE("HIP: gfx90a flushes subnormal halves in forward convolutions, except with Products<float>") {
     Device device = test::native();
     std::vector<float> const x(64 * 100, 0x1p-15f), w(64 * 64, 1024);
     std::vector<float> const lost(x.size(), flushes ? 0.0f : 2.0f), kept(x.size(), 2);
@@ -85,7 +85,7 @@ TEST_CASE("HIP: a forward convolution of subnormal halves is flushed on gfx90a, 
     CHECK(pixels_of<Kept>(device, x, w) == kept);
 }
 
-TEST_CASE("HIP: gradients by x keep subnormal halves, of 8 bits of mantissa, and with Products<float> of all") {
+TEST_CASE("HIP: data gradients keep 8 mantissa bits of subnormal halves, and all with Products<float>") {
     Device device = test::native();
     std::vector<float> const x = fine(64 * 130, of_8_bits), fine_x = fine(64 * 130, of_11_bits), w = coarse(64 * 64);
     CHECK(pixels_of<Backward>(device, x, w) == expected_pixels(x, w, true));
@@ -93,7 +93,7 @@ TEST_CASE("HIP: gradients by x keep subnormal halves, of 8 bits of mantissa, and
     CHECK(pixels_of<Kept>(device, fine_x, w) == expected_pixels(fine_x, w, false));
 }
 
-TEST_CASE("HIP: a factor of a gradient is off by 2^-9 of itself at most on gfx90a, and exact elsewhere") {
+TEST_CASE("HIP: a gradient's factor has a relative error of at most 2^-9 on gfx90a, and is exact elsewhere") {
     Device device = test::native();
     std::vector<float> const x = fine(64 * 130, of_11_bits), w = coarse(64 * 64);
     std::vector<float> const y = pixels_of<Backward>(device, x, w), want = expected_pixels(x, w, true);
@@ -115,7 +115,7 @@ TEST_CASE("HIP: infinities beside subnormal halves stay infinite") {
         CHECK(y[i] == (i / 64 == 5 ? -std::numeric_limits<float>::infinity() : 64 * 0x1p-20f));
 }
 
-TEST_CASE("HIP: gradients by weights keep subnormal halves, in packets, in rows and pixel by pixel") {
+TEST_CASE("HIP: weight gradients keep subnormal halves in every loop: packets, rows, single pixels") {
     Device device = test::native();
     // x has 64, 24 or 3 channels, dy 64, 40 or 5; planes are 9 x 16 pixels.
     for (char const* const layout : {"nhwc", "nchw"})

@@ -64,7 +64,7 @@ consteval bool eights_read_different_banks() {
 
 }  // namespace
 
-TEST_CASE("HIP: each sum of a matrix instruction is one thread's, and each factor held as often as it must be") {
+TEST_CASE("HIP: fragment layouts: each accumulator has one thread, each factor its documented lanes") {
     STATIC_CHECK(is_a_product<Mfma<half, 8>>());
     STATIC_CHECK(is_a_product<Mfma<half, 16, 16>>());
     STATIC_CHECK(is_a_product<Mfma<bfloat16, 4>>());
@@ -85,7 +85,7 @@ TEST_CASE("HIP: each sum of a matrix instruction is one thread's, and each facto
     STATIC_CHECK(sums_are_a_bijection<Wgmma<half, 112>>());
 }
 
-TEST_CASE("HIP: eight lanes read factors from different banks") {
+TEST_CASE("HIP: eight lanes read factors without bank conflicts") {
     STATIC_CHECK(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
     STATIC_CHECK(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
     STATIC_CHECK(eights_read_different_banks<RowTile<float, 64, 64>, MmaSync<tf32>>());

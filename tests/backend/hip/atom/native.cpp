@@ -79,15 +79,17 @@ TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each targ
     check_int8<TestType>();
 }
 
-TEST_CASE("HIP: so are those of int8 in tiles that are for bytes") { check_int8<NativeGemm<64, 128, 2>>(); }
+TEST_CASE("HIP: convolutions of int8 in tiles for bytes are exact on each target") {
+    check_int8<NativeGemm<64, 128, 2>>();
+}
 
-TEST_CASE("HIP: so are those of float, where targets have units of float, or of TF32") {
+TEST_CASE("HIP: convolutions of float are exact on targets with float or TF32 units") {
     using Schedule = NativeGemm<128, 128, 2>;
     if constexpr (has_unit<float>) check_floats<float, Schedule>("float");
     if constexpr (has_unit<fk::tf32>) check_floats<FloatsAs<fk::tf32>, Schedule>("float");
 }
 
-TEST_CASE("HIP: each target multiplies floats as the user wants it, and never as TF32 unasked") {
+TEST_CASE("HIP: each target multiplies floats as Products requests, and never as TF32 by default") {
     fk::hip::Device device = native();
     bool const cuts = fk::hip::has_native_unit<fk::tf32>(device.architecture()) &&
                       (!fk::hip::has_native_unit<float>(device.architecture()) ||
@@ -98,14 +100,14 @@ TEST_CASE("HIP: each target multiplies floats as the user wants it, and never as
     check_float_products<void>(device, false);
 }
 
-TEST_CASE("HIP: so are those of 8-bit floats, where a target multiplies them") {
+TEST_CASE("HIP: convolutions of 8-bit floats are exact on targets with FP8 units") {
     check_float8<fk::e4m3, NativeGemm<64, 64, 6>>("e4m3");
     check_float8<fk::e5m2, NativeGemm<64, 128, 2>>("e5m2");
     check_float8<fk::e4m3_fnuz, NativeGemm<64, 64, 6>>("e4m3_fnuz");
     check_float8<fk::e5m2_fnuz, NativeGemm<64, 128, 2>>("e5m2_fnuz");
 }
 
-TEST_CASE("HIP: targets without such units take the same schedule") {
+TEST_CASE("HIP: targets without matrix units run the same schedule") {
     using namespace fk::hip;
     using Schedule = NativeGemm<64, 64, 6>;
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, DotTile<fk::half, 64, 64, 32>>);
@@ -143,21 +145,21 @@ TEST_CASE("HIP: targets without such units take the same schedule") {
     CHECK_FALSE(has_native_unit<fk::half>(Architecture::sm(75)));
 }
 
-TEST_CASE("HIP: rows of half a packet are loaded one by one, whatever plain arithmetic would take") {
+TEST_CASE("HIP: rows of half a packet are loaded element by element") {
     fk::hip::Device device = native();
     for (char const* text : {"n2c12h6w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CB #3",
                              "n2c36h6w7k20r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc half CB #3"})
         check_case(Case::parse(text), run_conv<fk::hip::Device, fk::half, fk::dynamic, B>, device);
 }
 
-TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
+TEMPLATE_TEST_CASE("HIP: Gemm and BatchedGemm are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
                    fk::int8) {
     fk::hip::Device device = native();
     check_products<TestType>(device, 4);
     check_batched_products<TestType>(device);
 }
 
-TEST_CASE("HIP: statistics of what each target's matrix units compute") {
+TEST_CASE("HIP: statistics after convolutions on each target's matrix units") {
     fk::hip::Device device = native();
     using Conv = fk::Conv<fk::dynamic>;
     oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};

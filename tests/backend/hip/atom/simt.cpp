@@ -113,7 +113,7 @@ using LargeInteger = fk::hip::Simt<fk::int8, 128, 128, 8, 2>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: each sum of a SIMT atom leaves for one place of the tile, the same both ways", "", Small,
+TEMPLATE_TEST_CASE("HIP: a SIMT atom's accumulators map one to one to the tile, in both orientations", "", Small,
                    Large) {
     auto const by_pixels = numbers_of<TestType, true>(), by_channels = numbers_of<TestType, false>();
     CHECK(by_pixels == by_channels);
@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("HIP: a SIMT atom multiplies integers exactly", "", Small, La
     check_product<TestType, false>();
 }
 
-TEST_CASE("HIP: a SIMT atom has 8 x 8 sums a thread, and says which tiles it cannot have") {
+TEST_CASE("HIP: a SIMT atom has 8 x 8 accumulators per thread and rejects other tile shapes") {
     CHECK(SimtShape{128, 64, 16}.threads() == 128);
     CHECK(SimtShape{128, 64, 16}.shared_bytes() == 2 * 16 * 200 * 4);
     CHECK(SimtShape{64, 32, 8}.has_whole_waves());

@@ -14,7 +14,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of TF32 are exact on sm_90a's matrix units
     check_matrix_schedule<FloatsAs<fk::tf32>, TestType>("float");
 }
 
-TEST_CASE("HIP: sm_90a's matrix units multiply floats as the user wants it") {
+TEST_CASE("HIP: sm_90a's matrix units multiply floats as Products requests") {
     fk::hip::Device device = sm90a_device();
     auto units = device.with<MatrixGemm<128, 64, 2>>();
     check_float_products<fk::tf32>(units, true);

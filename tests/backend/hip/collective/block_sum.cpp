@@ -48,7 +48,7 @@ void check_sums() {
 
 }  // namespace
 
-TEST_CASE("HIP: a block's threads get the sums over their column") {
+TEST_CASE("HIP: block_sum returns each thread the sum of its column") {
     check_sums<64, 1>();
     check_sums<64, 3>();
     check_sums<128, 2>();

@@ -56,7 +56,7 @@ struct SumInRounds : BlockOf<64> {
 
 }  // namespace
 
-TEST_CASE("HIP: one block comes last, and reads what the others wrote") {
+TEST_CASE("HIP: exactly one CTA is last, and reads the values that other CTAs stored") {
     fk::hip::Device device = gpu();
     for (unsigned const count : {1u, 2u, 37u}) {
         Array<unsigned> const arrived(device, 1, 0), numbers(device, count, 0), sums(device, LastAdds::threads, 0);
@@ -66,7 +66,7 @@ TEST_CASE("HIP: one block comes last, and reads what the others wrote") {
     }
 }
 
-TEST_CASE("HIP: the blocks of a grid group wait for each other, round by round and launch by launch") {
+TEST_CASE("HIP: a grid group's barrier synchronizes its CTAs, repeatedly and across launches") {
     fk::hip::Device device = gpu();
     unsigned const groups = 3;
     for (unsigned const size : {1u, 2u, 5u}) {

@@ -118,21 +118,21 @@ void check_along_rows() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: a tile along GemmK holds every element at its place", "", float, fk::half, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: TileAlongK stores each element at its (k, row)", "", float, fk::half, fk::int8) {
     check_along_k<TestType, 64, 8, 64, fk::hip::NoConversion>();
     check_along_k<TestType, 64, 16, 64, TwiceAndK>();
     check_along_k<TestType, 128, 16, 128, fk::hip::NoConversion>();
     check_along_k<TestType, 64, 8, 256, TwiceAndK>();
 }
 
-TEMPLATE_TEST_CASE("HIP: a tile along rows holds every element at its place", "", float, fk::half, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: TileAlongRows stores each element at its (k, row)", "", float, fk::half, fk::int8) {
     check_along_rows<TestType, 64, 8, 64, fk::hip::NoConversion>();
     check_along_rows<TestType, 64, 16, 64, TwiceAndK>();
     check_along_rows<TestType, 128, 16, 128, fk::hip::NoConversion>();
     check_along_rows<TestType, 128, 16, 128, TwiceAndK>();
 }
 
-TEMPLATE_TEST_CASE("HIP: a tile of the elements' own type holds them at their places", "", fk::half, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: a tile of unconverted elements stores each at its (k, row)", "", fk::half, fk::int8) {
     check_along_k<TestType, 64, 16, 64, fk::hip::NoConversion, TestType>();
     check_along_k<TestType, 64, 16, 64, TwiceAndK, TestType>();
     check_along_rows<TestType, 64, 16, 64, fk::hip::NoConversion, TestType>();

@@ -53,7 +53,7 @@ struct SetBits : BlockOf<64> {
 
 }  // namespace
 
-TEST_CASE("HIP: each index of GemmK meets the state of its own channel, and its result is rounded to x's type") {
+TEST_CASE("HIP: the prologue applies each channel's state to its GemmK indices and rounds to x's type") {
     fk::hip::Device device = gpu();
     std::vector<float> mean, scale, shift, expected;
     std::vector<fk::half> x;
@@ -77,7 +77,7 @@ TEST_CASE("HIP: each index of GemmK meets the state of its own channel, and its 
     CHECK(out.values() == expected);
 }
 
-TEST_CASE("HIP: a thread knows which of its elements are padding") {
+TEST_CASE("HIP: ValidBits masks a thread's padding elements") {
     fk::hip::Device device = gpu();
     Array<unsigned> const valid(device, 32, 7);
     run_blocks<SetBits>(device, {valid.data()});

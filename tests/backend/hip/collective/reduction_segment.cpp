@@ -103,7 +103,7 @@ void check_segments(fk::Layout<4> const& layout, unsigned width) {
 
 }  // namespace
 
-TEST_CASE("HIP: the segments of planes have every element once") {
+TEST_CASE("HIP: segments of planes (NCHW) cover every element once") {
     for (std::int64_t const rows : {1, 2, 3, 4}) {
         check_segments<Spatial, 4, Pattern::planes>(fk::nchw(3, 5, rows, 7), 1);
         check_segments<Spatial, 8, Pattern::planes>(fk::nchw(3, 8, rows, 3), 1);
@@ -111,14 +111,14 @@ TEST_CASE("HIP: the segments of planes have every element once") {
     }
 }
 
-TEST_CASE("HIP: the segments of columns have every element once") {
+TEST_CASE("HIP: segments of columns (NHWC) cover every element once") {
     check_segments<Spatial, 4, Pattern::columns>(fk::nhwc(2, 3, 5, 24), 4);  // the last segment is partial
     check_segments<Spatial, 2, Pattern::columns>(fk::nhwc(2, 3, 5, 8), 1);
     check_segments<PerActivation, 4, Pattern::columns>(fk::nchw(3, 4, 3, 7), 8);
     check_segments<PerActivation, 4, Pattern::columns>(fk::nhwc(3, 3, 7, 4), 2);
 }
 
-TEST_CASE("HIP: the segments of tensors that lie anyhow have every element once") {
+TEST_CASE("HIP: segments of arbitrary strides cover every element once") {
     fk::Layout<4> const gaps{{{2, 3, 4, 5}}, {{200, 7, 40, 1}}};
     check_segments<Spatial, 1, Pattern::any>(fk::nchw(2, 3, 4, 5), 1);
     check_segments<Spatial, 1, Pattern::any>(gaps, 1);

@@ -24,7 +24,7 @@ struct Own {
 
 }  // namespace
 
-TEST_CASE("HIP: each schedule's kind is its entry's place, and it is printed as it is written") {
+TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it is written") {
     CHECK(facts_of<Gemm<64, 64, 8>>().kind == ScheduleKind::gemm);
     CHECK(facts_of<Own>().kind == ScheduleKind::gemm);
     CHECK(facts_of<NativeGemm<64, 64>>().kind == ScheduleKind::native_gemm);
@@ -62,7 +62,7 @@ TEST_CASE("HIP: a schedule has a time for the problems that it can implement on 
           "x's channel stride = 3136 is not 1: pass x channels-last, or use Planes");
 }
 
-TEST_CASE("HIP: an unmet condition is an error with the schedule, what was expected and what came") {
+TEST_CASE("HIP: an unmet condition is an error with the schedule, expected and given") {
     fk::Error const error = refuse_schedule("Plan<Conv<filter(3, 3)>>", "Halo",
                                             Unmet{"C", 96, Relation::at_most, 64, "use WarpSpecialized"});
     CHECK(std::string(error.what()) == "Plan<Conv<filter(3, 3)>>: Halo: C = 96 exceeds 64: use WarpSpecialized");

@@ -99,7 +99,7 @@ constexpr bool may_choose_planes() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of neighbouring channels run as by the whole choice", "", fk::half, float) {
+TEMPLATE_TEST_CASE("HIP: channels-last convolutions run as with all layouts compiled", "", fk::half, float) {
     fk::hip::Device device = gpu();
     for (auto const& [n, h, w, c, k] :
          {std::array{2, 5, 7, 16, 24}, {1, 6, 5, 13, 9}, {3, 9, 4, 64, 64}, {1, 5, 5, 1, 3}, {2, 5, 3, 3, 1}}) {
@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of neighbouring channels run as by the who
     }
 }
 
-TEST_CASE("HIP: a graph of calls on neighbouring channels") {
+TEST_CASE("HIP: a graph of channels-last calls") {
     using namespace fk::hip;
     Device device = gpu();
     auto const stream = Stream::non_blocking(device);
@@ -141,13 +141,13 @@ TEST_CASE("HIP: a graph of calls on neighbouring channels") {
     CHECK(hipGraphDestroy(graph) == hipSuccess);
 }
 
-TEST_CASE("planes of 16 bits are no candidates where channels neighbour") {
+TEST_CASE("Planes of 16 bits is no candidate for channels-last only") {
     STATIC_CHECK_FALSE(may_choose_planes<fk::half, Orders::channels_last>());
     STATIC_CHECK(may_choose_planes<float, Orders::channels_last>() == may_choose_planes<float, Orders::any>());
     STATIC_CHECK(may_choose_planes<fk::half, Orders::any>() == may_choose_planes<float, Orders::any>());
 }
 
-TEST_CASE("HIP: other plans of neighbouring channels run the kernels that they had") {
+TEST_CASE("HIP: other channels-last plans run the same kernels") {
     fk::hip::Device device = gpu();
     auto const x = filled<float>(device, fk::nhwc(3, 6, 8, 20), 2);
     Images<float> same(device, x.layout()), pooled(device, fk::nhwc(3, 3, 4, 20)), mean(device, fk::nhwc(3, 1, 1, 20));
@@ -165,7 +165,7 @@ TEST_CASE("HIP: other plans of neighbouring channels run the kernels that they h
     CHECK(have_one_kernel(device, fk::Plan<fk::Gemm>::bind({.weights = w}), a, product));
 }
 
-TEST_CASE("HIP: other orders than of neighbouring channels are refused") {
+TEST_CASE("HIP: channels_last() refuses other layouts") {
     fk::hip::Device device = gpu();
     Case<float> of(device, 2, 5, 7, 16, 24);
     auto const layer = of.layer();

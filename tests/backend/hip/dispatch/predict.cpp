@@ -48,7 +48,7 @@ unsigned parts_on(auto const& stream, FewTiles const& few, Floats& y) {
 
 }  // namespace
 
-TEST_CASE("HIP: a layer predicts its time, its bound and its schedule on a GPU that is not here") {
+TEST_CASE("HIP: a layer predicts time, bound and schedule for an absent GPU") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
     auto const at = [&](Architecture where, std::int64_t n, std::int64_t hw) {
@@ -88,7 +88,7 @@ TEST_CASE("HIP: a prediction is printed in words") {
     CHECK(words.find(std::string(" us, limited by ") + name_of(expected.bound)) != std::string::npos);
 }
 
-TEST_CASE("HIP: what is predicted is what runs") {
+TEST_CASE("HIP: the predicted schedule is the one that runs") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
     Floats y(device, few.y());
@@ -96,7 +96,7 @@ TEST_CASE("HIP: what is predicted is what runs") {
     CHECK(parts_on(device, few, y) == static_cast<unsigned>(expected.parts));
 }
 
-TEST_CASE("HIP: a table of measurements decides where it has the problem") {
+TEST_CASE("HIP: a tuned table overrides the model for its problems") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
     Floats y(device, few.y());
@@ -121,7 +121,7 @@ TEST_CASE("HIP: a table of measurements decides where it has the problem") {
     }
 }
 
-TEST_CASE("HIP: a table's factors correct the model's times of a kind") {
+TEST_CASE("HIP: a tuned table's factors scale the model per kind of schedule") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
     Floats y(device, few.y());
@@ -134,7 +134,7 @@ TEST_CASE("HIP: a table's factors correct the model's times of a kind") {
     CHECK(few.run(device.tuned(table), device) == expected);
 }
 
-TEST_CASE("HIP: problems are found by their keys") {
+TEST_CASE("HIP: a tuned table finds problems by key") {
     fk::hip::TunedKey const first{fk::DataType::float16, true, true, 1, 64, 7, 7, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     fk::hip::TunedProblem problems[5];
     for (int i = 0; i < 5; ++i) problems[i].key = first, problems[i].key.n = 2 * i + 1, problems[i].parts = i;

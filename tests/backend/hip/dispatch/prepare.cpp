@@ -8,12 +8,12 @@
 
 using namespace test;
 
-TEST_CASE("HIP: users' operators of every form know their place, in every layout") {
+TEST_CASE("HIP: users' operators of every form get their coordinate, in every layout") {
     fk::hip::Device device = gpu();
     for (bool const last : {true, false}) CHECK(wrong_outputs_of_user_operators(device, last) == 0);
 }
 
-TEST_CASE("HIP: users' operators load parameters of channels at a place") {
+TEST_CASE("HIP: users' operators load per-channel parameters at a coordinate") {
     fk::hip::Device device = gpu();
     for (bool const last : {true, false}) {
         CHECK(wrong_outputs_of_channel_loads<float>(device, last) == 0);
@@ -21,7 +21,7 @@ TEST_CASE("HIP: users' operators load parameters of channels at a place") {
     }
 }
 
-TEST_CASE("HIP: the same numbers come out of every run") {
+TEST_CASE("HIP: every run is bitwise identical") {
     fk::hip::Device device = gpu();
     auto const x = fk::random<float>(device, fk::nhwc(2, 13, 11, 37)),
                w = fk::random<float>(device, fk::krsc(70, 3, 3, 37), 2);

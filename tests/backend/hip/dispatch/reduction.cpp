@@ -8,7 +8,7 @@
 
 using namespace test;
 
-TEST_CASE("grid groups fit the device and what they share out") {
+TEST_CASE("grid groups fit the device and the reduction") {
     Random random(20261121);
     for (int i = 0; i < 2000; ++i) {
         std::int64_t const segments = random.range(1, 5000), blocks = random.range(1, 2000),
@@ -27,7 +27,7 @@ TEST_CASE("grid groups fit the device and what they share out") {
     }
 }
 
-TEST_CASE("blocks of a grid group wait for each other, and total what one block would") {
+TEST_CASE("CTAs of a grid group synchronize, and total the same values as one CTA") {
     fk::hip::Device device;
     auto const together = [] { return hip_on_cpu::calls("hipLaunchCooperativeKernel"); };
     for (oracle::Shape const& shape : {oracle::Shape{16, 2, 24, 24}, {5, 1, 55, 55}, {9, 3, 21, 23}})

@@ -18,7 +18,7 @@ TEST_CASE("HIP: batch norm of several slabs has the statistics of all images") {
     check_statistics<fk::half, 4>(lowered, "nhwc", "nhwc", {9, 8, 6, 6});
 }
 
-TEST_CASE("HIP: gradients of several slabs that total nothing have every element") {
+TEST_CASE("HIP: pointwise gradients of several slabs compute every element") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.steps = 100});
     using Layer = fk::Plan<fk::Activation<fk::Relu>>;
@@ -36,7 +36,7 @@ TEST_CASE("HIP: gradients of several slabs that total nothing have every element
     CHECK(lowered.slabs() >= 8);
 }
 
-TEST_CASE("HIP: gradients by the weights count pixels from the image that they begin in") {
+TEST_CASE("HIP: weight gradients count pixels from their first image") {
     fk::hip::Device device = gpu();
     LoweredLimits everywhere(device, {.pixels = 30});
     check_weight_gradients<float>(everywhere);

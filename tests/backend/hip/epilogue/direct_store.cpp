@@ -106,7 +106,7 @@ std::vector<float> expected_values(fk::Layout<4> layout, auto value) {
 
 }  // namespace
 
-TEST_CASE("HIP: sums of any atom reach y through the epilogue, each at its place") {
+TEST_CASE("HIP: StoreTile applies the epilogue and stores each accumulator of any atom at its coordinate") {
     fk::hip::Device device = gpu();
     CHECK(stored<Bias, Axis::pixel>(device, fk::nchw(n, k, p, q), fk::Activation<fk::Relu>::Args{}) ==
           expected_values(fk::nchw(n, k, p, q), activated));
@@ -114,7 +114,7 @@ TEST_CASE("HIP: sums of any atom reach y through the epilogue, each at its place
           expected_values(fk::nhwc(n, p, q, k), activated));
 }
 
-TEST_CASE("HIP: windows of sums of any atom are pooled") {
+TEST_CASE("HIP: StoreTile pools 2x2 windows of accumulators of any atom") {
     fk::hip::Device device = gpu();
     // Pixels are numbered window by window: number m is pixel m % 4 of window m / 4.
     auto const most = [](int image, int channel, int row, int column) {

@@ -3,7 +3,7 @@
 
 using namespace test;
 
-TEST_CASE("HIP: convolutions and their gradients by x of over 2^32 elements and 2^30 pixels are exact") {
+TEST_CASE("HIP: convolutions and data gradients of over 2^32 elements and 2^30 pixels are exact") {
     Buffers of;
     constexpr auto filter = fk::filter(3, 3).pad(1);
     for (fk::Layout<4> const& layout : layouts_of(of)) {

@@ -17,7 +17,7 @@ constexpr fk::hip::WeightCosts costs = fk::hip::NvidiaTuning::costs.weights;
 
 // Partial tiles of channels; a column of ones in the first column block of a tile and in the second; strides, dilations
 // and uneven padding; 13 channels, the last stored alone; pixels split over several CTAs, fewest in the last.
-TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are what the oracle computes", "", fk::half,
+TEMPLATE_TEST_CASE("HIP: weight gradients on sm_90a's matrix units agree with the oracle", "", fk::half,
                    (Types<fk::bfloat16, float>)) {
     fk::hip::Device device = sm90a_device();
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{3, 72, 7, 9}, 136, "nhwc", "nhwc", "nhwc"});
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
 
 // Three CTAs per cluster, with one column block or several, and two clusters; a tail of channels, and a column of ones.
 // The second run gets the workspace as the first has left it.
-TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights on matrix units", "",
+TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the oracle", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
                    (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>)) {
     using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights 
     }
 }
 
-TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as tiles do not fill the processors") {
+TEST_CASE("HIP: a weight gradient's pixels are split until tiles fill the processors") {
     using fk::hip::share_pixels, fk::hip::WeightProduct;
     constexpr std::size_t tile = 128 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
     auto const parts = [](WeightProduct const& of, std::size_t workspace_bytes, unsigned most_cluster = 8) {
@@ -73,7 +73,7 @@ TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as
     CHECK(parts({128, 2, 256, false}, states + 15 * tile) == std::pair(1u, 1u));
 }
 
-TEST_CASE("HIP: a tile whose sums are not promoted has no more pixels than its errors allow") {
+TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its error bound allows") {
     using Tile = BulkWeights<192, 128, 64, 5>;
     static_assert(!Tile::promotes);
     fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
@@ -82,7 +82,7 @@ TEST_CASE("HIP: a tile whose sums are not promoted has no more pixels than its e
     CHECK(shared.parts.count() * Tile::unpromoted_pixels >= 100000);
 }
 
-TEST_CASE("HIP: as many clusters are reckoned with as a GPU has room for") {
+TEST_CASE("HIP: clusters_at_once is the number of resident clusters") {
     constexpr auto at_once = fk::hip::clusters_at_once;
     static_assert(at_once(132, 1) == 132 && at_once(132, 2) == 66 && at_once(132, 4) == 31 && at_once(132, 8) == 15);
     static_assert(at_once(4, 4) == 1 && at_once(4, 8) == 0);

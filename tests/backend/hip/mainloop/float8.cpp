@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units a
                run_conv<Scheduled, Types<fk::e4m3, fk::half>, fk::dynamic, fk::Residual, fk::Bias>, scheduled);
 }
 
-TEST_CASE("HIP: the largest magnitude of what matrix units compute") {
+TEST_CASE("HIP: Amax after convolutions on matrix units") {
     fk::hip::Device device = sm90a_device();
     check_amax<fk::e4m3, fk::e4m3>(device, "nhwc", {2, 16, 7, 9}, 144, 0);
     check_amax<fk::half, fk::half>(device, "nhwc", {2, 16, 7, 9}, 24, 0);
@@ -55,7 +55,7 @@ TEST_CASE("HIP: the largest magnitude of what matrix units compute") {
 // at zero, M, |c| and P are at most A, the sum of the k-tile's magnitudes: 4 (33 + 2) 2^-13 A. For values of one sign,
 // the A of all k-tiles add up to the result; each of the 32 float additions of k-tiles adds an error of at most 2^-24
 // of it. Without promotion, c would be the whole sum, and each product would lose everything below 2^-13 of it.
-TEST_CASE("HIP: long sums of 8-bit floats of one sign keep within the bound of their steps") {
+TEST_CASE("HIP: long FP8 sums of one sign stay within the promotion error bound") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<WarpSpecialized<64, 128, 3>>();
     constexpr std::int64_t rows = 4, columns = 16, k = 4096;

@@ -22,18 +22,18 @@ static_assert(
 
 }  // namespace
 
-TEST_CASE("HIP: convolutions of planes of floats, which are split, are exact on sm_90a's matrix units") {
+TEST_CASE("HIP: bf16x6 Planes convolutions of floats are exact on sm_90a's matrix units") {
     check_planes<float, Planes<240, 1>>("float", 1, 3);
     check_planes<float, Planes<56, 4>>("float", 0, 3);
 }
 
-TEST_CASE("HIP: so are those of floats with channels last, which are split as they lie") {
+TEST_CASE("HIP: bf16x6 Planes convolutions of channels-last floats are exact on sm_90a") {
     check_planes<float, Planes<240, 1>>("float", 2, 3, true);
     check_planes<float, Planes<56, 4>>("float", 0, 4, true);
 }
 
 /// Real numbers: errors must be within the bound of a chain of float additions.
-TEST_CASE("HIP: planes of floats are convolved at a float's accuracy") {
+TEST_CASE("HIP: bf16x6 Planes convolutions have float accuracy") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Planes<240, 1>>();
     for (char const* sizes :

@@ -21,7 +21,7 @@ using PerActivation = fk::BatchNormInference<fk::PerActivation>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of few channels that share a halo are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_TEST_CASE("HIP: Halo convolutions of few channels are exact", "", fk::half, fk::bfloat16) {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();
     using Scheduled = decltype(halo);
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels that share a halo are exac
                halo);
 }
 
-TEMPLATE_TEST_CASE("HIP: so are those of 8 bits", "", fk::int8, fk::e4m3, fk::e5m2) {
+TEMPLATE_TEST_CASE("HIP: Halo convolutions of 8-bit elements are exact", "", fk::int8, fk::e4m3, fk::e5m2) {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<240>>();
     using Scheduled = decltype(halo);
@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("HIP: so are those of 8 bits", "", fk::int8, fk::e4m3, fk::e5
 }
 
 // Channels of x or y that do not fill the filters' tile, taps in reverse, and padding wider than the taps reach.
-TEST_CASE("HIP: transposed convolutions of stride 1 that share a halo are exact") {
+TEST_CASE("HIP: Halo transposed convolutions of stride 1 are exact") {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(halo, {2, 64, 11, 55}, 40);
@@ -80,14 +80,14 @@ TEST_CASE("HIP: transposed convolutions of stride 1 that share a halo are exact"
     check_transposed<fk::bfloat16, fk::filter(3, 1), false, ChannelsLastLayouts>(halo, {3, 56, 7, 20}, 16);
 }
 
-TEST_CASE("HIP: a gradient goes back through an activation as a halo's tile leaves") {
+TEST_CASE("HIP: ActivationSlope is fused into Halo's epilogue") {
     using Plan = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1)>, fk::ActivationSlope<fk::Relu>>;
     static_assert(fusekit::hip::reads_in_bulk<Plan, fk::half, fk::half>);
     fk::hip::Device device = sm90a_device();
     check_slope_after_transposed(device, device.with<Halo<>>(), {2, 56, 9, 7}, 40);
 }
 
-TEST_CASE("HIP: of 8 bits, results of 16 take the place of a halo") {
+TEST_CASE("HIP: Halo of 8-bit elements stages 16-bit results in the halo's stage") {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<240>>();
     using Scheduled = decltype(halo);
@@ -100,7 +100,7 @@ TEST_CASE("HIP: of 8 bits, results of 16 take the place of a halo") {
     }
 }
 
-TEST_CASE("HIP: the largest magnitude of what a halo's tiles compute, whose rows have gaps between them") {
+TEST_CASE("HIP: Amax after Halo ignores the gaps between rows") {
     fk::hip::Device device = sm90a_device();
     auto bytes = device.with<Halo<240>>();
     check_amax<fk::e4m3, fk::e4m3>(bytes, "nhwc", {2, 16, 7, 9}, 32, 0);
@@ -108,7 +108,7 @@ TEST_CASE("HIP: the largest magnitude of what a halo's tiles compute, whose rows
     check_amax<fk::half, fk::half>(halves, "nhwc", {2, 16, 7, 9}, 24, 0);
 }
 
-TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its products read") {
+TEST_CASE("HIP: a Halo tile has whole rows, and its stages hold every pixel that MMAs read") {
     HaloShape<232> const shape(55, 55, fk::filter(3, 3).pad(1));
     CHECK(shape.pitch == 57);
     CHECK(shape.rows == 4);
@@ -126,7 +126,7 @@ TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its prod
     CHECK(halves_of_bytes.stage_bytes() >= 240 * 128);
 }
 
-TEST_CASE("HIP: a convolution that no halo suits is refused to the schedule, and y is as it was") {
+TEST_CASE("HIP: Halo refuses unsupported convolutions and leaves y untouched") {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();
     auto const w = fk::random<fk::half>(device, fk::krsc(8, 3, 3, 72), 1),

@@ -9,8 +9,8 @@
 
 using namespace test;
 
-TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units of each target", "", fk::half,
-                   fk::bfloat16, float) {
+TEMPLATE_TEST_CASE("HIP: weight gradients are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
+                   float) {
     fk::hip::Device device = native();
     using Atom = typename fk::hip::WeightGradientAtom<TestType>::Type;
     CHECK(std::is_same_v<decltype(Atom::Stage::x), fk::hip::RowTile<TestType, Atom::tile_m, 64>> == has_unit<TestType>);
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
         device, {{2, 8, 12, 19}, 5, "nchw", "nchw", "nchw"});
 }
 
-TEST_CASE("HIP: long sums of a gradient by the weights are exact on each target, in one part and in several") {
+TEST_CASE("HIP: long sums of weight gradients are exact on each target, with and without split-K") {
     using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
     fk::hip::Device device = native();
     char const* const order = GENERATE("nhwc", "nchw");

@@ -26,17 +26,17 @@ static_assert(!fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Gemm, fk::Bias
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exact", "", (Planes<240, 1>),
+TEMPLATE_TEST_CASE("HIP: Planes convolutions on sm_90a's matrix units are exact", "", (Planes<240, 1>),
                    (Planes<64, 2>)) {
     check_planes<fk::half, TestType>("half");
 }
 
-TEMPLATE_TEST_CASE("HIP: so are those whose channels of x the blocks of a cluster share", "",
-                   (Split<Planes<240, 1>, 2>), (Split<Planes<64, 2>, 4>)) {
+TEMPLATE_TEST_CASE("HIP: Planes convolutions with split-K over a cluster are exact", "", (Split<Planes<240, 1>, 2>),
+                   (Split<Planes<64, 2>, 4>)) {
     check_planes<fk::half, TestType>("half");
 }
 
-TEST_CASE("HIP: so are those of bfloat16 planes") { check_planes<fk::bfloat16, Planes<64, 2>>("bfloat16"); }
+TEST_CASE("HIP: Planes convolutions of bfloat16 are exact") { check_planes<fk::bfloat16, Planes<64, 2>>("bfloat16"); }
 
 namespace {
 
@@ -53,7 +53,7 @@ std::vector<float> run_nchw(fk::hip::Device& device, auto& scheduled, auto const
 
 }  // namespace
 
-TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does") {
+TEST_CASE("HIP: the default schedule for NCHW agrees with SIMT arithmetic") {
     fk::hip::Device device = sm90a_device();
     auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
     std::vector<float> few;
@@ -83,7 +83,7 @@ TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does
     CHECK(run_nchw(device, short_parts, single, x, y) == of_single);
 }
 
-TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pixels that begin at multiples of 8") {
+TEST_CASE("HIP: Planes tiles have whole images, as many rows as fit, or pixels from multiples of 8") {
     using Tiles = fusekit::hip::PlaneTiles<240, fk::half>;
     Tiles const whole(14, 14, 14, 14, fk::filter(3, 3).pad(1));
     CHECK(whole.pitch == 15);  // one column of padding is after a row and before the next
@@ -125,7 +125,7 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     CHECK(fusekit::hip::PlaneTiles<56, float>(7, 7, 7, 7, fk::filter(3, 3).pad(1)).whole());
 }
 
-TEST_CASE("HIP: planes that the schedule does not read are refused, and run without") {
+TEST_CASE("HIP: Planes refuses unsupported x, which runs with other schedules") {
     fk::hip::Device device = sm90a_device();
     auto planes = device.with<Planes<>>();
     auto const layer_of = [&](auto const& w) { return fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w}); };

@@ -33,7 +33,7 @@ float total_of(fk::hip::Device& device, unsigned count, float first) {
 
 }  // namespace
 
-TEST_CASE("HIP: a pool's total has every value once, and small ones beside large") {
+TEST_CASE("HIP: a pool's total has every value once, small ones beside large") {
     fk::hip::Device device = gpu();
     for (unsigned const count : {1u, 255u, 256u, 257u, 65535u, 65536u, 65537u, 200000u})
         CHECK(total_of<fk::GlobalAverage>(device, count, 1) == static_cast<float>(count));

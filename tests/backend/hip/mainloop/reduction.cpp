@@ -55,7 +55,7 @@ void check_batch_norm(fk::hip::Device& device, fk::Layout<4> const& layout, std:
 
 }  // namespace
 
-TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not drift") {
+TEST_CASE("HIP: sums of many values per thread, and gradients, do not lose accuracy") {
     fk::hip::Device device = gpu();
     // CTAs so small and few that a thread adds at least 8192 values to a total.
     using Planes = fk::hip::Reduction<64, 16, 2, 1>;
@@ -68,7 +68,7 @@ TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not dri
     }
 }
 
-TEST_CASE("HIP: a global average of millions of values does not drift") {
+TEST_CASE("HIP: a global average of millions of values does not lose accuracy") {
     fk::hip::Device device = gpu();
     for (fk::Layout<4> const& layout : {fk::nchw(1, 1, 1024 / emulated_part, 1025),
                                         fk::nhwc(1, 500000 / emulated_part, 1, 2),

@@ -102,12 +102,12 @@ void check_sizes(Scheduled& parted, std::string const& type) {
 
 }  // namespace
 
-TEST_CASE("HIP: tiles whose GemmK blocks share are right in every layout, at every size") {
+TEST_CASE("HIP: split-K agrees with the oracle in every layout and size") {
     fk::hip::Device device = gpu();
     with_parts<Parted>(device, [](auto& parted, int) { check_sizes<float>(parted, "float"); });
 }
 
-TEST_CASE("HIP: so are those of matrix units, on sm_90a") {
+TEST_CASE("HIP: split-K on sm_90a's matrix units agrees with the oracle") {
     fk::hip::Device device = sm90a_device();
     with_parts<MatrixParted>(device, [](auto& parted, int) { check_sizes<fk::half>(parted, "half"); });
     auto wide = device.with<fk::hip::Split<fk::hip::MatrixGemm<128, 64, 2>, 4>>();
@@ -117,7 +117,7 @@ TEST_CASE("HIP: so are those of matrix units, on sm_90a") {
     check_product<fk::half, 3, decltype(wide), fk::BatchedGemm>(wide, {2, 70, 66, 264, "bmk", "bmk", "bmk", "bmk"});
 }
 
-TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
+TEST_CASE("HIP: split-K of Gemm and BatchedGemm agrees with the oracle") {
     fk::hip::Device device = gpu();
     auto parted = device.with<Parted<4>>();
     check_product<float, 2>(parted, {0, 37, 70, 300, "mk", "mk", "mk", "mk"});
@@ -126,7 +126,7 @@ TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
     check_product<float, 3, decltype(parted), fk::BatchedGemm>(parted, {3, 70, 20, 300, "bmk", "bmk", "bmk", "bmk"});
 }
 
-TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what stands before a Conv") {
+TEST_CASE("HIP: split-K agrees with the oracle with a prologue and with Pool") {
     fk::hip::Device device = gpu();
     using Pooled = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Relu, fk::Pool<fk::Max, 2, 2>>;
     using After = fk::Plan<Norm, Relu, fk::Conv<fk::filter(3, 3).pad(1)>>;
@@ -153,7 +153,7 @@ TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what
     }
 }
 
-TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, whatever lies in it") {
+TEST_CASE("HIP: split-K resets its workspace for the next run") {
     fk::hip::Device device = gpu();
     OneTile const product(device);
     std::vector<float> const expected = product.unsplit();
@@ -183,7 +183,7 @@ TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, 
     });
 }
 
-TEST_CASE("HIP: a product of reals that blocks share has the same bits in each run") {
+TEST_CASE("HIP: split-K is bitwise identical in each run") {
     fk::hip::Device device = gpu();
     auto const x = fk::random<float>(device, fk::nchw(1, 96, 9, 8)),
                w = fk::random<float>(device, fk::kcrs(70, 96, 3, 3));
@@ -199,7 +199,7 @@ TEST_CASE("HIP: a product of reals that blocks share has the same bits in each r
     }
 }
 
-TEST_CASE("HIP: the library shares tiles where its table says so, and a schedule of the caller's none") {
+TEST_CASE("HIP: split-K is chosen by the table, and never for a schedule named by the caller") {
     fk::hip::Device device = gpu();
     auto const parts_on = [](auto const& stream, OneTile const& product, Floats& y) {
         auto const launch = stream.prepare(product.layer(), OneTile::Plan::collapse(product.x.const_view()),
@@ -229,7 +229,7 @@ TEST_CASE("HIP: the library shares tiles where its table says so, and a schedule
     CHECK(same_bits(numbers(y), expected));
 }
 
-TEST_CASE("HIP: a caller's schedule has as many parts as it says") {
+TEST_CASE("HIP: a Split schedule named by the caller has its number of splits") {
     fk::hip::Device device = gpu();
     OneTile const product(device);
     Floats y = product.output();
@@ -244,7 +244,7 @@ TEST_CASE("HIP: a caller's schedule has as many parts as it says") {
     CHECK(parts_on(device.with<Parted<8>>()) == 8);
 }
 
-TEST_CASE("HIP: the library shares tiles on matrix units where bulk copies do not take them") {
+TEST_CASE("HIP: split-K on matrix units is chosen for tensors that TMA cannot load") {
     fk::hip::Device device = sm90a_device();
     using Halves = fk::Tensor<fk::half, fk::hip::Device>;
     using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
@@ -259,7 +259,7 @@ TEST_CASE("HIP: the library shares tiles on matrix units where bulk copies do no
     }
 }
 
-TEST_CASE("HIP: a product that matrix units share has the same bits in each run") {
+TEST_CASE("HIP: split-K on matrix units is bitwise identical in each run") {
     fk::hip::Device device = sm90a_device();
     auto const x = fk::random<fk::half>(device, fk::nchw(1, 96, 9, 8)),
                w = fk::random<fk::half>(device, fk::kcrs(70, 96, 3, 3));

@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units a
                run_conv<Scheduled, TestType, fk::dynamic, fk::Residual, fk::Residual>, stem);
 }
 
-TEST_CASE("HIP: operators store what a tile of few channels has of y, and nothing beside it") {
+TEST_CASE("HIP: Stem's epilogue stores only in-bounds elements of y") {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     check_stored_conv<fk::half, fk::half>(
@@ -59,7 +59,7 @@ TEST_CASE("HIP: operators store what a tile of few channels has of y, and nothin
         {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .u = 2, .v = 2});
 }
 
-TEST_CASE("HIP: what of x no window of few channels sees is not multiplied, by zeros either") {
+TEST_CASE("HIP: Stem does not multiply elements of x outside all windows, not even by zero") {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     fk::Tensor<fk::half, fk::hip::Device> w(device, fk::krsc(8, 3, 3, 1)), x(device, fk::nhwc(1, 3, 16, 1));
@@ -79,7 +79,7 @@ TEST_CASE("HIP: what of x no window of few channels sees is not multiplied, by z
     }
 }
 
-TEST_CASE("HIP: the library chooses the schedule of few channels, whatever weights' layout and y's gaps") {
+TEST_CASE("HIP: Stem is chosen for any layout of weights and gaps in y") {
     fk::hip::Device device = sm90a_device();
     using Plan = fk::Plan<fk::Conv<fk::filter(7, 7).stride(2).pad(3)>>;
     auto const x = fk::random<fk::half>(device, fk::nhwc(2, 14, 16, 3), 2);
@@ -104,7 +104,7 @@ TEST_CASE("HIP: the library chooses the schedule of few channels, whatever weigh
                    run_conv<fk::hip::Device, fk::half, fk::filter(7, 7).stride(2).pad(3)>, device);
 }
 
-TEST_CASE("HIP: a tile of a convolution of few channels is as wide as leaves few pixels empty") {
+TEST_CASE("HIP: Stem's tile width leaves few pixels out of bounds") {
     using fk::Index;
     StemShape const shape = StemShape::of(Index<4>{{64, 64, 112, 112}}, 3, fk::filter(7, 7).stride(2).pad(3), 12288);
     CHECK(shape.columns() == 16);
@@ -118,7 +118,7 @@ TEST_CASE("HIP: a tile of a convolution of few channels is as wide as leaves few
     CHECK(StemShape::of({{1, 64, 16, 16}}, 11, fk::filter(3, 3), 12288).panels == 0);
 }
 
-TEST_CASE("HIP: a convolution of x whose rows lie otherwise is refused to the schedule, and y is as it was") {
+TEST_CASE("HIP: Stem refuses x of other strides and leaves y untouched") {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     auto const w = fk::random<fk::half>(device, fk::krsc(8, 3, 3, 3), 1),

@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
     check_schedule<fk::half, TestType>("half");
 }
 
-TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64, 2>),
+TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's matrix units are exact", "", (WarpSpecialized<64, 64, 2>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact
                scheduled);
 }
 
-TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmetic does") {
+TEST_CASE("HIP: int8 on matrix units stores half and bfloat16 like SIMT arithmetic") {
     fk::hip::Device device = sm90a_device();
     auto wide = device.with<WarpSpecialized<64, 128, 3>>();
     auto narrow = device.with<WarpSpecialized<192, 64, 8>>();
@@ -149,7 +149,7 @@ TEST_CASE(
     for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got[i].value == expected[i].value);
 }
 
-TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {
+TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and run with others") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
     auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 1), {1, 2}),
@@ -187,7 +187,7 @@ fk::Tensor<fk::half, fk::hip::Device> filled(fk::hip::Device& device, fk::Layout
 
 }  // namespace
 
-TEST_CASE("HIP: a prepared run on matrix units takes other tensors of its layouts") {
+TEST_CASE("HIP: a prepared run on matrix units accepts other tensors of its layouts") {
     fk::hip::Device device = sm90a_device();
     auto const w = filled(device, fk::krsc(8, 1, 1, 8), 1);
     auto const layout = fk::nhwc(1, 3, 5, 8);
@@ -203,7 +203,7 @@ TEST_CASE("HIP: a prepared run on matrix units takes other tensors of its layout
     }
 }
 
-TEST_CASE("HIP: a run on matrix units borrows as much where addresses stand in for memory") {
+TEST_CASE("HIP: workspace is the same for stand-in addresses as for memory") {
     fk::hip::Device device = sm90a_device();
     auto const layout = fk::nhwc(2, 14, 14, 64);
     auto const w = filled(device, fk::krsc(64, 3, 3, 64), 1), x = filled(device, layout, 1);
@@ -233,7 +233,7 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix 
     check_transposed<fk::bfloat16, fk::filter(1, 1), false, ChannelsLastLayouts>(scheduled, {3, 200, 5, 11}, 40);
 }
 
-TEST_CASE("HIP: a gradient goes back through an activation as it leaves a transposed convolution") {
+TEST_CASE("HIP: ActivationSlope is fused into a transposed convolution's epilogue") {
     using Plan = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1)>, fk::ActivationSlope<fk::Relu>>;
     static_assert(fusekit::hip::reads_in_bulk<Plan, fk::half, fk::half>);
     fk::hip::Device device = sm90a_device();

@@ -9,13 +9,12 @@
 
 using namespace test;
 
-TEMPLATE_TEST_CASE("HIP: gradients by the weights are what the oracle computes", "", float, fk::bfloat16,
-                   (Types<fk::half, float>)) {
+TEMPLATE_TEST_CASE("HIP: weight gradients agree with the oracle", "", float, fk::bfloat16, (Types<fk::half, float>)) {
     fk::hip::Device device = gpu();
     check_weight_gradients<TestType>(device);
 }
 
-TEST_CASE("HIP: the gradient of a bias is had without that of the weights") {
+TEST_CASE("HIP: a bias gradient is computed without weight gradients") {
     fk::hip::Device device = gpu();
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 3));
     auto const dy =
@@ -28,7 +27,7 @@ TEST_CASE("HIP: the gradient of a bias is had without that of the weights") {
     CHECK(sums[1] == 10);
 }
 
-TEST_CASE("HIP: products with a gradient by the weights are those with the gradient by y") {
+TEST_CASE("HIP: weight gradients are the adjoint: <dw, w> equals <dy, conv(x, w)>") {
     fk::hip::Device device = gpu();
     check_adjoint(device);
 }

@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("HIP: weight gradients of few channels in packets are exact",
                                                                 {{1, 16, 4, 5, 3}, 56, "ndhwc", "ndhwc", "ndhwc"});
 }
 
-TEST_CASE("HIP: weight gradients of 4097 pixels are exact with workspace for 0, 2 and 5 parts") {
+TEST_CASE("HIP: weight gradients of 4097 pixels are exact with workspace for 0, 2 and 5 splits") {
     fk::hip::Device device = native();
     Gradient<fk::half> of(device, {1, 24, 17, 241}, 40, GENERATE("nhwc", "nchw"));
     auto const expected =

@@ -10,7 +10,7 @@
 
 using namespace test;
 
-TEST_CASE("HIP: windows of a filter are pooled in every layout and type, one output a thread or a packet of channels") {
+TEST_CASE("HIP: Pool with a filter, one output per thread or a packet of channels, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pooled_filters(device);
 }

@@ -37,14 +37,14 @@ TEMPLATE_TEST_CASE("HIP: convolutions of float are as exact as a float on sm_90a
     check_reals<TestType>();
 }
 
-TEST_CASE("HIP: where floats are split, sums with infinite factors are no numbers, and all others what they are") {
+TEST_CASE("HIP: bf16x6: infinite factors give NaN, and other sums are unaffected") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<MatrixGemm<128, 64, 1>>();
     check_infinite_values<float, fk::Products<fk::bfloat16x3>>(scheduled, true);
 }
 
 #if defined(HIP_ON_CPU)  // on GPU builds these functions are __device__ only
-TEST_CASE("HIP: floats are three bfloat16 each, exactly") {
+TEST_CASE("HIP: bf16x6 splits a float into three bfloat16 terms exactly") {
     fk::hip::Bf16x3Tile<8> tile;
     std::uint32_t bits = 1;
     for (int i = 0; i < 4000; ++i) {
@@ -65,7 +65,7 @@ TEST_CASE("HIP: floats are three bfloat16 each, exactly") {
 }
 #endif
 
-TEST_CASE("HIP: the library splits floats of short products where the user wants it, and never where not") {
+TEST_CASE("HIP: the default choice uses bf16x6 for short GemmK only on request") {
     fk::hip::Device device = sm90a_device();
     auto const x = fk::random<float>(device, fk::row_major(40, 70)),
                w = fk::random<float>(device, fk::row_major(24, 70), 2);
@@ -82,7 +82,7 @@ TEST_CASE("HIP: the library splits floats of short products where the user wants
     CHECK(bits(Plain::bind({.weights = w})(device, x)) != split);
 }
 
-TEST_CASE("HIP: the library multiplies floats of long products on matrix units") {
+TEST_CASE("HIP: the default choice multiplies floats with long GemmK on matrix units") {
     fk::hip::Device device = sm90a_device();
     auto matrix = device.with<fk::hip::Planes<240, 1>>();
     auto const w = fk::random<float>(device, fk::krsc(128, 3, 3, 64), 2);

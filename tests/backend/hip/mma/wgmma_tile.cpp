@@ -16,7 +16,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of any layout are exact on sm_90a's matrix
     check_matrix_schedule<fk::half, TestType>("half");
 }
 
-TEST_CASE("HIP: products of matrices with weights of their own are exact on sm_90a's matrix units") {
+TEST_CASE("HIP: BatchedGemm is exact on sm_90a's matrix units") {
     fk::hip::Device device = sm90a_device();
     check_batched_products<fk::half>(device);
     check_batched_products<fk::bfloat16>(device);
@@ -29,6 +29,6 @@ TEST_CASE("HIP: transposed convolutions are exact on sm_90a's matrix units") {
     check_transposed<fk::bfloat16, fk::filter(4, 4).pad(1).stride(2), true>(units, {1, 72, 8, 6}, 70);
 }
 
-TEST_CASE("HIP: so are those of bfloat16, of any layout") {
+TEST_CASE("HIP: convolutions of bfloat16 in any layout are exact on sm_90a's matrix units") {
     check_matrix_schedule<fk::bfloat16, MatrixGemm<128, 64, 2>>("bfloat16");
 }

@@ -47,7 +47,7 @@ bool says(std::string const& text, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("HIP: a device knows what it is") {
+TEST_CASE("HIP: a device reports its name, architecture and processors") {
     fk::hip::Device device = gpu();
     CHECK(device.index() == 0);
     CHECK(device.processors() >= 1);
@@ -69,7 +69,7 @@ TEST_CASE("HIP: an index beyond the last device is refused") {
     CHECK(works(device));
 }
 
-TEST_CASE("HIP: a device that has moved takes its stream along, and leaves its tensors valid") {
+TEST_CASE("HIP: moving a device moves its stream and keeps its tensors valid") {
     fk::hip::Device first = gpu();
     auto const x = fk::tensor<float>(first, fk::nchw(1, 1, 1, 2), {-5, 6});
     auto const stream = first.stream();
@@ -83,7 +83,7 @@ TEST_CASE("HIP: a device that has moved takes its stream along, and leaves its t
     CHECK(works(third));
 }
 
-TEST_CASE("HIP: a run is in order with the default stream's work, which an application copies and computes on") {
+TEST_CASE("HIP: a run is ordered after the default stream's earlier work") {
     fk::hip::Device device = gpu();
     auto const layout = fk::nchw(1, 1, 256, 256);
     std::size_t const bytes = static_cast<std::size_t>(layout.size()) * sizeof(float);
@@ -96,7 +96,7 @@ TEST_CASE("HIP: a run is in order with the default stream's work, which an appli
     CHECK(right == layout.size());
 }
 
-TEST_CASE("HIP: a non-blocking device is one by name, and its work is done when it is waited for") {
+TEST_CASE("HIP: a non-blocking device completes its work at synchronization") {
     fk::hip::Device const ordered = gpu();
     fk::hip::Device device = fk::hip::Device::non_blocking();
     unsigned flags = ~0u;
@@ -113,7 +113,7 @@ TEST_CASE("HIP: a non-blocking device is one by name, and its work is done when 
     CHECK(fk::hip::Device::non_blocking(fk::hip::device_count() - 1).index() == fk::hip::device_count() - 1);
 }
 
-TEST_CASE("HIP: a borrowed stream is used, and left as it was") {
+TEST_CASE("HIP: a borrowed stream is used and not destroyed") {
     {
         fk::hip::Device const any = gpu();
     }
@@ -133,7 +133,7 @@ TEST_CASE("HIP: a borrowed stream is used, and left as it was") {
     CHECK(hipStreamDestroy(stream) == hipSuccess);
 }
 
-TEST_CASE("HIP: memory that is not there is refused, and the device works on") {
+TEST_CASE("HIP: a failed allocation is refused, and the device remains usable") {
     fk::hip::Device device = gpu();
     std::string const text = refusal([&] { device.allocate(std::size_t{1} << 50); });
     says(text, "hipMalloc");
@@ -190,7 +190,7 @@ TEST_CASE("HIP: memory of another device is refused, and the output left untouch
     CHECK(numbers(there) == std::vector<float>{1, 2});
 }
 
-TEST_CASE("HIP: a call leaves the thread's current device as it was") {
+TEST_CASE("HIP: a call restores the thread's current device") {
     fk::hip::Device second = gpu(1);
     for (int const current : {1, 0}) {
         REQUIRE(hipSetDevice(current) == hipSuccess);
@@ -203,7 +203,7 @@ TEST_CASE("HIP: a call leaves the thread's current device as it was") {
     }
 }
 
-TEST_CASE("HIP: a call is not blamed for an error that the program left behind") {
+TEST_CASE("HIP: a call ignores the program's earlier last error") {
     fk::hip::Device device = gpu();
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-3});
     CHECK(hipSetDevice(1000) == hipErrorInvalidDevice);

@@ -15,7 +15,7 @@ using Conv = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Activation<fk::Abs>>;
 
 }  // namespace
 
-TEST_CASE("no device is refused in HIP's words, and none is counted") {
+TEST_CASE("without a device, Device is refused with HIP's message and the device count is 0") {
     hip_on_cpu::set_devices(0);
     CHECK(fk::hip::device_count() == 0);
     CHECK(refusal([] { fk::hip::Device device; }) ==
@@ -38,7 +38,7 @@ TEST_CASE("a driver that is too old is refused with both versions") {
     CHECK(hipGetLastError() == hipSuccess);
 }
 
-TEST_CASE("each call that can fail is named, leaves nothing behind, and the next works") {
+TEST_CASE("a failing HIP call is named in the error, leaks nothing, and the next call succeeds") {
     long const objects = hip_on_cpu::live_objects();
     {
         fk::hip::Device device;
@@ -84,7 +84,7 @@ TEST_CASE("each call that can fail is named, leaves nothing behind, and the next
     CHECK(hip_on_cpu::live_objects() == objects);
 }
 
-TEST_CASE("a program without code for the device is told to compile for it") {
+TEST_CASE("a device without compiled code is refused with the architecture to compile for") {
     fk::hip::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-1});
     fail_next("hipLaunchKernel", hipErrorNoBinaryForGpu);
@@ -93,7 +93,7 @@ TEST_CASE("a program without code for the device is told to compile for it") {
     CHECK(text.find("compile for it") != text.npos);
 }
 
-TEST_CASE("an error keeps HIP's code, and is returned where nothing may be thrown") {
+TEST_CASE("an error keeps HIP's code, and is returned without exceptions") {
     fk::hip::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-1});
     auto y = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {7});
@@ -125,7 +125,7 @@ TEST_CASE("an error keeps HIP's code, and is returned where nothing may be throw
     CHECK(fk::Refusal(fk::Error("plan", "operator", "argument", "expected", "given"))->code == 0);
 }
 
-TEST_CASE("what an earlier kernel did is not blamed on the plan that finds out") {
+TEST_CASE("an earlier kernel's error is not attributed to the plan that observes it") {
     fk::hip::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-1});
     fail_next("hipLaunchKernel", hipErrorIllegalAddress);
@@ -133,7 +133,7 @@ TEST_CASE("what an earlier kernel did is not blamed on the plan that finds out")
     CHECK(works(device));
 }
 
-TEST_CASE("while a device is broken every call says so, and destructors do not throw") {
+TEST_CASE("after a sticky device error every call reports it, and destructors do not throw") {
     long const objects = hip_on_cpu::live_objects();
     {
         fk::hip::Device device;

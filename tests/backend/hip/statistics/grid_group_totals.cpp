@@ -78,7 +78,7 @@ void check_merging(unsigned columns, unsigned group_size) {
 
 }  // namespace
 
-TEST_CASE("HIP: a grid group's totals are those of all its blocks") {
+TEST_CASE("HIP: a grid group reduces the totals of all of its CTAs") {
     for (unsigned const group_size : {1u, 2u, 7u, 40u}) {
         check_merging<1>(1, group_size);
         check_merging<1>(64, group_size);

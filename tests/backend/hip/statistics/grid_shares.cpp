@@ -40,7 +40,7 @@ struct SumInShares : BlockOf<32> {
 }  // namespace
 
 // Includes grids with more CTAs than are co-resident: late CTAs take the shares that early ones left.
-TEST_CASE("HIP: blocks of a grid take each share once, and leave the workspace as it was") {
+TEST_CASE("HIP: GridShares assigns each share once and resets the workspace") {
     fk::hip::Device device = sm90a_device();
     Array<unsigned> const workspace(device, 2 * sizeof(fk::hip::GridGroup::State) / sizeof(unsigned), 0);
     CHECK(GridShares::workspace_bytes == workspace.values().size() * sizeof(unsigned));

@@ -92,7 +92,7 @@ struct PutsAnything : BlockOf<32> {
 
 }  // namespace
 
-TEST_CASE("HIP: any total is there once it has been put") {
+TEST_CASE("HIP: ChannelTotalsView returns any total after put()") {
     fk::hip::Device device = sm90a_device();
     Array<unsigned> const scratch(device, 2 * 3 * 3, 0xffffffff), words(device, 6, 0);
     run_blocks<PutsAnything>(device, {scratch.data(), words.data()});
@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are
 
 // Covers one pixel; images smaller than the 64 pixels per total in scratch; a last tile with fewer rows; CTAs with
 // tiles for only one warpgroup, and with several for each.
-TEST_CASE("HIP: statistics of convolutions that share a halo are within their bounds") {
+TEST_CASE("HIP: statistics of convolutions with the Halo schedule are within their bounds") {
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Halo<>>();

@@ -42,7 +42,7 @@ struct AddParts : BlockOf<128> {
 
 }  // namespace
 
-TEST_CASE("HIP: parts are merged in pairs of the same size, each into the total that ends with it") {
+TEST_CASE("HIP: PairwiseTotals merges partial totals of equal size, like a binary counter") {
     fk::hip::Device device = gpu();
     STATIC_REQUIRE(fk::hip::most_parts(AddParts::threads) >= parts);
     Array<Range> const after(device, parts * width * count, {-2, -2});
@@ -60,7 +60,7 @@ TEST_CASE("HIP: parts are merged in pairs of the same size, each into the total 
     CHECK(wrong == 0);
 }
 
-TEST_CASE("HIP: a block of more threads has room for more parts") {
+TEST_CASE("HIP: shared memory holds more partial totals for more threads") {
     CHECK(fk::hip::most_parts(64) == 1 << 5);  // 48 elements of a row; a level takes 8
     CHECK(fk::hip::most_parts(256) == 1 << 23);
 }

@@ -74,7 +74,7 @@ void check_totals(unsigned tiles, unsigned group_size, std::int64_t k) {
 
 }  // namespace
 
-TEST_CASE("HIP: the totals of tiles are merged, each once, and leave what they borrowed as it was") {
+TEST_CASE("HIP: TileTotals merges each tile's total once and resets the workspace") {
     check_totals(1, 1, 5);
     check_totals(16, 4, 8);
     check_totals(13, 4, 19);  // the last group and the last column are partial

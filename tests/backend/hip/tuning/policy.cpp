@@ -18,7 +18,7 @@ constexpr bool same = std::is_same_v<A, B>;
 
 }  // namespace
 
-TEST_CASE("HIP: tables become the schedules that their numbers say") {
+TEST_CASE("HIP: tuning tables become the schedules of their numbers") {
     CHECK(same<GemmTable<NvidiaTuning>, List<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>>);
     CHECK(same<GemmTable<AmdTuning>, GemmTable<AmdTuning, fk::half>>);
     CHECK(same<GemmTable<NvidiaTuning, fk::half>,
@@ -31,7 +31,7 @@ TEST_CASE("HIP: tables become the schedules that their numbers say") {
     CHECK(same<GemmTable<NvidiaTuning, float, float, fk::tf32>, GemmTable<NvidiaTuning, fk::half>>);
 }
 
-TEST_CASE("HIP: a table's cut of a plan without a Conv depends on the element's size and the plan") {
+TEST_CASE("HIP: the Elementwise cut of a table depends on element size and plan") {
     CHECK(same<DefaultElementwise<NvidiaTuning, float, false>, Elementwise<128, 16, 2, 1, 16, 1>>);
     CHECK(same<DefaultElementwise<NvidiaTuning, fk::half, false>, Elementwise<128, 16, 2, 1, 16, 2>>);
     CHECK(same<DefaultElementwise<NvidiaTuning, fk::int8, false>, Elementwise<128, 8, 2, 1, 16, 2>>);
@@ -44,7 +44,7 @@ TEST_CASE("HIP: a table's cut of a plan without a Conv depends on the element's 
     CHECK(same<DefaultElementwise<AmdTuning, fk::half, false, true>, Elementwise<256, 8, 4, 1>>);
 }
 
-TEST_CASE("HIP: a table's cut of a reduction") {
+TEST_CASE("HIP: the Reduction cut of a table") {
     CHECK(same<DefaultReduction<NvidiaTuning, float>, Reduction<256, 16, 8>>);
     CHECK(same<DefaultReduction<NvidiaTuning, fk::half>, Reduction<256, 16, 8>>);
     CHECK(same<DefaultReduction<AmdTuning, float>, Reduction<256, 16, 4>>);

@@ -60,7 +60,7 @@ TEST_CASE("HIP: AMD's GPUs multiply int8 in tiles of 64 channels where y has no 
     CHECK(chosen(table, 64 * 3136, 256) == 128128);
 }
 
-TEST_CASE("HIP: the time of a product is that of the processor with the most tiles") {
+TEST_CASE("HIP: a GEMM's estimated time is that of the busiest processor") {
     double const one = gemm_cycles(large, {128, 64, 1, 1});
     CHECK(gemm_cycles(large, {1, 1, 1, 1}) == one);
     CHECK(gemm_cycles(large, {128 * 132, 64, 1, 1}) == one);
@@ -70,7 +70,7 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
     CHECK(gemm_cycles(large, {1, 1, 1, 7}) == 7 * one);
 }
 
-TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or that of memory") {
+TEST_CASE("HIP: a workload's estimated time is its k-tiles plus overheads, or memory time") {
     CostTable table;
     table.memory_share = 1;
     GpuRates on = rates();
@@ -114,7 +114,7 @@ int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_bloc
 
 }  // namespace
 
-TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is long") {
+TEST_CASE("HIP: split-K is chosen if tiles leave processors idle and GemmK is long") {
     CHECK(parts(49, 512, 4608) == 8);
     CHECK(parts(784, 128, 1152) == 8);
     CHECK(parts(196, 1024, 256) == 4);  // four pieces of 64
@@ -127,7 +127,7 @@ TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is lo
     CHECK(parts(49, 512, 4608, 15) == 1);
 }
 
-TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchanges") {
+TEST_CASE("HIP: split-K stops where exchanging accumulators costs more than it saves") {
     // A GemmK index takes 192 cycles: 64 for the products, half of that for loads, doubled with one wave per scheduler.
     double const whole = 64 * 3.0 * 512;
     CHECK(parts(49, 512, 512, 1 << 20, 0) == 8);
@@ -178,7 +178,7 @@ using AllOfFloat = hip::detail::JoinedList<PlanesTable<NvidiaTuning, float>, Mat
 
 }  // namespace
 
-TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles, or small products small tiles") {
+TEST_CASE("HIP: matrix units: large GEMMs get balanced large tiles, small ones small tiles") {
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 256, 14, 256, 3)) == "WarpSpecialized<192, 128, 4>");  // 132 tiles
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
     static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>(),
@@ -195,14 +195,14 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(most({192 * 66, 128 * 8, 9}) == 4);
 }
 
-TEST_CASE("HIP: with statistics, results that pass the epilogue while others are multiplied are worth more") {
+TEST_CASE("HIP: statistics: ping-pong, which overlaps the epilogue, is preferred") {
     ConvCase of = bulk_case(64, 256, 14, 1024, 1);
     CHECK(chosen_of(AllOfHalf{}, of) == "WarpSpecialized<192, 128, 4>");
     of.totals = true;
     CHECK(chosen_of(AllOfHalf{}, of) == "WarpSpecialized<96, 128, 5, ping_pong>");
 }
 
-TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroups put totals each") {
+TEST_CASE("HIP: statistics: tiles store their own totals if tile columns do not divide the warpgroups") {
     auto const more = [](ScheduleFacts const& schedule, std::int64_t channels) {
         ConvCase of = bulk_case(64, 256, 14, channels, 1);
         auto const round = [&] { return hip::detail::tma_costs(schedule, of, NvidiaTuning::costs, 132).round; };
@@ -218,7 +218,7 @@ TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroup
     CHECK(more(in_turns, 1024) == NvidiaTuning::costs.totals_in_turns.round);
 }
 
-TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
+TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
         return warp_specialized_walk(schedule, {1, n, 9, true}, 132, NvidiaTuning::costs.tma).copies;
     };
@@ -226,7 +226,7 @@ TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
 }
 
-TEST_CASE("HIP: where rows have 64 bytes, a step has half of the products, and copies of 2.8 cycles a row") {
+TEST_CASE("HIP: 64-byte rows: a k-tile has half of the MMAs and TMA loads of 2.8 cycles per row") {
     static constexpr ScheduleFacts narrow = facts_of<WarpSpecialized<192, 64, 8>>();
     auto const walk = [](std::int64_t n, int row_bytes) {
         return warp_specialized_walk(narrow, {192, n, 9, false, row_bytes}, 132, NvidiaTuning::costs.tma);
@@ -238,7 +238,7 @@ TEST_CASE("HIP: where rows have 64 bytes, a step has half of the products, and c
     CHECK(walk(64, 128).copies == 0);
 }
 
-TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
+TEST_CASE("HIP: 8-bit elements: tiles of 64 channels are chosen for 64 channels") {
     auto const chosen = [](std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = bulk_case(64, c, hw, k, r);
         of.type = fusekit::DataType::int8, of.product.bytes /= half_bytes;
@@ -254,7 +254,7 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
     CHECK(chosen(512, 7, 512, 3) == "WarpSpecialized<96, 128, 5, ping_pong>");
 }
 
-TEST_CASE("HIP: a largest magnitude costs a halo more than other tiles, which shows where tiles are few") {
+TEST_CASE("HIP: Amax costs Halo more than other schedules if tiles are few") {
     using Bytes =
         hip::detail::JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>, List<DefaultHalo<fusekit::e4m3>>>;
     auto const chosen = [](std::int64_t n, bool maxima) {
@@ -268,7 +268,7 @@ TEST_CASE("HIP: a largest magnitude costs a halo more than other tiles, which sh
     CHECK(chosen(8, true) == "WarpSpecialized<192, 64, 8, ping_pong>");
 }
 
-TEST_CASE("HIP: few tiles with long sums are shared by the blocks of a cluster") {
+TEST_CASE("HIP: few tiles with long GemmK are split over a cluster") {
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(AllOfHalf{}, bulk_case(n, c, hw, k, r));
     };
@@ -296,7 +296,7 @@ ConvCase of_floats(ConvCase of) {
 
 }  // namespace
 
-TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
+TEST_CASE("HIP: Planes is chosen where it is faster than loads through registers") {
     auto const planes = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(AllOfHalf{}, in_planes(bulk_case(n, c, hw, k, r)));
     };
@@ -313,7 +313,7 @@ TEST_CASE("HIP: planes are chosen where they take less than loads through regist
     CHECK(planes(1, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");
 }
 
-TEST_CASE("HIP: single pixels take the time of their places, windows that of the columns which products have") {
+TEST_CASE("HIP: Planes cost: 1x1 windows count pixels, larger windows the MMA columns") {
     PlanesProduct const pixels{133, 4, 1, 128, 196, 240, 1}, windows{132, 4, 9, 64, 209, 224, 6};
     CHECK(planes_walk(pixels, 132).rounds == 2);
     CHECK(planes_walk(pixels, 132).arithmetic ==
@@ -323,7 +323,7 @@ TEST_CASE("HIP: single pixels take the time of their places, windows that of the
     CHECK(planes_walk(windows, 132).arithmetic == 9 * 224 / 2 * 2 * 6);
 }
 
-TEST_CASE("HIP: parts of many images are for whole ones, or windows of half") {
+TEST_CASE("HIP: Planes with two parts needs whole images for 1x1 windows, not for larger ones") {
     auto const time = [](std::int64_t hw, int r = 1) {
         return estimate_of(facts_of<Planes<64, 2>>(), in_planes(bulk_case(64, 256, hw, 256, r)), NvidiaTuning::costs,
                            rates_of(Architecture::sm(90)));
@@ -333,7 +333,7 @@ TEST_CASE("HIP: parts of many images are for whole ones, or windows of half") {
     CHECK(time(9, 3).is_finite());
 }
 
-TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
+TEST_CASE("HIP: floats with long GemmK are multiplied on matrix units") {
     using All = hip::detail::JoinedList<MatrixTable<NvidiaTuning, float>, List<DefaultSplit<NvidiaTuning>>,
                                         GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
@@ -347,7 +347,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 
-TEST_CASE("HIP: planes of floats are chosen where they take less than other tiles") {
+TEST_CASE("HIP: Planes of floats is chosen where it is faster than other schedules") {
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(AllOfFloat{}, of_floats(in_planes(bulk_case(n, c, hw, k, r))));
     };
@@ -367,7 +367,7 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 
-TEST_CASE("HIP: so are such tiles of floats with channels last, of pixels of all images") {
+TEST_CASE("HIP: Planes of channels-last floats is chosen where it is faster than other schedules") {
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = of_floats(bulk_case(n, c, hw, k, r));
         of.planes = hip::detail::PlanesOrder::channels_last;
@@ -381,7 +381,7 @@ TEST_CASE("HIP: so are such tiles of floats with channels last, of pixels of all
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 
-TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
+TEST_CASE("HIP: a schedule that cannot implement a convolution has infinite time") {
     ConvCase of = bulk_case(64, 256, 14, 256, 3);
     auto const time = [&](ScheduleFacts const& schedule) {
         return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
@@ -421,7 +421,7 @@ int left_without(List<Schedules...> table, fusekit::DataType type, int terms = 1
 
 }  // namespace
 
-TEST_CASE("HIP: for every type some schedule suits every convolution") {
+TEST_CASE("HIP: every element type has a schedule for every convolution") {
     using fusekit::DataType, hip::detail::JoinedList;
     using Float8 = JoinedList<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>,
                               GemmTable<NvidiaTuning, fusekit::e4m3, fusekit::e4m3>>;
@@ -482,12 +482,12 @@ TEST_CASE("HIP: a GPU runs with the table of the nearest architecture that it ex
     CHECK(chosen_for<Reversed>(Architecture::sm(90)) == 3);
 }
 
-TEST_CASE("HIP: a GPU that no table describes runs with the first that was compiled") {
+TEST_CASE("HIP: a GPU without a table uses the first compiled table") {
     CHECK(chosen_for<hip::List<Sm80, Sm90>>(Architecture::sm(75)) == 2);
     CHECK(chosen_for<hip::List<Sm90, Sm80>>(Architecture{}) == 3);
 }
 
-TEST_CASE("HIP: the tables of a program are those nearest to what it is compiled for") {
+TEST_CASE("HIP: a program compiles the tables nearest to its targets") {
     static_assert(std::is_same_v<Compiling<arch::Sm90>::Type, hip::List<Sm90>>);
     static_assert(std::is_same_v<Compiling<arch::Sm86>::Type, hip::List<Sm80>>);
     static_assert(std::is_same_v<Compiling<arch::Sm86, arch::Sm89>::Type, hip::List<Sm80>>);
