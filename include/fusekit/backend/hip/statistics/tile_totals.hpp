@@ -6,18 +6,14 @@
 
 namespace fusekit::hip {
 
-/// Loads a word of a total that another CTA may have written.
-template <class Total>
-__device__ __forceinline__ float load_word(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k,
-                                           int word) {
-    return load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
-}
+/// Loads a total that another CTA may have written.
 template <class Total>
 __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
     Total total;
 #pragma unroll
     for (int word = 0; word < detail::TileTotalsView<Total>::words; ++word)
-        reinterpret_cast<float*>(&total)[word] = load_word(view, tile, k, word);
+        reinterpret_cast<float*>(&total)[word] =
+            load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
     return total;
 }
 
