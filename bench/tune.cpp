@@ -118,10 +118,9 @@ std::string written(fk::hip::TunedKey const& k) {
         k.dilation_w, k.groups);
 }
 std::string written(fk::hip::ScheduleFacts const& s) {
-    char const* const kind = fk::hip::with_entry(fk::hip::ConvSchedules{}, static_cast<int>(s.kind),
-                                                 []<class Entry>(Entry) { return Entry::name; });
-    return bench::text("{fusekit::hip::kind_of<fusekit::hip::%sEntry>, %s, %s, %d, %d, %d, %d, %d, %d}", kind,
-                       written(s.splits), written(s.ping_pong), s.m, s.n, s.k, s.blocks, s.stages, s.parts);
+    return bench::text("{fusekit::hip::kind_of<fusekit::hip::%sEntry>, %s, %s, %d, %d, %d, %d, %d, %d}",
+                       fk::hip::entry_of(s.kind).name, written(s.splits), written(s.ping_pong), s.m, s.n, s.k, s.blocks,
+                       s.stages, s.parts);
 }
 
 /// Makes the header: the fastest schedule of each problem, and a comparison of measured and predicted times by kind.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "fusekit/config.hpp"
 
 namespace fusekit::hip {
@@ -26,12 +29,27 @@ struct Joined<List<Left...>, List<Right...>, Rest...> : Joined<List<Left..., Rig
 template <class... Lists>
 using JoinedList = typename Joined<Lists...>::Type;
 
+// Bases by index: selecting a type takes one overload resolution, not a chain of classes.
+template <int index, class Type>
+struct Listed {};
+template <class Indices, class List>
+struct AllListed;
+template <int... i, class... Types>
+struct AllListed<std::integer_sequence<int, i...>, List<Types...>> : Listed<i, Types>... {};
+template <int index, class Type>
+FUSEKIT_H auto listed_at(Listed<index, Type> const*) -> std::type_identity<Type>;
+
 template <class Type, class F>
 FUSEKIT_H auto call_with(F const& f) {
     return f(Type{});
 }
 
 }  // namespace detail
+
+/// Type of a list at an index.
+template <class List, int index>
+using TypeAt = typename decltype(detail::listed_at<index>(
+    static_cast<detail::AllListed<std::make_integer_sequence<int, List::size>, List> const*>(nullptr)))::type;
 
 /// Calls f(Type{}) with type `number` of a list; with the first type if `number` is negative.
 template <class First, class... Rest, class F>

@@ -149,14 +149,12 @@ FUSEKIT_H constexpr bool describes(Architecture architecture) {
 
 namespace detail {
 
-template <class F>
-FUSEKIT_H constexpr auto with_first(Architecture, F const& f, List<>) {
-    return f(Any{});
-}
-template <class F, class First, class... Rest>
-FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<First, Rest...>) {
-    if (describes<First>(architecture)) return f(First{});
-    return with_first(architecture, f, List<Rest...>{});
+/// Evaluates f once more, for Any, so that one function serves all tags.
+template <class F, class... Tags>
+FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<Tags...>) {
+    auto result = f(Any{});
+    static_cast<void>(((describes<Tags>(architecture) && (result = f(Tags{}), true)) || ...));
+    return result;
 }
 
 }  // namespace detail

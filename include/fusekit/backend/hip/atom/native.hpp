@@ -109,13 +109,15 @@ struct NativeAtomOf<Schedule, T, F, Tag> {
 
 }  // namespace detail
 
-/// True if GPUs of an architecture multiply operands of type F by matrix or dot instructions, for which threads load 16
-/// bytes at once. Tested at run time, because the host pass of AMD's compiler knows no target.
+/// True if GPUs of a tag multiply factors F by matrix or dot instructions, whose operands are packets of 16 bytes.
+template <class F, class Tag>
+inline constexpr bool multiplies_natively =
+    !std::is_void_v<typename detail::NativeUnit<F, Tag>::Type> || detail::has_dots<F, Tag>;
+
+/// True if GPUs of an architecture do. The host pass of AMD's compiler knows no target: a run asks at run time.
 template <class F>
 FUSEKIT_H bool has_native_unit(Architecture architecture) {
-    return with_tag(architecture, []<class Tag>(Tag) {
-        return !std::is_void_v<typename detail::NativeUnit<F, Tag>::Type> || detail::has_dots<F, Tag>;
-    });
+    return with_tag(architecture, []<class Tag>(Tag) { return multiplies_natively<F, Tag>; });
 }
 
 /// The processor's MMA atom for a schedule that does not name one: matrix instructions for operands of type F (T, or a

@@ -68,8 +68,10 @@ using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
-/// Entry of a type that is no schedule: runs no plan.
+/// Last entry, of types that are no schedules.
 struct NoEntry {
+    template <class Schedule>
+    static constexpr bool describes = true;
     template <class Plan>
     static constexpr bool runs = false;
     template <class Schedule>
@@ -81,20 +83,15 @@ struct NoEntry {
     };
 };
 
-template <class Entry>
-struct Found {
-    using Type = Entry;
-};
+/// Index of the first entry that describes a schedule.
+template <class Schedule, class... Entries>
+FUSEKIT_H consteval int index_of_entry(List<Entries...>) {
+    int place = 0;
+    static_cast<void>(((Entries::template describes<Schedule> || (++place, false)) || ...));
+    return place;
+}
 
-/// Type: the first entry of the lists that describes a schedule.
-template <class Schedule, class... Lists>
-struct FindEntry : Found<NoEntry> {};
-template <class Schedule, class... Lists>
-struct FindEntry<Schedule, List<>, Lists...> : FindEntry<Schedule, Lists...> {};
-template <class Schedule, class First, class... Rest, class... Lists>
-struct FindEntry<Schedule, List<First, Rest...>, Lists...>
-    : std::conditional_t<First::template describes<Schedule>, Found<First>,
-                         FindEntry<Schedule, List<Rest...>, Lists...>> {};
+using Entries = JoinedList<ConvSchedules, OtherSchedules, List<NoEntry>>;
 
 /// Index of an entry; -1 without it.
 template <class Entry, class... Entries>
@@ -108,7 +105,7 @@ FUSEKIT_H consteval int index_in(List<Entries...>) {
 
 /// The entry of a schedule in the lists above.
 template <class Schedule>
-using EntryOf = typename detail::FindEntry<Schedule, ConvSchedules, OtherSchedules>::Type;
+using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail::Entries{})>;
 
 /// Kind of a registry entry.
 template <class Entry>
@@ -123,9 +120,29 @@ FUSEKIT_H consteval ScheduleFacts facts_of() {
     return result;
 }
 
+/// Functions and facts of an entry, for run-time decisions.
+struct EntryFacts {
+    char const* name;
+    bool on_matrix_units, by_tma;
+    Text (*written)(ScheduleFacts const&);
+    Estimate (*cost)(ScheduleFacts const&, ConvCase const&, CostTable const&, GpuRates const&);
+};
+
+namespace detail {
+
+template <class... Entries>
+FUSEKIT_H EntryFacts const& entry_of(ScheduleKind kind, List<Entries...>) {
+    static constexpr EntryFacts entries[] = {
+        {Entries::name, Entries::on_matrix_units, Entries::by_tma, Entries::written, Entries::cost}...};
+    return entries[static_cast<int>(kind)];
+}
+
+}  // namespace detail
+
+FUSEKIT_H inline EntryFacts const& entry_of(ScheduleKind kind) { return detail::entry_of(kind, ConvSchedules{}); }
+
 FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
-    Text const whole =
-        with_entry(ConvSchedules{}, static_cast<int>(kind), [&]<class Entry>(Entry) { return Entry::written(*this); });
+    Text const whole = entry_of(kind).written(*this);
     return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
 }
 
@@ -140,10 +157,9 @@ FUSEKIT_H Unmet can_implement(ConvCase const& of) {
 /// compute it.
 FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                       GpuRates const& rates) {
-    return with_entry(ConvSchedules{}, static_cast<int>(schedule.kind), [&]<class Entry>(Entry) {
-        if ((Entry::on_matrix_units && !of.on_matrix_units) || (Entry::by_tma && of.in_slabs)) return Estimate{};
-        return Entry::cost(schedule, of, table, rates);
-    });
+    EntryFacts const& entry = entry_of(schedule.kind);
+    if ((entry.on_matrix_units && !of.on_matrix_units) || (entry.by_tma && of.in_slabs)) return {};
+    return entry.cost(schedule, of, table, rates);
 }
 
 namespace detail {
@@ -206,7 +222,7 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
             "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
         static_assert(Misfit::right,
                       "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, "
-                      "others with Elementwise, or with a type that has all the numbers of one of them");
+                      "others with Elementwise, or with a type that has all members of one of them");
         static_assert(!Misfit::chosen,
                       "a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without "
                       "with<Schedule>()");

@@ -9,15 +9,17 @@ namespace detail {
 
 /// Multiply-adds of the fastest unit for an element type, per SM or CU and cycle.
 FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
-    Architecture const on = rates.architecture;
-    if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
-    if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
-    if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return rates.half_products;
-    bool const is_float8 = type == DataType::float8_e4m3 || type == DataType::float8_e5m2;
-    bool const is_fnuz = type == DataType::float8_e4m3_fnuz || type == DataType::float8_e5m2_fnuz;
-    if ((is_float8 && has_native_unit<e4m3>(on)) || (is_fnuz && has_native_unit<e4m3_fnuz>(on)))
-        return rates.int8_products;
-    return rates.products;
+    bool const is_half = type == DataType::float16, is_bfloat16 = type == DataType::bfloat16,
+               is_int8 = type == DataType::int8,
+               is_float8 = type == DataType::float8_e4m3 || type == DataType::float8_e5m2,
+               is_fnuz = type == DataType::float8_e4m3_fnuz || type == DataType::float8_e5m2_fnuz;
+    bool const native = with_tag(rates.architecture, [&]<class Tag>(Tag) {
+        return (is_half && multiplies_natively<half, Tag>) || (is_bfloat16 && multiplies_natively<bfloat16, Tag>) ||
+               (is_int8 && multiplies_natively<int8, Tag>) || (is_float8 && multiplies_natively<e4m3, Tag>) ||
+               (is_fnuz && multiplies_natively<e4m3_fnuz, Tag>);
+    });
+    if (!native) return rates.products;
+    return is_half || is_bfloat16 ? rates.half_products : rates.int8_products;
 }
 
 }  // namespace detail

@@ -65,8 +65,10 @@ using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTun
 /// Calls f(Tuning{}) with the compiled table for an architecture (nearest_tuning()); with the first table if there is
 /// none.
 template <class... Tunings, class F>
-FUSEKIT_H auto with_tuning(List<Tunings...> tunings, Architecture architecture, F f) {
-    int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
+FUSEKIT_H auto with_tuning(List<Tunings...> tunings, [[maybe_unused]] Architecture architecture, F f) {
+    int nearest = 0;
+    if constexpr (sizeof...(Tunings) > 1)
+        nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
     return with_entry(tunings, nearest, f);
 }
 template <class F>
