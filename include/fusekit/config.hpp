@@ -123,7 +123,8 @@ __device__ inline std::uint16_t float_to_half(float value) {
     return config::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 #if defined(__FAST_MATH__)
-/// float powf is exp2(exponent * log2(base)) there: its error grows with the product, so compute in double.
+/// Under -ffast-math AMD's powf is exp2(exponent * log2(base)) in float, whose error grows with the product: this
+/// function computes in double.
 __device__ inline float power(float base, float exponent) {
     return static_cast<float>(exp2(exponent * log2(static_cast<double>(base))));
 }

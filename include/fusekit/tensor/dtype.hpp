@@ -90,8 +90,9 @@ struct int8 {
     FUSEKIT_HD constexpr operator float() const { return value; }
 };
 
-/// Every element type, X(type, its DataType, the number of the DataType), listed once. FUSEKIT_CONVERTED_ELEMENTS are
-/// loaded to float and stored from it; FUSEKIT_FLOAT8_ELEMENTS are those of x, y and weights alone.
+/// Lists of the element types, as X(type, its DataType, the DataType's number). FUSEKIT_CONVERTED_ELEMENTS: elements
+/// that are converted to float when loaded. FUSEKIT_FLOAT8_ELEMENTS: 8-bit floats, which only x, y and weights may
+/// have.
 #define FUSEKIT_CONVERTED_ELEMENTS(X) X(half, float16, 1) X(bfloat16, bfloat16, 2) X(int8, int8, 4)
 #define FUSEKIT_FLOAT8_ELEMENTS(X) \
     X(e4m3, float8_e4m3, 5) X(e5m2, float8_e5m2, 6) X(e4m3_fnuz, float8_e4m3_fnuz, 7) X(e5m2_fnuz, float8_e5m2_fnuz, 8)

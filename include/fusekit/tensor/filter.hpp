@@ -43,7 +43,8 @@ namespace detail {
 [[noreturn, gnu::cold]] FUSEKIT_H inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
     raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
 }
-/// Refuses a value that does not fit int. In a constant expression the compiler's error names the function called here.
+/// Converts to int; refuses a value that does not fit. In a constant expression the compiler's error contains the name
+/// this_number_does_not_fit_int.
 FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
     if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
     return static_cast<int>(value);

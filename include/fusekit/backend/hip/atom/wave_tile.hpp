@@ -127,8 +127,8 @@ private:
     __device__ int own_lane() const { return static_cast<int>(lane); }
 
     static_assert(Unit::m == Unit::n);
-    /// Per pass: rows of an MMA's tile that are stored; MMAs of a wave along the rows in LDS; groups of waves that
-    /// store in different passes; waves per group.
+    /// Staging: rows_at_once: rows of an MMA's tile that a pass stores. across: MMAs of a wave along the rows in LDS.
+    /// splits: groups into which the waves are divided, each storing in other passes. leaving: waves per group.
     template <bool rows_are_pixels>
     static constexpr int rows_at_once = rows(rows_are_pixels) < Unit::m ? rows(rows_are_pixels) : Unit::m;
     template <bool rows_are_pixels>

@@ -33,7 +33,7 @@ struct QuadOffsets {
     alignas(16) std::uint32_t masks[of_padding];
     alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
     alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
-    std::uint32_t w[Size / packet];  ///< byte offset of each 16 bytes along GemmK
+    std::uint32_t w[Size / packet];  ///< byte offsets in w, one per 16 bytes along GemmK
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
