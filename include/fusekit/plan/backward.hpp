@@ -93,8 +93,8 @@ private:
 ///     backward(device, dy, dx);
 ///
 /// Arguments: `layer`, the bound plan of the forward run; x, its input; then, for every operator of the plan, the views
-/// to write its parameter gradients to, each optional. Outputs that the forward run stores beside y are not written
-/// again. The summation order is fixed: results are bitwise identical from run to run.
+/// to write its parameter gradients to, each optional. Outputs that the forward run stores in addition to y are not
+/// written again. The summation order is fixed: results are bitwise identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;

@@ -67,9 +67,9 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// Runs on `device` into `y`, of output_shape and any element type. The epilogue's float result is rounded once, to
-    /// y's type. x and y are both double or neither is. Allocates nothing.
-    /// With fk::no_output, y is neither written nor allocated; tensors that operators store beside y are written.
-    /// Throws Error and leaves `y` unchanged if shapes, types, arguments or memory do not fit.
+    /// y's type. x and y are both double or neither is. Allocates nothing. With fk::no_output, y is neither written nor
+    /// allocated; tensors that operators store in addition to y are written. Throws Error and leaves `y` unchanged if
+    /// shapes, types, arguments or memory do not fit.
     template <class Device, class X, class Y>
     FUSEKIT_H void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;

@@ -10,7 +10,7 @@
 /// Compile-time checks of the types of layer(device, x, y)'s arguments.
 namespace fusekit::detail {
 
-/// Refuses a type that is no tensor, such as a bare pointer or a std::vector.
+/// Refuses a type that is not a tensor, such as a bare pointer or a std::vector.
 template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>, elements = !requires(X const& x) { x.stride; };
@@ -45,7 +45,7 @@ FUSEKIT_H NoOutput output_at(NoOutput none) {
     return none;
 }
 
-/// may_run refuses a type that is no device, and a const device unless it is only a handle. may_make_y refuses a
+/// may_run refuses a type that is not a device, and a const device unless it is only a handle. may_make_y refuses a
 /// temporary device, because y, a new tensor, would outlive the device's memory.
 template <class Device>
 consteval bool may_run() {

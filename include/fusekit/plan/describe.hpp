@@ -109,7 +109,7 @@ struct Description : Text {
 
     FUSEKIT_H Text to_string() const { return *this; }
 
-    /// Mermaid flowchart: the plan as one kernel, beside one kernel per operator with memory between them.
+    /// Mermaid flowchart: the plan as one kernel, next to one kernel per operator with memory between them.
     FUSEKIT_H Text mermaid() const {
         Text fused = subgraph("fused", 1, fused_bytes()), unfused = subgraph("unfused", Count, unfused_bytes());
         fused += "        x([x])" + arrow(input) + "op0\n        subgraph kernel[\" \"]\n";

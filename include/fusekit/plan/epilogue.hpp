@@ -155,8 +155,8 @@ struct Epilogue {
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: an operator stores every value beside y
-    /// (Store). `stores`: `writes`, or an operator keeps a maximum. `collects`: an operator accumulates statistics
+    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: an operator stores every value in addition
+    /// to y (Store). `stores`: `writes`, or an operator keeps a maximum. `collects`: an operator accumulates statistics
     /// (ChannelStatistics).
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
     static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,

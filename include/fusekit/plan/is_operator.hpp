@@ -34,7 +34,7 @@ template <class Op>
 concept NeverChecks =
     requires { &Op::check; } && !requires(typename Op::Args const& args, Check const& in) { Op::check(args, in); };
 
-/// Refuses a type that is no operator, with a message that names the type and the fix.
+/// Refuses a type that is not an operator, with a message that names the type and the fix.
 template <class Op>
 consteval bool is_operator() {
     constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;

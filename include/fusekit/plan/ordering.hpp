@@ -228,8 +228,8 @@ struct List<First, Rest...> {
 using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, OneTotal, TotalsFit, PoolComesLast,
                      PoolFits, PooledOnce, PlacesFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
 
-/// Type: the first rule of InOrder that Ops break; NoRule if they break none, or if one is no operator, which
-/// is_operator() refuses.
+/// Type: the first rule of InOrder that Ops break; NoRule if they break none, or if one of them is not an operator,
+/// which is_operator() refuses.
 template <class... Ops>
 struct BrokenBy : std::type_identity<NoRule> {};
 template <class... Ops>

@@ -16,11 +16,11 @@ struct OperatorFacts {
     bool reduces;        ///< needs a total over all values before its first result
     bool totals;         ///< passes the value through and totals it
     bool pools;          ///< reduces a window to one value
-    bool exceeds_tile;  ///< is a pool whose window is not the 2 x 2 that a Conv's tile holds
-    bool overlaps;  ///< is a pool whose windows overlap or leave gaps
+    bool exceeds_tile;  ///< true for a pool whose window is not the 2 x 2 that a Conv's tile holds
+    bool overlaps;  ///< true for a pool whose windows overlap or leave gaps
     bool stores;         ///< stores each value, or the maximum
-    bool fits_prologue;  ///< is a function of a value and its channel alone, and stores nothing
-    bool of_places;      ///< has per-pixel parameters
+    bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
+    bool of_places;      ///< true if parameters are per pixel
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };

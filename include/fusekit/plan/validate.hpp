@@ -58,7 +58,7 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
-/// Refuses a run that writes nothing: y is fk::no_output, and no operator stores beside y.
+/// Refuses a run that writes nothing: y is fk::no_output, and no operator stores in addition to y.
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;

@@ -32,7 +32,8 @@ concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 
 }  // namespace detail
 
-/// Passed instead of y if only tensors that operators store beside y are wanted: layer(device, x, fk::no_output).
+/// Passed instead of y if only tensors that operators store in addition to y are wanted: layer(device, x,
+/// fk::no_output).
 struct NoOutput {
     /// Aligned dummy pointer: loops offset it, and nothing dereferences it.
     FUSEKIT_H operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }

@@ -7,8 +7,8 @@
 
 namespace fusekit {
 
-/// Multiplication formats of float, beside float itself. bfloat16x3: a float as the sum of three bfloat16: x0 is x
-/// rounded to bfloat16, x1 the rounded remainder x - x0, and x2 the rounded remainder x - x0 - x1.
+/// Formats in which floats can be multiplied, other than float itself. bfloat16x3: a float as the sum of three
+/// bfloat16: x0 is x rounded to bfloat16, x1 the rounded remainder x - x0, and x2 the rounded remainder x - x0 - x1.
 struct bfloat16x3 {};
 
 /// A float with 11 significant bits, stored in 32: NVIDIA's TF32, AMD's XF32.

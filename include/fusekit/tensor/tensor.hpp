@@ -20,7 +20,7 @@ template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
-    static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is no element
+    static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is not an element type
     using Given = T;  ///< element type of the application
     using Stored = detail::StoredAs<T>;  ///< type in which elements are read and written
 

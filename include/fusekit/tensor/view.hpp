@@ -63,7 +63,7 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {detail::stored(data), layout}; }
 };
 
-/// Deduction guide for a type that is no pointer, which the constructor refuses.
+/// Deduction guide for a type that is not a pointer, which the constructor refuses.
 template <class Data, int Rank>
     requires(!std::is_pointer_v<std::decay_t<Data>>)
 TensorView(Data const&, Layout<Rank> const&) -> TensorView<float, Rank>;
@@ -87,9 +87,9 @@ concept Owning = !std::is_trivially_copyable_v<Source> ||
 
 }  // namespace detail
 
-/// Read-only view whose element type is known at run time only: parameters may be float beside a half tensor. Converts
-/// implicitly from tensors and views of any Element. 8-bit floats are for weights alone, which backends read by their
-/// static type: load() does not support them.
+/// Read-only view whose element type is known at run time only: parameters may be float while the tensor is half.
+/// Converts implicitly from tensors and views of any Element. 8-bit floats are for weights alone, which backends read
+/// by their static type: load() does not support them.
 template <int Rank>
 struct AnyView {
     static constexpr int rank = Rank;

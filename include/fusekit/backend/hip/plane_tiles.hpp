@@ -123,7 +123,7 @@ struct PlaneTiles {
         return channels_last ? parts * part_bytes()
                              : (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
     }
-    /// Number of stages of planes that fit beside two transposed tiles, at most `most`.
+    /// Number of stages of planes that fit SMEM in addition to two transposed tiles, at most `most`.
     FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
         int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);
         return fit < most ? fit : most;

@@ -16,7 +16,7 @@ struct IndexLimits {
 };
 
 /// Splits a batch with more pixels or outputs than 32-bit counts allow into slabs: ranges of whole images, of equal
-/// length but for the last. CTAs are numbered slab by slab, so that one launch computes all slabs.
+/// length except the last. CTAs are numbered slab by slab, so that one launch computes all slabs.
 struct Slabs {
     unsigned blocks = 0xffffffff;  ///< CTAs of each slab but the last
     unsigned tiles = 0;  ///< tiles along pixels of each slab but the last

@@ -8,7 +8,7 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Register tile of the CPU GEMM: tile_rows x tile_columns accumulators fill the register file, but for the broadcast
+/// Register tile of the CPU GEMM: tile_rows x tile_columns accumulators fill the register file, except the broadcast
 /// element of a row and the two vectors of a panel.
 inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;

@@ -32,8 +32,8 @@ using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All
 /// Target: the tag that this compiler pass generates code for; in the host pass, the common base of all targets.
 /// is_targeted<Tag>: true if the program is compiled for GPUs that a tag describes; identical in every pass. nvcc tells
 /// every pass all targets, but does not tell sm_90 from sm_90a. HIP's clang tells the host pass no target, so that only
-/// the vendor is known. On the CPU, kernels are compiled for an H200, or for the AMD target that is defined beside
-/// HIP_ON_CPU_AMD.
+/// the vendor is known. On the CPU, kernels are compiled for an H200, or for the AMD target that is defined together
+/// with HIP_ON_CPU_AMD.
 #if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
 #if defined(__amdgcn_processor__)
 using Target = Gfx<Architecture::gfx(__amdgcn_processor__).number()>;

@@ -65,7 +65,7 @@ public:
                           params.maps.in_use);
         Grid const grid(conv, tiles);
         Roles const roles(thread);
-        // A second SMEM stage for KCRS filters, if it fits beside x.
+        // A second SMEM stage for KCRS filters, if SMEM has room for it in addition to x.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         begin(thread, [&] {

@@ -110,8 +110,8 @@ struct GemmParts {
         else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
     }
     /// True if a CU's LDS holds the number of CTAs that the schedule requests, or CTAs of five waves in total, so that
-    /// one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS beside the tile
-    /// (arch/maximum.hpp).
+    /// one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS in addition to the
+    /// tile (arch/maximum.hpp).
     template <class Needed>
     static consteval bool fits() {
         constexpr Processor processor = arch::Target::processor;
@@ -185,8 +185,8 @@ class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     /// channels have none to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
-    /// True for int8 elements that may be loaded one by one: each occupies a register, beside the addresses of two
-    /// stages. Fewer CTAs per SM then leave each thread more registers.
+    /// True for int8 elements that may be loaded one by one: each occupies a register, in addition to the addresses of
+    /// two stages. Fewer CTAs per SM then leave each thread more registers.
     static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:

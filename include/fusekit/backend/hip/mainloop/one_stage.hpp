@@ -65,8 +65,8 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// Position of the next k-tile. If positions are no table indices, hides how they are computed: otherwise the
-    /// compiler keeps a second counter.
+    /// Position of the next k-tile. If positions are not indices of the table, hides how they are computed: otherwise
+    /// the compiler keeps a second counter.
     __device__ static int next(int place, int stride) {
         place += stride;
         return Loader::has_table ? place : opaque_per_block(place);

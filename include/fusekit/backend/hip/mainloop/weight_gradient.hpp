@@ -113,7 +113,7 @@ private:
     }
 
     /// Calls f with the contiguous modes of x and of dy. Common layouts are passed as compile-time constants, because
-    /// every instruction beside MFMA costs time.
+    /// every instruction other than MFMA costs time.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {

@@ -49,7 +49,7 @@ struct Launch {
     unsigned blocks, threads;
     LaunchMode mode;
     std::size_t workspace_bytes;
-    unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, beside the kernel's static
+    unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, in addition to the kernel's static
     unsigned cluster = 1;  ///< CTAs per cluster
 
     FUSEKIT_H bool suits(Stream& stream) const { return stream.index() == device; }
@@ -148,7 +148,7 @@ struct Kernel {
     KnownKernel* known;
     Text (*plan)();
     int threads;
-    unsigned shared_bytes;  ///< bytes of dynamic shared memory, beside the kernel's static
+    unsigned shared_bytes;  ///< bytes of dynamic shared memory, in addition to the kernel's static
     bool waits_for_previous;
 
     FUSEKIT_H bool is_launchable(int device) const {

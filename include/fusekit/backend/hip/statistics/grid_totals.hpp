@@ -53,7 +53,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned most_channels = 32;  ///< per share
+    static constexpr unsigned most_channels = 32;  ///< maximum number of channels per share of the merge
 
 public:
     using Total = typename Op::template Total<float>;

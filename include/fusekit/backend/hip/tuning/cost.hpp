@@ -30,8 +30,8 @@ struct Walk {
 /// Costs of a kind of schedule beyond its products, in cycles; fitted to measurements.
 struct Costs {
     double launch = 0;  ///< before the first step and after the last round
-    double round = 0, output = 0;  ///< per round beyond its steps; per element of y that a round stores
-    double step = 0, least_step = 0;  ///< per step beyond its products; least cycles of a step
+    double round = 0, output = 0;  ///< cycles per round in addition to its steps; cycles per element of y
+    double step = 0, least_step = 0;  ///< cycles per step in addition to its products; least cycles of a step
     double arithmetic = 1;  ///< factor on the published cycles of the products
 };
 
@@ -48,7 +48,7 @@ struct TmaCosts {
     double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
     /// per copied row with fewer channels than a k-tile; per row of less than 128 bytes
     double narrow_row = 0, short_row = 0;
-    double row_beyond = 0;  ///< per copied row past the last filter,
+    double row_beyond = 0;  ///< cycles per copied row past the last filter,
     double processors_beyond = 1;  ///< plus one cycle for every processors_beyond SMs that copy such rows
     int split_processors = 1;  ///< split tiles use at most 1 / split_processors of the SMs
 };
