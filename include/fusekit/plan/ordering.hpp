@@ -72,7 +72,8 @@ struct PrologueFits {
 };
 
 struct OneTotal {
-    static constexpr auto sentence = "a kernel totals its channels once: put further statistics in the next Plan";
+    static constexpr auto sentence =
+        "a kernel computes channel statistics once: put further statistics in the next Plan";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         int const statistics = plan.count(&OperatorFacts::totals), reductions = plan.count(&OperatorFacts::reduces);
         return statistics == 0 || statistics + reductions == 1;
@@ -80,7 +81,7 @@ struct OneTotal {
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(kept, "a kernel totals its channels once: put further statistics in the next Plan");
+        static_assert(kept, "a kernel computes channel statistics once: put further statistics in the next Plan");
         return kept;
     }
 };

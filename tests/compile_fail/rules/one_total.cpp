@@ -1,4 +1,4 @@
-// expect: a kernel totals its channels once: put further statistics in the next Plan
+// expect: a kernel computes channel statistics once: put further statistics in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
