@@ -84,7 +84,7 @@ private:
     template <class Given>
     static consteval bool runs_on() {
         constexpr bool runs = std::is_convertible_v<Given, Device&>;
-        static_assert(runs, "a Layer runs on its kind of device, Layer<T, Device>, which has a name and is not const");
+        static_assert(runs, "a Layer<T, Device> runs on a Device that is neither const nor a temporary");
         return runs;
     }
 

@@ -163,7 +163,8 @@ TEST_CASE_METHOD(Runs, "views are found among any fields") {
     CHECK(run<Own<Mixed>>({'a', {1, 2, 3}, {good, good}, {{true, good}, {true, bad}}, x.data(), good}) ==
           "Own<Mixed>.view 4" + says);
     CHECK(run<Own<Aligned>>({1, {}, good}) ==
-          "Own<Aligned>.Args: expected plain fields, or a check of the operator's own, got views beside bit-fields, "
+          "Own<Aligned>.Args: expected plain fields, or a check of the operator's own, got views together with "
+          "bit-fields, "
           "references or alignas");
 }
 

@@ -82,7 +82,7 @@ public:
         (*this)(args);
         if (views > 0 && !plain)
             in.fail("Args", "plain fields, or a check of the operator's own",
-                    "views beside bit-fields, references or alignas");
+                    "views together with bit-fields, references or alignas");
         counted = true;
         views = 0;
         (*this)(args);

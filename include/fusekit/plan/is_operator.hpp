@@ -49,7 +49,7 @@ consteval bool is_operator() {
         static_assert(name != OtherName::batch_norm,
                       "write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>");
     } else if constexpr (whole)
-        static_assert(checks, "Op::check is never called as it is: static void check(Args const&, fk::Check const&)");
+        static_assert(checks, "Op::check must be static void check(Args const&, fk::Check const&)");
     else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
         static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");
     else if constexpr (!HasArgs<Op>)

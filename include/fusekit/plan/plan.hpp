@@ -113,7 +113,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     template <class X>
     FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
-        static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
+        static_assert(by_element, "evaluate() does not compute batch statistics: run the plan on a device");
         return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 

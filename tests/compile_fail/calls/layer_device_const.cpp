@@ -1,4 +1,4 @@
-// expect: a Layer runs on its kind of device, Layer<T, Device>, which has a name and is not const
+// expect: a Layer<T, Device> runs on a Device that is neither const nor a temporary
 // SPDX-License-Identifier: MIT
 #include <fusekit/layer.hpp>
 

@@ -5,7 +5,7 @@
 // expect: Op has no stage: for an activation's mode write Activation<Op>
 // expect: Op is no operator: it needs a public struct Args, which may be empty
 // expect: Op::Args must be trivially copyable: numbers and views, and nothing that owns memory
-// expect: Op::check is never called as it is: static void check(Args const&, fk::Check const&)
+// expect: Op::check must be static void check(Args const&, fk::Check const&)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: or with a type that has all the numbers of one of them
+// expect: or with a type that has all members of one of them
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -40,7 +40,7 @@ struct ElementwiseEntry {
             constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4,
                            iterations = Schedule::iterations > 0 && Schedule::tile_iterations > 0,
                            unroll = Schedule::unroll > 0;
-            static_assert(loads, "Elementwise: a thread loads 4, 8 or 16 bytes at a time: Bytes must be one");
+            static_assert(loads, "Elementwise: Bytes, loaded by a thread at once, must be 4, 8 or 16");
             static_assert(iterations, "Elementwise: Iterations and TileIterations must be 1 or more");
             static_assert(unroll, "Elementwise: Unroll must be 1 or more");
             return loads && iterations && unroll;

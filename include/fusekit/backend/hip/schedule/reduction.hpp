@@ -42,7 +42,7 @@ struct ReductionEntry {
                            fits =
                                threads * (Schedule::bytes / static_cast<int>(sizeof(T))) * plan.total_bytes < 48 * 1024;
             static_assert(halves, "Reduction: Threads must be a power of two, and 64 or more");
-            static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time: Bytes must be one");
+            static_assert(loads, "Reduction: Bytes, loaded by a thread at once, must be 4, 8 or 16");
             static_assert(unroll, "Reduction: Unroll must be 2 or more");
             static_assert(
                 fits,
