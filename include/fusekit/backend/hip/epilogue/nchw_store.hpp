@@ -97,7 +97,7 @@ private:
     }
 
     /// Stages the thread's pixels of a channel in a part, in pairs, for 1x1 filters. If the first pixel has an odd
-    /// address, the two pixels of a 32-bit word belong to two lanes: exchanges them.
+    /// address, two lanes have the pixels of a 32-bit word, and exchange them.
     template <int own>
     __device__ void stage_pixels(typename Atom::Sums const (&sums)[parts * products], int part, bool is_odd,
                                  std::uint16_t* to) const {

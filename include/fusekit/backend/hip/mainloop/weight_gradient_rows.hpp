@@ -74,9 +74,9 @@ public:
             sync_shared_memory<threads>();
             atom.wait(sums);
         };
-        // Two k-tiles at a time, up to the end of the table.
+        // Each iteration multiplies two k-tiles; the table is filled again when its end is reached.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
-        int next = two_quads, added = begin;  // added: first slot that is not in the totals
+        int next = two_quads, added = begin;  // added: first slot (pixel) that the totals do not contain
         for (int slot = begin; slot < end;) {
             if (next == table) {
                 fill(slot + two_steps);

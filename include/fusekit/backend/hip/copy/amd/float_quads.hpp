@@ -61,8 +61,8 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
     }
-    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
-    /// the same phase.
+    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
+    /// `further` bytes on in x.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);

@@ -9,13 +9,13 @@
 
 namespace fusekit::hip {
 
-/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or the single tail taps of several units of
-/// channels.
+/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or, for the tail taps that
+/// do not fill 16 bytes, one load for each `unit` channels.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::own, Base::passes, Base::values;
-    static constexpr int units = Order::packet / Order::pair;  ///< units of channels whose tail taps fill 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< loads of tail taps that fill 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
@@ -24,9 +24,9 @@ public:
         : Base(thread, conv, first_filter, group),
           of_channel(static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)}) {}
 
-    /// Bytes in w from a k-tile's channels to those of the next k-tile of the phase.
+    /// Bytes in w from a k-tile's channels to those of the next k-tile with the same taps.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes, a later k-tile of the same phase.
+    /// Loads the k-tile that find() computed offsets for, or, `further` bytes on, a later k-tile of the same taps.
     /// Precondition for tail taps: k-tiles are loaded in order.
     __device__ void load(std::uint32_t further) {
         if constexpr (Order::packed) {

@@ -122,7 +122,7 @@ public:
     /// Number of k-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// Byte offset in a filter of a k-tile's channels, relative to the phase's first k-tile.
+    /// Byte offset in a filter of a k-tile's channels, relative to the first k-tile with the same taps.
     using Step = int;
 
     /// Computes the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
@@ -130,7 +130,7 @@ public:
         Problem const conv = reload(params).problem();  // scalar registers cannot hold the problem across k-tiles
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
-        // Channels of k-tiles past the last one are out of bounds and read zero.
+        // K-tiles past the last one read zero: their channels are out of bounds.
         int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
@@ -163,7 +163,7 @@ private:
     Filters weights;
     std::uint32_t further = 0;  ///< byte offset in x of a k-tile's channels
     std::uint32_t to_next;  ///< bytes in x from a k-tile's channels to those of the next k-tile
-    int phase = -1, end = 0;  ///< end: first k-tile of the next phase
+    int phase = -1, end = 0;  ///< current phase (TapOrder); first k-tile of the next phase
 };
 
 }  // namespace fusekit::hip

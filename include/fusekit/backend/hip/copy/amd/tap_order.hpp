@@ -25,7 +25,7 @@ struct TapOrder {
         return all;
     }();
     static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements in 16 bits, or one float
-    /// Channels of a unit: the number whose taps fill 16 bytes exactly, otherwise `pair`.
+    /// Channels whose taps are loaded as one sequence: the number whose taps fill exactly 16 bytes, otherwise `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
@@ -45,7 +45,7 @@ struct TapOrder {
         return most;
     }
 
-    /// True if `all` channels of a group are whole units or, with tail taps, a multiple of the elements in 16 bytes.
+    /// True if the number `all` of a group's channels is a multiple of `unit`, or, with tail taps, of `packet`.
     FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (tail_taps > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
@@ -76,11 +76,11 @@ consteval auto filter_in_type() {
 
 }  // namespace detail
 
-/// TapOrder of a plan whose head has its filter in its type.
+/// TapOrder of a plan whose Conv or TransposedConv has a filter in its type.
 template <class Plan, Element T, int TileK, bool packed>
 using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
                             TileK, packed>;
-/// TapOrder for members that do not depend on the tile's extents or on `packed`.
+/// TapOrder of a plan, for code that uses only members that do not depend on TileK and `packed`.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 

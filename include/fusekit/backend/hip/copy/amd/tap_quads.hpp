@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// QuadLoads for a TapOrder: offsets and selectors stay in registers for all k-tiles of a phase.
+/// QuadLoads in the order of a TapOrder: offsets and selectors stay in registers for all k-tiles with the same taps.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
     using Base = QuadLoads<T, Size, Order::tile_k, threads, padded>;
@@ -19,8 +19,8 @@ public:
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
-    /// the same phase.
+    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
+    /// `further` bytes on in x.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
