@@ -154,7 +154,8 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 /// message. Every type converts to it, so use it in Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : detail::CollapsedView<View> {
-    /// A template, because nvcc 13 accepts an omitted field if only a plain default constructor is deleted.
+    /// Deleted, so that an omitted argument does not compile. A template, because nvcc 13 accepts the omission if a
+    /// plain default constructor is deleted.
     template <class = void>
     Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 

@@ -35,7 +35,8 @@ struct Required : View {
         requires std::is_constructible_v<V, T*, Layout<V::rank>>
     FUSEKIT_HD constexpr Required(T* data, Layout<V::rank> const& layout) : View(data, layout) {}
 
-    /// A template, because nvcc 13 accepts an omitted field if only a plain default constructor is deleted.
+    /// Deleted, so that an omitted argument does not compile. A template, because nvcc 13 accepts the omission if a
+    /// plain default constructor is deleted.
     template <class = void>
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };

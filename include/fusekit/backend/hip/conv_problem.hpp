@@ -124,8 +124,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
-    /// Row of GemmM for an output pixel. Compiles to selects instead of branches; to loops where AMD's scalar registers
-    /// would not hold the conditions of all taps.
+    /// Row of GemmM for an output pixel. The tests of rows and columns compile to selects, not branches; or to loops,
+    /// where AMD's scalar registers cannot hold the conditions of all taps.
     template <bool padded>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};

@@ -38,7 +38,7 @@ struct ReductionParams {
     std::int64_t count = 0;  ///< number of elements that each total sums
     /// loops of `unroll` loads per thread; and loops per part (PairwiseTotals), if there are several parts
     unsigned groups = 0, part = 0;
-    FastDivmod packets[2] = {};  ///< minimum and maximum number of packets that a plane touches
+    FastDivmod packets[2] = {};  ///< packets that contain a plane: if it begins at a packet, and at most
 };
 
 /// Locates the elements of a segment that a thread sums; with Pattern::any, those in one range of images (slab).

@@ -133,7 +133,8 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
                                             static_cast<int>(threads),
                                             cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
-    // with Pattern::any, only the kernel with parts is compiled, because its speed matters less
+    // True if the kernel for sums in several parts also computes those in one part: with Pattern::any, whose speed
+    // matters less.
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;
     if constexpr (!always)
         if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});

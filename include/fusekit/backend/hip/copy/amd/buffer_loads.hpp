@@ -31,7 +31,7 @@ struct PacketOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// Entry for index k of the k-tile whose entries begin at byte offset `place`.
+    /// Table entry for index k of a k-tile; `place` is the byte offset of the k-tile's first entry.
     __device__ Entry const& at(int place, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
         return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
@@ -100,8 +100,8 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads the k-tile that find() computed offsets for, or, by `further` bytes of channel offset, a later k-tile of
-    /// the same tap.
+    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same tap, whose channels are
+    /// `further` bytes on in x.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
