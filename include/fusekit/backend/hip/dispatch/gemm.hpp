@@ -70,17 +70,15 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
-/// Refuses a Gemm schedule that the caller named: operands beyond 32-bit offsets, a GPU or a program without the
-/// kernel, and filters of more taps than mask bits. The library's choice never has such operands: runs_without_tiles().
+/// Refuses a Gemm schedule that the caller named: operands beyond 32-bit offsets, and filters of more taps than mask
+/// bits. The library's choice never has such operands: runs_without_tiles().
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Refusal refuse_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
-                                 ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H Refusal refuse_product(ConvOperands<Plan, T, U> const& operands) {
     auto const& filter = operands.filter;
     if (Refusal refusal =
             refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
                                 operands.weights, operands.y.collapsed_layout()))
         return refusal;
-    if (with.on_matrix_units && !with.kernel.is_launchable(gpu.index())) return refuse_matrix_units<Plan>(gpu);
     if constexpr (Plan::Head::may_be_padded)
         if (!has_bits_for<Plan>(filter))
             return Error(
@@ -100,6 +98,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     BoundPlan<Plan> const& bound = operands.bound;
     auto const& filter = operands.filter;
     auto const& [schedule, on_native_units, on_matrix_units, fast, input_packet, weight_packet, kernel] = with;
+    // is_launchable() also requests the kernel's dynamic shared memory.
+    if (on_matrix_units && !kernel.is_launchable(gpu.index())) return refuse_matrix_units<Plan>(gpu);
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
     ConvParams<Plan, T, U> params = conv_params(operands);
     bool const has_unit = on_native_units && has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
@@ -153,8 +153,8 @@ struct GemmLauncher {
         if constexpr (SplitSchedule<Schedule> && !can_split<Plan, T>) {
             return refuse_matrix_units<Plan>(gpu);
         } else {
+            if (Refusal refusal = refuse_product(operands)) return *refusal;
             auto const with = gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
-            if (Refusal refusal = refuse_product(gpu, with, operands)) return *refusal;
             return prepare_product(gpu, with, operands, parts, limits);
         }
     }
