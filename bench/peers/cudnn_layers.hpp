@@ -26,10 +26,10 @@ namespace bench {
 /// Maximum difference, relative to the largest value. In float, TF32's error is several times this, Winograd's a tenth;
 /// in other types both results are rounded once, in int8 by up to half a step each.
 template <class T>
-constexpr double most_difference = sizeof(T) == 4                ? 1e-4
-                                   : sizeof(T) == 1              ? 1.0 / 127
-                                   : std::is_same_v<T, fk::half> ? 0x1p-10
-                                                                 : 0x1p-7;
+constexpr double max_difference = sizeof(T) == 4                ? 1e-4
+                                  : sizeof(T) == 1              ? 1.0 / 127
+                                  : std::is_same_v<T, fk::half> ? 0x1p-10
+                                                                : 0x1p-7;
 template <class T>
 constexpr cudnnDataType_t cudnn_type = sizeof(T) == 4                ? CUDNN_DATA_FLOAT
                                        : sizeof(T) == 1              ? CUDNN_DATA_INT8
@@ -127,7 +127,7 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
                 Subject const run = subject(way);
                 double const seconds = graph_medians(device.stream(), {run}, io.size(), 3)[0];
                 double const difference = largest_difference(result(run), expected);
-                if (!(difference <= most_difference<T>)) {
+                if (!(difference <= max_difference<T>)) {
                     std::printf("  %s differs by %.1e: not taken\n", way.name.c_str(), difference);
                     return;
                 }

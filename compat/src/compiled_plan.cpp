@@ -56,7 +56,7 @@ CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const&
 }
 
 void CompiledPlan::run(Session& session, OperatorArguments const& arguments, void const* from,
-                       TensorDescriptor const& output, void* to, WorkspaceView lent) {
+                       TensorDescriptor const& output, void* to, WorkspaceView caller_workspace) {
     for (std::size_t i = 0; i < operators.size(); ++i) {
         OpValues const* const given = arguments.find(operators[i].values.op);
         if (!given)
@@ -73,17 +73,17 @@ void CompiledPlan::run(Session& session, OperatorArguments const& arguments, voi
         alignment = aligned, y = output;
         prepare(session);
     }
-    if (lent.data) check_apart(lent, from, to);
-    WorkspaceView const borrowed = session.workspace(launch->workspace_bytes(), lent);
+    if (caller_workspace.data) check_apart(caller_workspace, from, to);
+    WorkspaceView const borrowed = session.workspace(launch->workspace_bytes(), caller_workspace);
     session.measure([&] { check(launch->run(session.queue.stream(), from, to, borrowed)); });
 }
 
-void CompiledPlan::check_apart(WorkspaceView lent, void const* from, void const* to) const {
+void CompiledPlan::check_apart(WorkspaceView caller_workspace, void const* from, void const* to) const {
     auto const check = [&](runtime::View view, void const* data, char const* argument) {
         view.data = const_cast<void*>(data);
-        compat::check_apart(lent, view, argument);
+        compat::check_apart(caller_workspace, view, argument);
     };
-    lent.bytes = std::min(lent.bytes, launch->workspace_bytes());
+    caller_workspace.bytes = std::min(caller_workspace.bytes, launch->workspace_bytes());
     check(x, from, "input");
     check(view_of(y), to, "output");
     for (std::size_t i = 0; i < operators.size(); ++i)

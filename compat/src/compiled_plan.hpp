@@ -26,7 +26,7 @@ public:
     /// Runs on the session's stream, into a tensor of y's extents and type and of any strides; allocates nothing if the
     /// launch is prepared. Throws Failure with the output unchanged.
     void run(Session& session, OperatorArguments const& arguments, void const* from, TensorDescriptor const& output,
-             void* to, WorkspaceView lent);
+             void* to, WorkspaceView caller_workspace);
 
 private:
     struct Operator {
@@ -45,7 +45,7 @@ private:
 
     void prepare(Session& session);
     /// Throws Failure if a run's workspace overlaps one of its tensors.
-    void check_apart(WorkspaceView lent, void const* from, void const* to) const;
+    void check_apart(WorkspaceView caller_workspace, void const* from, void const* to) const;
 };
 
 }  // namespace fusekit::compat

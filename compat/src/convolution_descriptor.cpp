@@ -34,7 +34,7 @@ void check_window(TensorDescriptor const& weights, int i) {
 void ConvolutionDescriptor::set(miopenConvolutionMode_t the_mode, int the_space, int const* the_pads,
                                 int const* the_strides, int const* the_dilations) {
     check_mode(the_mode);
-    if (the_space < 1 || the_space > most_modes)
+    if (the_space < 1 || the_space > max_modes)
         fail(miopenStatusBadParm, "spatialDim: expected 1 to 3, got " + Text::number(the_space));
     at(the_pads, "padA"), at(the_strides, "strideA"), at(the_dilations, "dilationA");
     for (int i = 0; i < the_space; ++i) {
@@ -60,7 +60,7 @@ TensorDescriptor ConvolutionDescriptor::output(TensorDescriptor const& input, Te
         fail(miopenStatusBadParm, "weights: expected K x C/groups x ... with groups that divide C and K, got " +
                                       weights.shape() + " for an input of " + input.shape() + " and " +
                                       Text::number(groups) + " groups");
-    std::int64_t extents[TensorDescriptor::most_modes] = {input.extents[0], weights.extents[0]};
+    std::int64_t extents[TensorDescriptor::max_modes] = {input.extents[0], weights.extents[0]};
     for (int i = 0; i < space; ++i) {
         check_window(weights, i);
         std::int64_t const covered = dilations[i] * (weights.extents[2 + i] - 1) + 1;

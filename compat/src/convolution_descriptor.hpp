@@ -12,11 +12,11 @@ struct ConvolutionDescriptor {
     static constexpr ObjectKind kind = ObjectKind::convolution;
     static constexpr char const* name = "a convolution descriptor";
     using Handle = miopenConvolutionDescriptor_t;
-    static constexpr int most_modes = 3;
+    static constexpr int max_modes = 3;
 
     miopenConvolutionMode_t mode = miopenConvolution;
     int space = 0;  ///< number of spatial modes; 0 until set
-    int pads[most_modes] = {}, strides[most_modes] = {}, dilations[most_modes] = {};
+    int pads[max_modes] = {}, strides[max_modes] = {}, dilations[max_modes] = {};
     int groups = 1;
     int attributes[2] = {};
 

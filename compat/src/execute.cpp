@@ -16,7 +16,7 @@ void check_is(TensorDescriptor const& given, TensorDescriptor const& expected, c
 
 void execute(miopenHandle_t handle, miopenFusionPlanDescriptor_t plan_handle, miopenTensorDescriptor_t inputDesc,
              void const* input, miopenTensorDescriptor_t outputDesc, void* output, miopenOperatorArgs_t args,
-             WorkspaceView lent) {
+             WorkspaceView caller_workspace) {
     Session& session = get<Session>(handle, "handle");
     FusionPlan const& plan = get<FusionPlan>(plan_handle, "fusePlanDesc");
     OperatorArguments const& arguments = get<OperatorArguments>(args, "args");
@@ -33,7 +33,7 @@ void execute(miopenHandle_t handle, miopenFusionPlanDescriptor_t plan_handle, mi
              "inputDesc: expected the plan's, strides of " + plan.input().steps() + ", got strides of " + x.steps());
     require(input || x.size() == 0, miopenStatusBadParm, "input: expected a pointer, got null");
     require(output || y.size() == 0, miopenStatusBadParm, "output: expected a pointer, got null");
-    compiled->run(session, arguments, input, y, output, lent);
+    compiled->run(session, arguments, input, y, output, caller_workspace);
 }
 
 }  // namespace

@@ -69,9 +69,9 @@ namespace {
 /// Adds an operator and returns its handle. Adds nothing if `to` is null.
 void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char const* argument, FusionOp const& op,
          TensorDescriptor const& output) {
-    auto& place = at(to, argument);
+    auto& target = at(to, argument);
     FusionOp const& added = get<FusionPlan>(plan, "fusePlanDesc").add(op, output);
-    place = reinterpret_cast<miopenFusionOpDescriptor_t>(added.handle);
+    target = reinterpret_cast<miopenFusionOpDescriptor_t>(added.handle);
 }
 
 /// Output of the operators added so far.

@@ -125,12 +125,12 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         auto const found = find_plan(plan.descriptors, {from.type, to.type, plan.arguments[0][Role::weights].type});
         fk::runtime::Run<Device> run;
         check(found.prepare(session.queue.stream(), plan.arguments, from, to, run, alignment_of(x, y)));
-        fk::WorkspaceView const lent = {workspace, std::min(workspaceSizeInBytes, run->workspace_bytes())};
-        check_apart(lent, from, "x"), check_apart(lent, to, "y");
+        fk::WorkspaceView const caller_workspace = {workspace, std::min(workspaceSizeInBytes, run->workspace_bytes())};
+        check_apart(caller_workspace, from, "x"), check_apart(caller_workspace, to, "y");
         for (auto const& of : plan.arguments)
             for (int role = 0; role < fk::runtime::roles; ++role)
-                check_apart(lent, of.tensors[role], fk::runtime::name(static_cast<Role>(role)));
-        fk::WorkspaceView const borrowed = session.workspace(run->workspace_bytes(), lent);
+                check_apart(caller_workspace, of.tensors[role], fk::runtime::name(static_cast<Role>(role)));
+        fk::WorkspaceView const borrowed = session.workspace(run->workspace_bytes(), caller_workspace);
         session.measure([&] { check(run->run(session.queue.stream(), x, y, borrowed)); });
     });
 }

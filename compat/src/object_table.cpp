@@ -12,7 +12,7 @@ std::uint64_t ObjectTable::insert(ObjectKind kind, void* object) {
     std::lock_guard const lock(mutex);
     std::uint64_t index = first_free;
     if (index == no_slot) {
-        if (used == slots_per_block * most_blocks) return 0;
+        if (used == slots_per_block * max_blocks) return 0;
         auto& block = blocks[used / slots_per_block];
         if (used % slots_per_block == 0) block.store(new Slot[slots_per_block], std::memory_order_release);
         index = used++;

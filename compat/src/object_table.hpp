@@ -40,7 +40,7 @@ public:
     char const* why_not(ObjectKind kind, std::uint64_t handle) const noexcept;
 
 private:
-    static constexpr std::uint64_t slots_per_block = 1024, most_blocks = 1 << 14;
+    static constexpr std::uint64_t slots_per_block = 1024, max_blocks = 1 << 14;
 
     struct Slot {
         std::atomic<std::uint64_t> handle = 0;  ///< 0 if the slot is free
@@ -62,7 +62,7 @@ private:
     static constexpr std::uint32_t no_slot = ~std::uint32_t{};
 
     std::mutex mutex;  ///< guards everything except lookup
-    std::atomic<Slot*> blocks[most_blocks] = {};
+    std::atomic<Slot*> blocks[max_blocks] = {};
     std::uint64_t used = 0;  ///< number of slots ever used
     std::uint64_t first_free = no_slot;  ///< head of the free list through next_free
 };
@@ -95,11 +95,11 @@ T& at(T* pointer, char const* argument) {
 /// Moves a new object into the table and returns its handle to the caller.
 template <class T>
 void give_handle(typename T::Handle* to, char const* argument, std::unique_ptr<T> object) {
-    auto& place = at(to, argument);
+    auto& target = at(to, argument);
     std::uint64_t const handle = ObjectTable::instance().insert(T::kind, object.get());
     if (!handle) fail(miopenStatusAllocFailed, "expected at most 16777216 objects at a time, got one more");
     static_cast<void>(object.release());
-    place = reinterpret_cast<typename T::Handle>(handle);
+    target = reinterpret_cast<typename T::Handle>(handle);
 }
 
 /// Invalidates a handle and deletes its object; a null handle is a no-op, as in free().

@@ -3,15 +3,15 @@
 
 namespace fusekit::compat {
 
-WorkspaceView Session::workspace(std::size_t needed, WorkspaceView lent) {
-    bool const aligned = reinterpret_cast<std::uintptr_t>(lent.data) % 64 == 0;
+WorkspaceView Session::workspace(std::size_t needed, WorkspaceView caller_workspace) {
+    bool const aligned = reinterpret_cast<std::uintptr_t>(caller_workspace.data) % 64 == 0;
     if (needed == 0) return {};
-    if (lent.data && aligned) {
-        if (lent.bytes < needed)
+    if (caller_workspace.data && aligned) {
+        if (caller_workspace.bytes < needed)
             fail(miopenStatusBadParm,
-                 "workspace: expected " + Text::number(needed) + " bytes, got " + Text::number(lent.bytes));
-        queue.clear(lent.data, needed);
-        return {lent.data, needed};
+                 "workspace: expected " + Text::number(needed) + " bytes, got " + Text::number(caller_workspace.bytes));
+        queue.clear(caller_workspace.data, needed);
+        return {caller_workspace.data, needed};
     }
     if (queue.stream().own_workspace_bytes() >= needed) return {};
     for (Kept& each : kept) {

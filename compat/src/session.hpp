@@ -27,7 +27,7 @@ public:
     /// Workspace of a run on the current stream that needs `needed` bytes: the caller's memory, zeroed; if that is null
     /// or not aligned to 64 bytes, the session's own for that stream, which stays zeroed between runs; none if the
     /// device has its own. Throws Failure if the caller's is too small.
-    WorkspaceView workspace(std::size_t needed, WorkspaceView lent);
+    WorkspaceView workspace(std::size_t needed, WorkspaceView caller_workspace);
 
     /// Enqueues work on the current stream. With `profiling`, also synchronizes and records its time.
     template <class Work>

@@ -7,7 +7,7 @@
 namespace fusekit::compat {
 namespace {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 56;  // bytes and sums of offsets fit 63 bits
+constexpr std::int64_t max_elements = std::int64_t{1} << 56;  // bytes and sums of offsets fit 63 bits
 
 /// Bytes of an element. Throws Failure if it is no type of MIOpen's.
 int bytes_of(miopenDataType_t type) {
@@ -24,7 +24,7 @@ int bytes_of(miopenDataType_t type) {
 }
 
 void check_rank(int rank) {
-    if (rank < 1 || rank > TensorDescriptor::most_modes)
+    if (rank < 1 || rank > TensorDescriptor::max_modes)
         fail(miopenStatusInvalidValue, "expected 1 to 5 modes, got " + Text::number(rank));
 }
 
@@ -38,7 +38,7 @@ TensorDescriptor with_extents(miopenDataType_t type, int rank, std::int64_t cons
     for (int i = 0; i < rank; ++i) {
         if (extents[i] < 0) fail(miopenStatusBadParm, "expected extents of 0 or more, got " + tensor.shape());
         std::int64_t const extent = std::max<std::int64_t>(extents[i], 1);
-        if (elements > most_elements / extent)
+        if (elements > max_elements / extent)
             fail(miopenStatusBadParm, "expected at most 2^56 elements, got " + tensor.shape());
         elements *= extent;
     }
@@ -51,14 +51,14 @@ TensorDescriptor TensorDescriptor::packed(miopenDataType_t type, int rank, std::
                                           Innermost innermost) {
     TensorDescriptor tensor = with_extents(type, rank, extents);
     std::int64_t stride = 1;
-    auto const place = [&](int mode) {
+    auto const append_stride = [&](int mode) {
         tensor.strides[mode] = stride;
         stride *= tensor.extents[mode];
     };
     int const first = innermost == Innermost::channels && rank > 1 ? 1 : innermost == Innermost::images ? 0 : rank;
-    if (first < rank) place(first);
+    if (first < rank) append_stride(first);
     for (int i = rank - 1; i >= 0; --i)
-        if (i != first) place(i);
+        if (i != first) append_stride(i);
     return tensor;
 }
 
@@ -70,7 +70,7 @@ TensorDescriptor TensorDescriptor::strided(miopenDataType_t type, int rank, std:
     for (int i = 0; i < rank; ++i) {
         if (extents[i] < 2) continue;
         if (strides[i] < 0) fail(miopenStatusBadParm, "expected strides of 0 or more, got " + tensor.steps());
-        if (strides[i] > (most_elements - reach) / (extents[i] - 1))
+        if (strides[i] > (max_elements - reach) / (extents[i] - 1))
             fail(miopenStatusBadParm,
                  "expected a tensor that reaches over 2^56 elements at most, got strides of " + tensor.steps());
         reach += (extents[i] - 1) * strides[i];
@@ -158,7 +158,7 @@ TensorDescriptor batch_norm_parameters(TensorDescriptor const& x, miopenBatchNor
     if (mode != miopenBNSpatial && mode != miopenBNPerActivation)
         fail(miopenStatusInvalidValue, "bn_mode: expected a miopenBatchNormMode_t, got " + Text::number(int{mode}));
     if (x.rank < 2) fail(miopenStatusBadParm, "xDesc: expected 2 modes or more, got " + x.shape());
-    std::int64_t extents[TensorDescriptor::most_modes];
+    std::int64_t extents[TensorDescriptor::max_modes];
     for (int i = 0; i < x.rank; ++i) extents[i] = i == 1 || (i > 1 && mode == miopenBNPerActivation) ? x.extents[i] : 1;
     using Innermost = TensorDescriptor::Innermost;
     return TensorDescriptor::packed(miopenFloat, x.rank, extents,
@@ -196,7 +196,7 @@ void give(int* to, std::int64_t value) {
 
 /// Caller's extents or strides, copied and widened.
 struct Numbers {
-    std::int64_t at[TensorDescriptor::most_modes] = {};
+    std::int64_t at[TensorDescriptor::max_modes] = {};
 
     template <class T>
     Numbers(T const* numbers, int rank, char const* argument) {
@@ -307,7 +307,7 @@ miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc, mi
                                          int* stridesA) {
     return guard(__func__, [&] {
         TensorDescriptor const& tensor = get_set(tensorDesc, "tensorDesc");
-        int given[2 * TensorDescriptor::most_modes];
+        int given[2 * TensorDescriptor::max_modes];
         for (int i = 0; i < tensor.rank; ++i)
             give(given + i, tensor.extents[i]), give(given + tensor.rank + i, tensor.strides[i]);
         if (dataType) *dataType = tensor.type;

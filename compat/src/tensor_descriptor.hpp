@@ -14,11 +14,11 @@ struct TensorDescriptor {
     static constexpr ObjectKind kind = ObjectKind::tensor;
     static constexpr char const* name = "a tensor descriptor";
     using Handle = miopenTensorDescriptor_t;
-    static constexpr int most_modes = 5;
+    static constexpr int max_modes = 5;
 
     miopenDataType_t type = miopenFloat;
     int rank = 0;  ///< 0 until set
-    std::int64_t extents[most_modes] = {}, strides[most_modes] = {};
+    std::int64_t extents[max_modes] = {}, strides[max_modes] = {};
 
     /// Mode of stride 1 in a packed tensor: the last one, the channels (1) or the images (0).
     enum class Innermost { last, channels, images };

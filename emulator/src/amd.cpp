@@ -55,7 +55,7 @@ double factor_of(Factor factor, unsigned bits) {
 
 struct Operands {
     void const *a, *b;
-    void* sums;
+    void* acc;
     std::uint32_t indices = 0;
 };
 
@@ -81,14 +81,14 @@ struct SparseFactors {
     std::vector<unsigned> k;
 };
 SparseFactors sparse_factors_of(Instruction const& instruction, Exchange const& wave, unsigned row,
-                                Place const& place) {
+                                SourceLocation const& location) {
     unsigned const per = instruction.factors() / 2;
     SparseFactors factors;
     for (unsigned e = 0; e < instruction.depth / 2; ++e) {
         auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (e / per)]);
         auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
         unsigned const own = e % per;
-        if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", place);
+        if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", location);
         unsigned const bytes = bytes_of(instruction.factor);
         unsigned bits = 0;
         std::memcpy(&bits, static_cast<std::byte const*>(lane->a) + own * bytes, bytes);
@@ -98,30 +98,30 @@ SparseFactors sparse_factors_of(Instruction const& instruction, Exchange const& 
     return factors;
 }
 
-void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
+void check_copies(Exchange const& wave, std::size_t bytes, SourceLocation const& location) {
     for (unsigned lane = 0; lane < 16; ++lane) {
         auto const *const first = reinterpret_cast<Operands const*>(wave.value[lane]),
                           *const second = reinterpret_cast<Operands const*>(wave.value[lane + 16]);
         if (std::memcmp(first->a, second->a, bytes) != 0 || std::memcmp(first->b, second->b, bytes) != 0)
-            fault("lanes 16 to 31 of a WMMA hold other factors than lanes 0 to 15", place);
+            fault("lanes 16 to 31 of a WMMA hold other factors than lanes 0 to 15", location);
     }
 }
 
 /// Computes the wave's product in the first lane, which writes each lane's accumulators.
-template <class Sum>
-void multiply_all(Instruction const& instruction, Exchange const& wave, Place const& place) {
+template <class Acc>
+void multiply_all(Instruction const& instruction, Exchange const& wave, SourceLocation const& location) {
     unsigned const depth = instruction.depth, products = instruction.sparse ? depth / 2 : depth;
     std::vector<double> a, chosen(products);
     if (!instruction.sparse) a = factors_of(instruction, wave, &Operands::a);
     auto const b = factors_of(instruction, wave, &Operands::b);
     for (unsigned row = 0; row < instruction.size; ++row) {
         SparseFactors const sparse =
-            instruction.sparse ? sparse_factors_of(instruction, wave, row, place) : SparseFactors{};
+            instruction.sparse ? sparse_factors_of(instruction, wave, row, location) : SparseFactors{};
         for (unsigned column = 0; column < instruction.size; ++column) {
             Lane const at = instruction.sum(row, column);
-            Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
-            bool const flushes_sums = std::is_same_v<Sum, float> && flushes(instruction.factor);
-            double exact = flushes_sums ? flushed(static_cast<float>(sum)) : sum;
+            Acc& sum = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->acc)[at.element];
+            bool const flushes_acc = std::is_same_v<Acc, float> && flushes(instruction.factor);
+            double exact = flushes_acc ? flushed(static_cast<float>(sum)) : sum;
             double const *of_a = sparse.a.data(), *of_b = chosen.data();
             if (!instruction.sparse) of_a = &a[row * depth], of_b = &b[column * depth];
             else
@@ -129,33 +129,33 @@ void multiply_all(Instruction const& instruction, Exchange const& wave, Place co
             if (instruction.factor == Factor::float32)
                 for (unsigned k = 0; k < products; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
             else exact = sum_of_products(exact, of_a, of_b, products);
-            if constexpr (std::is_same_v<Sum, float>)
-                sum = flushes_sums ? flushed(static_cast<float>(exact)) : static_cast<float>(exact);
+            if constexpr (std::is_same_v<Acc, float>)
+                sum = flushes_acc ? flushed(static_cast<float>(exact)) : static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
         }
     }
 }
 
 /// Aborts if the device's architecture is not in the list.
-void check_architecture(char const* architectures, char const* what, Place const& place) {
+void check_architecture(char const* architectures, char const* what, SourceLocation const& location) {
     static std::string const own = std::string(" ") + architecture() + " ";
     if (!std::strstr(architectures, own.c_str()))
         fault((std::string("no such ") + what + " instruction on " + (*architecture() ? architecture() : "this device"))
                   .c_str(),
-              place);
+              location);
 }
 
-template <class A, class B, class Sums>
-Sums const& multiply(Instruction const& instruction, A const& a, B const& b, Sums& c, Place const& place,
-                     std::uint32_t indices = 0) {
-    check_architecture(instruction.architectures, "matrix", place);
+template <class A, class B, class Accumulators>
+Accumulators const& multiply(Instruction const& instruction, A const& a, B const& b, Accumulators& c,
+                             SourceLocation const& location, std::uint32_t indices = 0) {
+    check_architecture(instruction.architectures, "matrix", location);
     Operands own{&a, &b, &c, indices};
-    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
+    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), location);
     if (std::popcount(wave.present) != static_cast<int>(instruction.lanes))
-        fault("lanes of a matrix instruction have finished", place);
+        fault("lanes of a matrix instruction have finished", location);
     if (running->lane() == 0) {  // the first lane to resume
-        if (instruction.copied) check_copies(wave, sizeof a, place);
-        multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave, place);
+        if (instruction.copied) check_copies(wave, sizeof a, location);
+        multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave, location);
     }
     return c;
 }
@@ -166,100 +166,103 @@ constexpr char cdna[] = " gfx908 gfx90a gfx942 ", before_cdna3[] = " gfx908 gfx9
 
 }  // namespace
 
-Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place) {
-    return multiply({cdna, Factor::half, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, SourceLocation location) {
+    return multiply({cdna, Factor::half, 32, 8, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place) {
-    return multiply({before_cdna3, Factor::bfloat16, 32, 4, 64, false, mfma_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, SourceLocation location) {
+    return multiply({before_cdna3, Factor::bfloat16, 32, 4, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place) {
-    return multiply({from_cdna2, Factor::bfloat16, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, SourceLocation location) {
+    return multiply({from_cdna2, Factor::bfloat16, 32, 8, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, Place place) {
-    return multiply({cdna, Factor::half, 16, 16, 64, false, mfma16_sum}, a, b, c, place);
+Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, SourceLocation location) {
+    return multiply({cdna, Factor::half, 16, 16, 64, false, mfma16_sum}, a, b, c, location);
 }
-Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c, Place place) {
-    return multiply({from_cdna2, Factor::bfloat16, 16, 16, 64, false, mfma16_sum}, a, b, c, place);
+Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c, SourceLocation location) {
+    return multiply({from_cdna2, Factor::bfloat16, 16, 16, 64, false, mfma16_sum}, a, b, c, location);
 }
-Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place) {
-    return multiply({before_cdna3, Factor::int8, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, SourceLocation location) {
+    return multiply({before_cdna3, Factor::int8, 32, 8, 64, false, mfma_sum}, a, b, c, location);
 }
-Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place) {
-    return multiply({cdna3, Factor::int8, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, SourceLocation location) {
+    return multiply({cdna3, Factor::int8, 32, 16, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, Place place) {
-    return multiply({cdna3, Factor::e4m3_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, SourceLocation location) {
+    return multiply({cdna3, Factor::e4m3_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c, Place place) {
-    return multiply({cdna3, Factor::e5m2_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, place);
-}
-
-Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, Place place) {
-    return multiply({cdna, Factor::float32, 32, 2, 64, false, mfma_sum}, a, b, c, place);
-}
-Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, Place place) {
-    return multiply({cdna3, Factor::tf32, 32, 4, 64, false, mfma_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c, SourceLocation location) {
+    return multiply({cdna3, Factor::e5m2_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, location);
 }
 
-Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place) {
-    return multiply({rdna3, Factor::half, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, SourceLocation location) {
+    return multiply({cdna, Factor::float32, 32, 2, 64, false, mfma_sum}, a, b, c, location);
 }
-Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, Place place) {
-    return multiply({rdna3, Factor::bfloat16, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
-}
-Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place) {
-    return multiply({rdna3, Factor::int8, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
-}
-Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place) {
-    return multiply({rdna4, Factor::half, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
-}
-Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place) {
-    return multiply({rdna4, Factor::bfloat16, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
-}
-Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place) {
-    return multiply({rdna4, Factor::int8, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
-}
-Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place) {
-    return multiply({rdna4, Factor::e4m3, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
-}
-Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place) {
-    return multiply({rdna4, Factor::e5m2, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, SourceLocation location) {
+    return multiply({cdna3, Factor::tf32, 32, 4, 64, false, mfma_sum}, a, b, c, location);
 }
 
-Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices, Place place) {
-    return multiply({cdna3, Factor::int8, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna3, Factor::half, 16, 16, 32, true, gfx11_sum}, a, b, c, location);
 }
-Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
-    return multiply({cdna3, Factor::half, 32, 16, 64, false, mfma_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna3, Factor::bfloat16, 16, 16, 32, true, gfx11_sum}, a, b, c, location);
 }
-Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
-    return multiply({cdna3, Factor::bfloat16, 32, 16, 64, false, mfma_sum, true}, a, b, c, place, indices);
+Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, SourceLocation location) {
+    return multiply({rdna3, Factor::int8, 16, 16, 32, true, gfx11_sum}, a, b, c, location);
 }
-Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
-    return multiply({cdna3, Factor::e4m3_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna4, Factor::half, 16, 16, 32, false, gfx12_sum}, a, b, c, location);
 }
-Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
-    return multiply({cdna3, Factor::e5m2_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna4, Factor::bfloat16, 16, 16, 32, false, gfx12_sum}, a, b, c, location);
 }
-Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, Place place) {
-    return multiply({rdna4, Factor::e4m3, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
+Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, SourceLocation location) {
+    return multiply({rdna4, Factor::int8, 16, 16, 32, false, gfx12_sum}, a, b, c, location);
 }
-Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, Place place) {
-    return multiply({rdna4, Factor::e5m2, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna4, Factor::e4m3, 16, 16, 32, false, gfx12_sum}, a, b, c, location);
 }
-Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices, Place place) {
-    return multiply({rdna4, Factor::int8, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
+Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, SourceLocation location) {
+    return multiply({rdna4, Factor::e5m2, 16, 16, 32, false, gfx12_sum}, a, b, c, location);
 }
 
-float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place) {
-    check_architecture(rdna2, "dot", place);
+Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices,
+                                  SourceLocation location) {
+    return multiply({cdna3, Factor::int8, 32, 32, 64, false, mfma_sum, true}, a, b, c, location, indices);
+}
+Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, SourceLocation location) {
+    return multiply({cdna3, Factor::half, 32, 16, 64, false, mfma_sum, true}, a, b, c, location, indices);
+}
+Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, SourceLocation location) {
+    return multiply({cdna3, Factor::bfloat16, 32, 16, 64, false, mfma_sum, true}, a, b, c, location, indices);
+}
+Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
+                                     SourceLocation location) {
+    return multiply({cdna3, Factor::e4m3_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, location, indices);
+}
+Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
+                                     SourceLocation location) {
+    return multiply({cdna3, Factor::e5m2_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, location, indices);
+}
+Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, SourceLocation location) {
+    return multiply({rdna4, Factor::e4m3, 16, 32, 32, false, gfx12_sum, true}, a, b, c, location, indices);
+}
+Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, SourceLocation location) {
+    return multiply({rdna4, Factor::e5m2, 16, 32, 32, false, gfx12_sum, true}, a, b, c, location, indices);
+}
+Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices, SourceLocation location) {
+    return multiply({rdna4, Factor::int8, 16, 32, 32, false, gfx12_sum, true}, a, b, c, location, indices);
+}
+
+float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, SourceLocation location) {
+    check_architecture(rdna2, "dot", location);
     double sum = flushed(c);
     for (unsigned i = 0; i < 2; ++i)
         sum += value_of(Factor::half, a >> 16 * i & 0xffff) * value_of(Factor::half, b >> 16 * i & 0xffff);
     return flushed(static_cast<float>(sum));
 }
-std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c, Place place) {
-    check_architecture(rdna2, "dot", place);
+std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c, SourceLocation location) {
+    check_architecture(rdna2, "dot", location);
     std::int64_t sum = c;
     for (unsigned i = 0; i < 4; ++i) sum += static_cast<std::int8_t>(a >> 8 * i) * static_cast<std::int8_t>(b >> 8 * i);
     return static_cast<std::int32_t>(sum);

@@ -62,10 +62,10 @@ Moments const& Moments::chosen() {
     return moments;
 }
 
-void fault(char const* what, Place const& place) {
+void fault(char const* what, SourceLocation const& location) {
     dim3 const block = running->index, thread = running->thread();
     std::fprintf(stderr, "hip_on_cpu: %s in block (%u, %u, %u), thread (%u, %u, %u), at %s:%u\n", what, block.x,
-                 block.y, block.z, thread.x, thread.y, thread.z, place.file, place.line);
+                 block.y, block.z, thread.x, thread.y, thread.z, location.file, location.line);
     std::abort();
 }
 
@@ -136,8 +136,8 @@ void Asynchrony::finish_stores() {
     for (auto const& copy : stores) copy();
 }
 
-void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b,
-                          bool adds, Factor factor, sm90a::Majors majors, Place const& place) {
+void Asynchrony::multiply(void* acc, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
+                          Factor factor, sm90a::Majors majors, SourceLocation const& location) {
     unsigned const number = running_block().thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
     auto& all = products[warpgroup];
@@ -145,18 +145,18 @@ void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t cons
     Product& product = all[thread.begun++];
     if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor ||
         product.majors != majors || product.of_registers != (registers != nullptr))
-        fault("threads of a warpgroup begin different products", place);
-    product.sums[number % group] = sums;
+        fault("threads of a warpgroup begin different products", location);
+    product.acc[number % group] = acc;
     if (registers) {
         product.registers.resize(group);
         std::copy_n(registers, 4, product.registers[number % group].begin());
     }
     auto const count = static_cast<std::size_t>(n) / 2;
-    Kept& kept = thread.kept[sums];
+    Kept& kept = thread.kept[acc];
     if (kept.products++ == 0) {
-        kept.sums.resize(count);
-        std::memcpy(kept.sums.data(), sums, 4 * count);
-        std::fill_n(static_cast<std::uint32_t*>(sums), count, not_a_number);
+        kept.acc.resize(count);
+        std::memcpy(kept.acc.data(), acc, 4 * count);
+        std::fill_n(static_cast<std::uint32_t*>(acc), count, not_a_number);
     }
     if (++product.arrived == group && !Moments::chosen().rest_late) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
@@ -166,14 +166,14 @@ void Asynchrony::commit_products() {
     thread.groups.push_back(thread.begun);
 }
 
-void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
+void Asynchrony::wait_for_products(unsigned pending, SourceLocation const& location) {
     unsigned const number = running_block().thread_number(), warpgroup = number / group;
     auto const& groups = threads[number].groups;
     if (groups.size() <= pending) return;
     std::size_t const needed = groups[groups.size() - 1 - pending];
     auto const& all = products[warpgroup];
     running_block().wait_until([&all, needed] { return needed == 0 || all[needed - 1].arrived == group; },
-                               "the products of a warpgroup", place);
+                               "the products of a warpgroup", location);
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 
@@ -195,11 +195,11 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     for (unsigned i = 0; i < b.size(); ++i)
         b[i] = element(product.b, product.majors.b, i / depth, i % depth, product.factor);
     for (unsigned t = 0; t < group; ++t) {
-        Kept& kept = threads[warpgroup * group + t].kept[product.sums[t]];
+        Kept& kept = threads[warpgroup * group + t].kept[product.acc[t]];
         for (unsigned e = 0; e < n / 2; ++e) {
             double const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
             double const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
-            std::uint32_t& sum = kept.sums[e];
+            std::uint32_t& sum = kept.acc[e];
             bool const integers = product.factor == Factor::int8;
             double exact = product.adds && !integers ? std::bit_cast<float>(sum) : 0;
             if (is_float8(product.factor)) {
@@ -210,7 +210,7 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
             if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));
             else sum = std::bit_cast<std::uint32_t>(static_cast<float>(exact));
         }
-        if (--kept.products == 0) std::memcpy(product.sums[t], kept.sums.data(), 4 * kept.sums.size());
+        if (--kept.products == 0) std::memcpy(product.acc[t], kept.acc.data(), 4 * kept.acc.size());
     }
 }
 

@@ -22,7 +22,7 @@ struct Moments {
 };
 
 /// Aborts with an error of the running thread.
-[[noreturn]] void fault(char const* what, Place const& place);
+[[noreturn]] void fault(char const* what, SourceLocation const& location);
 
 /// Outstanding asynchronous operations of a block's threads.
 class Asynchrony {
@@ -60,10 +60,10 @@ public:
 
     /// One wgmma of a warpgroup: performed once all 128 threads have issued it. `registers`, if given: A in registers,
     /// four per thread.
-    void multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
-                  Factor factor, sm90a::Majors majors, Place const& place);
+    void multiply(void* acc, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
+                  Factor factor, sm90a::Majors majors, SourceLocation const& location);
     void commit_products();
-    void wait_for_products(unsigned pending, Place const& place);
+    void wait_for_products(unsigned pending, SourceLocation const& location);
 
 private:
     static constexpr unsigned group = 128;  // threads
@@ -76,12 +76,12 @@ private:
         sm90a::Majors majors;
         bool of_registers;
         unsigned arrived = 0;
-        void* sums[group] = {};
+        void* acc[group] = {};
         std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< per thread
     };
     /// Bits of a thread's accumulators while products are outstanding: the thread's variables are NaN meanwhile.
     struct Kept {
-        std::vector<std::uint32_t> sums;
+        std::vector<std::uint32_t> acc;
         unsigned products = 0;
     };
     struct Thread {

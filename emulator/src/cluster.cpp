@@ -15,7 +15,7 @@ void Cluster::leave() {
     changed.wait(lock, [&] { return finished == size(); });
 }
 
-void Cluster::wait(Place const* place) {
+void Cluster::wait(SourceLocation const* location) {
     std::unique_lock lock(mutex);
     unsigned long const before = barriers;
     if (++arrived == size()) {
@@ -27,7 +27,7 @@ void Cluster::wait(Place const* place) {
     changed.wait(lock, [&] { return barriers != before || finished > 0; });
     if (barriers != before) return;
     std::fprintf(stderr, "hip_on_cpu: a block waits for its cluster at %s:%u, and another has finished\n",
-                 place ? place->file : "", place ? place->line : 0);
+                 location ? location->file : "", location ? location->line : 0);
     std::abort();
 }
 
@@ -35,10 +35,10 @@ bool in_cluster() { return running_block().cluster != nullptr; }
 unsigned cluster_rank() { return running_block().cluster_rank; }
 unsigned cluster_size() { return running_block().cluster ? running_block().cluster->size() : 1; }
 
-void cluster_barrier(Place place) {
-    running->barrier(place);
-    if (running_block().cluster && running_block().thread_number() == 0) running_block().cluster->wait(&place);
-    running->barrier(place);
+void cluster_barrier(SourceLocation location) {
+    running->barrier(location);
+    if (running_block().cluster && running_block().thread_number() == 0) running_block().cluster->wait(&location);
+    running->barrier(location);
 }
 
 void* shared_of_block(void* own, unsigned rank) {

@@ -25,15 +25,15 @@ public:
     /// Returns when all blocks have finished, because others may still read this block's memory.
     void leave();
     /// Barrier among all blocks; aborts if one has finished.
-    void wait(Place const* place);
+    void wait(SourceLocation const* location);
 
     /// Address in block `rank` that corresponds to `own` in block `from`, in dynamic or static shared memory.
     void* shared_of(void* own, unsigned from, unsigned rank) const {
-        auto* const place = static_cast<std::byte*>(own);
+        auto* const location = static_cast<std::byte*>(own);
         std::byte* const asked = blocks[from]->shared_memory();
-        if (place >= asked && place < asked + blocks[from]->shared_bytes)
-            return blocks[rank]->shared_memory() + (place - asked);
-        return shared[rank] + (place - shared[from]);
+        if (location >= asked && location < asked + blocks[from]->shared_bytes)
+            return blocks[rank]->shared_memory() + (location - asked);
+        return shared[rank] + (location - shared[from]);
     }
 
 private:

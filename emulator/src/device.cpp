@@ -29,7 +29,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     properties->totalGlobalMem = memory_bytes;
     properties->sharedMemPerBlock = shared_bytes;
     properties->warpSize = static_cast<int>(wave_width());
-    properties->maxThreadsPerBlock = most_threads;
+    properties->maxThreadsPerBlock = max_threads;
     properties->multiProcessorCount = processors;
     properties->major = compute_capability() / 10;
     properties->minor = compute_capability() % 10;
@@ -47,7 +47,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
         case hipDeviceAttributeComputeCapabilityMinor: *value = compute_capability() % 10; break;
         case hipDeviceAttributeL2CacheSize: *value = 1 << 20; break;
         case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = shared_bytes; break;
-        case hipDeviceAttributeMaxThreadsPerBlock: *value = most_threads; break;
+        case hipDeviceAttributeMaxThreadsPerBlock: *value = max_threads; break;
         case hipDeviceAttributeMemoryPoolsSupported: *value = 1; break;
         case hipDeviceAttributeMultiprocessorCount: *value = processors; break;
         case hipDeviceAttributeWarpSize: *value = static_cast<int>(wave_width()); break;

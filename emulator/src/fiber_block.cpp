@@ -14,7 +14,7 @@ namespace hip_on_cpu {
 
 namespace {
 
-bool same(Place const& a, Place const& b) {
+bool same(SourceLocation const& a, SourceLocation const& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
@@ -111,34 +111,34 @@ void FiberBlock::work(void* self) {
     auto& block = *static_cast<FiberBlock*>(self);
     for (;;) {
         (*block.body)();
-        block.wait(State::finished, Place::current());
+        block.wait(State::finished, SourceLocation::current());
     }
 }
 
-void FiberBlock::wait(State state, Place const& place) {
+void FiberBlock::wait(State state, SourceLocation const& location) {
     Thread& thread = active();
-    thread.state = state, thread.place = place;
+    thread.state = state, thread.location = location;
     thread.fiber->suspend();
 }
 
-void Block::barrier(Place const& place) {
+void Block::barrier(SourceLocation const& location) {
     auto& self = static_cast<FiberBlock&>(*this);
-    self.wait(FiberBlock::State::at_barrier, place);
+    self.wait(FiberBlock::State::at_barrier, location);
 }
 
-Exchange const& Block::exchange(std::uint64_t value, Place const& place) {
+Exchange const& Block::exchange(std::uint64_t value, SourceLocation const& location) {
     auto& self = static_cast<FiberBlock&>(*this);
     FiberBlock::Thread& thread = self.active();
     Exchange& exchange = self.waves[thread.wave].exchange[thread.exchanges++ % 2];
     exchange.value[thread.lane] = value;
-    self.wait(FiberBlock::State::at_exchange, place);
+    self.wait(FiberBlock::State::at_exchange, location);
     return exchange;
 }
 
-void FiberBlock::wait_until(std::function<bool()> happened, char const* what, Place const& place) {
+void FiberBlock::wait_until(std::function<bool()> happened, char const* what, SourceLocation const& location) {
     if (happened()) return;
     active().happened = std::move(happened), active().awaited = what;
-    wait(State::waiting, place);
+    wait(State::waiting, location);
 }
 
 /// Runs lanes until each has finished or waits; returns true if one ran.
@@ -160,7 +160,8 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
         std::uint64_t present = 0;
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
             if (thread->state == State::finished) continue;
-            if (!exchanges(*thread) || !same(thread->place, one->place)) diverged("shuffle", wave.first, wave.last);
+            if (!exchanges(*thread) || !same(thread->location, one->location))
+                diverged("shuffle", wave.first, wave.last);
             present |= std::uint64_t{1} << thread->lane;
         }
         wave.exchange[(one->exchanges - 1) % 2].present = present;
@@ -176,7 +177,7 @@ bool FiberBlock::pass_barrier() {
     auto const finished = [](Thread const& thread) { return thread.state == State::finished; };
     if (std::all_of(threads.begin(), threads.end(), finished)) return false;
     for (Thread const& thread : threads)
-        if (!waits(thread) || !same(thread.place, one->place))
+        if (!waits(thread) || !same(thread.location, one->location))
             diverged(one == threads.end() ? "wait" : "barrier", threads.data(), threads.data() + threads.size());
     for (Thread& thread : threads) thread.state = State::ready;
     return true;
@@ -187,10 +188,10 @@ void FiberBlock::diverged(char const* what, Thread const* first, Thread const* l
     one_report.lock();  // never unlocked: the program aborts
     std::fprintf(stderr, "hip_on_cpu: divergent %s in block (%u, %u, %u)\n", what, index.x, index.y, index.z);
     auto const describe = [](Thread const& thread) {
-        std::string const place = std::string(thread.place.file) + ":" + std::to_string(thread.place.line);
+        std::string const location = std::string(thread.location.file) + ":" + std::to_string(thread.location.line);
         if (thread.state == State::finished) return std::string("have finished");
-        if (thread.state == State::waiting) return std::string("wait for ") + thread.awaited + " at " + place;
-        return (thread.state == State::at_barrier ? "wait at the barrier " : "wait at the shuffle ") + place;
+        if (thread.state == State::waiting) return std::string("wait for ") + thread.awaited + " at " + location;
+        return (thread.state == State::at_barrier ? "wait at the barrier " : "wait at the shuffle ") + location;
     };
     std::vector<std::string> told;
     for (Thread const* thread = first; thread != last; ++thread) {

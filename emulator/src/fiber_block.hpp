@@ -29,7 +29,7 @@ public:
 
     /// Called by a thread: returns when happened() is true. Polls it while other threads run; a deadlock report names
     /// `what`.
-    void wait_until(std::function<bool()> happened, char const* what, Place const& place);
+    void wait_until(std::function<bool()> happened, char const* what, SourceLocation const& location);
 
     /// Index of the thread in the block.
     unsigned thread_number() const { return static_cast<unsigned>(&active() - threads.data()); }
@@ -50,7 +50,7 @@ private:
         unsigned wave = 0;
         unsigned exchanges = 0;
         State state = State::finished;
-        Place place;
+        SourceLocation location;
         std::function<bool()> happened;
         char const* awaited = nullptr;
     };
@@ -70,7 +70,7 @@ private:
     void arrange();
     bool run_until_waiting(Wave& wave);
     bool pass_barrier();
-    void wait(State state, Place const& place);
+    void wait(State state, SourceLocation const& location);
     [[noreturn]] void diverged(char const* what, Thread const* first, Thread const* last) const;
     static void work(void* self);
 };

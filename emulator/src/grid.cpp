@@ -135,8 +135,8 @@ public:
     }
 
     void run(Job& job) { run(job, 0); }
-    /// Runs one block per thread. Precondition: all jobs of this pool use run_at_once().
-    void run_at_once(Job& job) { run(job, job.count); }
+    /// Runs one block per thread. Precondition: all jobs of this pool use run_concurrently().
+    void run_concurrently(Job& job) { run(job, job.count); }
 
 private:
     std::mutex mutex;
@@ -198,7 +198,7 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<voi
 
 namespace {
 
-/// Threads of run_at_once(), one per block.
+/// Threads of run_concurrently(), one per block.
 Workers& own_threads() {
     static Workers workers(0);
     return workers;
@@ -206,9 +206,9 @@ Workers& own_threads() {
 
 }  // namespace
 
-void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
+void run_grid_concurrently(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
     Job job{grid, block, shared_bytes, body};
-    own_threads().run_at_once(job);
+    own_threads().run_concurrently(job);
 }
 
 void run_clusters(dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
@@ -216,7 +216,7 @@ void run_clusters(dim3 grid, dim3 block, unsigned cluster, std::size_t shared_by
     for (std::size_t first = 0; first < grid.count(); first += cluster) {
         Cluster blocks(cluster);
         Job job{grid, block, shared_bytes, body, first, cluster, &blocks};
-        own_threads().run_at_once(job);
+        own_threads().run_concurrently(job);
     }
 }
 

@@ -14,7 +14,7 @@ namespace hip_on_cpu {
 void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body);
 
 /// Runs all blocks concurrently, one OS thread each, so that they can synchronize.
-void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body);
+void run_grid_concurrently(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body);
 
 /// Runs clusters of `cluster` consecutive blocks one after another; the blocks of a cluster run concurrently.
 void run_clusters(dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes, std::function<void()> const& body);

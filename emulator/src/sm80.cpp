@@ -14,7 +14,7 @@ constexpr unsigned warp = 32;
 
 struct Operands {
     std::uint32_t const *a, *b;
-    void* sums;
+    void* acc;
 };
 
 /// Bits of one factor in a lane's registers.
@@ -31,59 +31,63 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
 /// For 8-bit factors, and likewise for TF32, whose i counts single elements:
 ///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
 ///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
-template <class Sum>
+template <class Acc>
 void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
-    unsigned const bits = 8 * bytes_of(factor), together = 32 / bits, depth = 8 * together;
+    unsigned const bits = 8 * bytes_of(factor), elements_per_word = 32 / bits, depth = 8 * elements_per_word;
     double a[16][32], b[8][32];  // b is column-major
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
         unsigned const group = lane / 4, t = lane % 4;
-        for (unsigned i = 0; i < 4 * together; ++i) {
-            unsigned const row = i / together % 2 == 0 ? group : group + 8;
-            unsigned const column = together * t + i % together + (i >= 2 * together ? depth / 2 : 0);
+        for (unsigned i = 0; i < 4 * elements_per_word; ++i) {
+            unsigned const row = i / elements_per_word % 2 == 0 ? group : group + 8;
+            unsigned const column =
+                elements_per_word * t + i % elements_per_word + (i >= 2 * elements_per_word ? depth / 2 : 0);
             a[row][column] = value_of(factor, bits_of(own->a, i, bits));
         }
-        for (unsigned i = 0; i < 2 * together; ++i)
-            b[group][together * t + i % together + (i >= together ? depth / 2 : 0)] =
+        for (unsigned i = 0; i < 2 * elements_per_word; ++i)
+            b[group][elements_per_word * t + i % elements_per_word + (i >= elements_per_word ? depth / 2 : 0)] =
                 value_of(factor, bits_of(own->b, i, bits));
     }
     for (unsigned lane = 0; lane < warp; ++lane) {
-        auto* const sums = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->sums);
+        auto* const acc = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->acc);
         for (unsigned i = 0; i < 4; ++i) {
             unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
-            if constexpr (std::is_same_v<Sum, float>)
+            if constexpr (std::is_same_v<Acc, float>)
                 if (is_float8(factor)) {  // one half of the indices k, then the other
                     for (unsigned k = 0; k < depth; k += 16)
-                        sums[i] = float8_sum(factor, sums[i], &a[row][k], &b[column][k], 16);
+                        acc[i] = float8_sum(factor, acc[i], &a[row][k], &b[column][k], 16);
                     continue;
                 }
-            double const exact = sum_of_products(sums[i], &a[row][0], &b[column][0], depth);
-            if constexpr (std::is_same_v<Sum, float>) sums[i] = static_cast<float>(exact);
-            else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
+            double const exact = sum_of_products(acc[i], &a[row][0], &b[column][0], depth);
+            if constexpr (std::is_same_v<Acc, float>) acc[i] = static_cast<float>(exact);
+            else acc[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
         }
     }
 }
 
-template <class Sum>
-void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
+template <class Acc>
+void multiply_warp(Factor factor, Acc* acc, std::uint32_t const* a, std::uint32_t const* b,
+                   SourceLocation const& location) {
     if (!*architecture() && compute_capability() < (is_float8(factor) ? 89 : 80))
-        fault("no such mma.sync on this device", place);
-    Operands own{a, b, sums};
-    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
+        fault("no such mma.sync on this device", location);
+    Operands own{a, b, acc};
+    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), location);
     unsigned const first = running->lane() / warp * warp;
     if (running->lane() != first) return;  // the first lane of a warp resumes before the others
     for (unsigned lane = 0; lane < warp; ++lane)
-        if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", place);
-    multiply_all<Sum>(factor, wave, first);
+        if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", location);
+    multiply_all<Acc>(factor, wave, first);
 }
 
 }  // namespace
 
-void multiply_floats(Factor factor, float* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
-    multiply_together(factor, sums, a, b, place);
+void multiply_floats(Factor factor, float* acc, std::uint32_t const* a, std::uint32_t const* b,
+                     SourceLocation const& location) {
+    multiply_warp(factor, acc, a, b, location);
 }
-void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
-    multiply_together(Factor::int8, sums, a, b, place);
+void multiply_integers(std::int32_t* acc, std::uint32_t const* a, std::uint32_t const* b,
+                       SourceLocation const& location) {
+    multiply_warp(Factor::int8, acc, a, b, location);
 }
 
 void copy(void* to, void const* from, unsigned bytes, bool is_read) {

@@ -28,10 +28,10 @@ struct Barrier {
 };
 static_assert(sizeof(Barrier) == 8);
 
-Barrier& barrier_at(std::uint32_t address, Place const& place) {
-    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", place);
+Barrier& barrier_at(std::uint32_t address, SourceLocation const& location) {
+    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", location);
     auto& barrier = *static_cast<Barrier*>(shared_pointer(address));
-    if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before it is initialised", place);
+    if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before it is initialised", location);
     return barrier;
 }
 
@@ -64,11 +64,11 @@ std::byte* place_of(TensorMap const& map, Coord const& at) {
     return memory + offset;
 }
 
-void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* at, Place const& place) {
-    if (shared % 128 != 0) fault("a bulk copy's shared memory is not aligned to 128 bytes", place);
+void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* at, SourceLocation const& location) {
+    if (shared % 128 != 0) fault("a bulk copy's shared memory is not aligned to 128 bytes", location);
     if (offset_of(shared) + row_bytes(map) * rows_of(map) > running->shared_bytes)
-        fault("a bulk copy leaves the block's shared memory", place);
-    if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", place);
+        fault("a bulk copy leaves the block's shared memory", location);
+    if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", location);
 }
 
 /// Copies one element of a box; out-of-bounds elements read as zero and are not written.
@@ -112,11 +112,11 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
 }
 
 void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::function<void()> copy,
-          Place const& place) {
+          SourceLocation const& location) {
     std::memset(shared_pointer(to), 0xff, bytes);
-    auto land = [copy = std::move(copy), barrier, bytes, place] {
+    auto land = [copy = std::move(copy), barrier, bytes, location] {
         copy();
-        Barrier& state = barrier_at(barrier, place);
+        Barrier& state = barrier_at(barrier, location);
         state.bytes -= bytes;
         end_phase_if_complete(state);
     };
@@ -141,7 +141,7 @@ bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std:
     return legal;
 }
 
-bool takes_box(TensorMap const& map) {
+bool is_legal_box(TensorMap const& map) {
     return row_bytes(map) % 16 == 0 && (map.swizzle == 0 || row_bytes(map) <= 16u << map.swizzle);
 }
 
@@ -160,7 +160,7 @@ bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory
         legal = box[mode] >= 1 && box[mode] <= box_limit;
         map->box[mode] = static_cast<std::uint16_t>(box[mode]);
     }
-    return legal && takes_box(*map);
+    return legal && is_legal_box(*map);
 }
 
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
@@ -177,111 +177,116 @@ bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_
         map->upper[mode] = static_cast<std::int8_t>(upper[mode]);
         map->element_strides[mode] = static_cast<std::uint8_t>(element_strides[mode + 1]);
     }
-    return legal && takes_box(*map);
+    return legal && is_legal_box(*map);
 }
 
-void mbarrier_init(std::uint32_t address, unsigned arrivals, Place place) {
-    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", place);
+void mbarrier_init(std::uint32_t address, unsigned arrivals, SourceLocation location) {
+    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", location);
     Barrier barrier{};
     barrier.expected = barrier.pending = arrivals;
     std::memcpy(shared_pointer(address), &barrier, sizeof barrier);
 }
 
-void mbarrier_arrive(std::uint32_t address, Place place) {
-    Barrier& barrier = barrier_at(address, place);
-    if (barrier.pending == 0) fault("an mbarrier has more arrivals than it was initialised for", place);
+void mbarrier_arrive(std::uint32_t address, SourceLocation location) {
+    Barrier& barrier = barrier_at(address, location);
+    if (barrier.pending == 0) fault("an mbarrier has more arrivals than it was initialised for", location);
     barrier.pending = barrier.pending - 1;
     end_phase_if_complete(barrier);
 }
 
-void mbarrier_arrive_expect_tx(std::uint32_t address, unsigned bytes, Place place) {
-    barrier_at(address, place).bytes += bytes;
-    mbarrier_arrive(address, place);
+void mbarrier_arrive_expect_tx(std::uint32_t address, unsigned bytes, SourceLocation location) {
+    barrier_at(address, location).bytes += bytes;
+    mbarrier_arrive(address, location);
 }
 
-void mbarrier_wait(std::uint32_t address, unsigned parity, Place place) {
+void mbarrier_wait(std::uint32_t address, unsigned parity, SourceLocation location) {
     auto const over = [=] {
         running_block().asynchrony().finish_loads(address);
-        return barrier_at(address, place).phase != parity;
+        return barrier_at(address, location).phase != parity;
     };
-    running_block().wait_until(over, "an mbarrier", place);
+    running_block().wait_until(over, "an mbarrier", location);
 }
 
-void bar_arrive(unsigned number, unsigned expected, Place place) {
+void bar_arrive(unsigned number, unsigned expected, SourceLocation location) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     if (barrier.arrived > 0 && barrier.threads != expected)
-        fault("threads arrive at a named barrier with different counts", place);
+        fault("threads arrive at a named barrier with different counts", location);
     barrier.threads = expected;
     if (++barrier.arrived < expected) return;
     barrier.arrived = 0, ++barrier.generation;
     barrier.any_said = barrier.said, barrier.said = false;
 }
 
-void bar_sync(unsigned number, unsigned expected, Place place) { bar_red_or(number, expected, false, place); }
+void bar_sync(unsigned number, unsigned expected, SourceLocation location) {
+    bar_red_or(number, expected, false, location);
+}
 
-bool bar_red_or(unsigned number, unsigned expected, bool predicate, Place place) {
+bool bar_red_or(unsigned number, unsigned expected, bool predicate, SourceLocation location) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     std::uint64_t const before = barrier.generation;
     barrier.said = barrier.said || predicate;
-    bar_arrive(number, expected, place);
-    running_block().wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
+    bar_arrive(number, expected, location);
+    running_block().wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier",
+                               location);
     return barrier.any_said;
 }
 
-bool elect_sync(Place place) {
-    running->exchange(0, place);
+bool elect_sync(SourceLocation location) {
+    running->exchange(0, location);
     return running->lane() == 0;
 }
 
-void bar_warp_sync(Place place) { running->exchange(0, place); }
+void bar_warp_sync(SourceLocation location) { running->exchange(0, location); }
 
 void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
-              Place const& place) {
-    if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", place);
-    check_copy(*map, to, at, place);
+              SourceLocation const& location) {
+    if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", location);
+    check_copy(*map, to, at, location);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     load(
         to, row_bytes(*map) * rows_of(*map), barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); },
-        place);
+        location);
 }
 
 void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                     unsigned column, unsigned row, Place place) {
-    if (!map->is_im2col) fault("an im2col load of a tiled map", place);
-    if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
-    check_copy(*map, to, at, place);
+                     unsigned column, unsigned row, SourceLocation location) {
+    if (!map->is_im2col) fault("an im2col load of a tiled map", location);
+    if (column > 255 || row > 255) fault("an im2col load's tap is past 255", location);
+    check_copy(*map, to, at, location);
     Coord const first{at[0], at[1], at[2], at[3], 0};
     load(
         to, row_bytes(*map) * rows_of(*map), barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); },
-        place);
+        location);
 }
 
 namespace {
 
-void check_linear(std::uint32_t shared, void const* global, unsigned bytes, Place const& place) {
+void check_linear(std::uint32_t shared, void const* global, unsigned bytes, SourceLocation const& location) {
     if (shared % 16 != 0 || reinterpret_cast<std::uintptr_t>(global) % 16 != 0 || bytes % 16 != 0)
-        fault("a linear bulk copy is not aligned to 16 bytes", place);
-    if (offset_of(shared) + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
+        fault("a linear bulk copy is not aligned to 16 bytes", location);
+    if (offset_of(shared) + bytes > running->shared_bytes)
+        fault("a bulk copy leaves the block's shared memory", location);
 }
 
 }  // namespace
 
-void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
-    check_linear(to, from, bytes, place);
-    load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, place);
+void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, SourceLocation location) {
+    check_linear(to, from, bytes, location);
+    load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, location);
 }
 
-void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place) {
-    if (map->is_im2col || map->rank != rank) fault("a tiled store of a map of another kind", place);
-    check_copy(*map, from, at, place);
+void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
+               SourceLocation const& location) {
+    if (map->is_im2col || map->rank != rank) fault("a tiled store of a map of another kind", location);
+    check_copy(*map, from, at, location);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     running_block().asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
 }
 
-void bulk_store(void* to, std::uint32_t from, unsigned bytes, Place place) {
-    check_linear(from, to, bytes, place);
+void bulk_store(void* to, std::uint32_t from, unsigned bytes, SourceLocation location) {
+    check_linear(from, to, bytes, location);
     running_block().asynchrony().store([=] { std::memcpy(to, shared_pointer(from), bytes); });
 }
 
@@ -292,9 +297,9 @@ namespace {
 
 /// Calls f(matrix, i, element) for the lane's elements in shared memory; i counts within one matrix.
 template <class F>
-void for_each_of_matrices(std::uint32_t address, bool transposed, Place const& place, F f) {
-    if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", place);
-    Exchange const& rows = running->exchange(address, place);
+void for_each_of_matrices(std::uint32_t address, bool transposed, SourceLocation const& location, F f) {
+    if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", location);
+    Exchange const& rows = running->exchange(address, location);
     unsigned const lane = running->lane();
     for (unsigned matrix = 0; matrix < 4; ++matrix)
         for (unsigned i = 0; i < 2; ++i) {
@@ -306,16 +311,17 @@ void for_each_of_matrices(std::uint32_t address, bool transposed, Place const& p
 
 }  // namespace
 
-void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
-    for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void* to) {
+void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed,
+                 SourceLocation const& location) {
+    for_each_of_matrices(address, transposed, location, [&](unsigned matrix, unsigned i, void* to) {
         auto const element = static_cast<std::uint16_t>(elements[matrix] >> 16 * i);
         std::memcpy(to, &element, sizeof element);
     });
 }
 
-void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place) {
+void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, SourceLocation const& location) {
     for (auto& both : elements) both = 0;
-    for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void const* from) {
+    for_each_of_matrices(address, transposed, location, [&](unsigned matrix, unsigned i, void const* from) {
         std::uint16_t element;
         std::memcpy(&element, from, sizeof element);
         elements[matrix] |= std::uint32_t{element} << 16 * i;
@@ -323,21 +329,22 @@ void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool trans
 }
 
 void wgmma(void* acc, int n, std::uint64_t a, std::uint64_t b, bool accumulate, Factor factor, Majors majors,
-           Place place) {
+           SourceLocation location) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
-        fault("wgmma has no such shape", place);
-    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of 8-bit and TF32 operands is K-major only", place);
-    if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", place);
-    running_block().asynchrony().multiply(acc, n, a, nullptr, b, accumulate, factor, majors, place);
+        fault("wgmma has no such shape", location);
+    if (bytes_of(factor) != 2 && majors != Majors{})
+        fault("wgmma of 8-bit and TF32 operands is K-major only", location);
+    if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", location);
+    running_block().asynchrony().multiply(acc, n, a, nullptr, b, accumulate, factor, majors, location);
 }
 void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
-                     Place const& place) {
-    if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", place);
-    running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {}, place);
+                     SourceLocation const& location) {
+    if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", location);
+    running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {}, location);
 }
 void wgmma_commit() { running_block().asynchrony().commit_products(); }
-void wgmma_wait(unsigned pending, Place const& place) {
-    running_block().asynchrony().wait_for_products(pending, place);
+void wgmma_wait(unsigned pending, SourceLocation const& location) {
+    running_block().asynchrony().wait_for_products(pending, location);
 }
 
 }  // namespace hip_on_cpu::sm90a

@@ -28,7 +28,7 @@ namespace {
 /// Capacity of a device: 4 multiprocessors of 2,048 threads.
 constexpr std::size_t threads_at_once = 4 * 2048;
 
-constexpr std::size_t plain_shared_bytes = 48 << 10, most_shared_bytes = 227 << 10;
+constexpr std::size_t plain_shared_bytes = 48 << 10, max_shared_bytes = 227 << 10;
 
 /// Kernels with a raised limit of dynamic shared memory.
 struct SharedBytes {
@@ -96,7 +96,7 @@ namespace {
 
 bool fits(dim3 grid, dim3 block, std::size_t shared_bytes) {
     return grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 && block.count() > 0 &&
-           block.count() <= most_threads && block.z <= 64 && shared_bytes <= most_shared_bytes;
+           block.count() <= max_threads && block.z <= 64 && shared_bytes <= max_shared_bytes;
 }
 
 std::function<void()> body_of(Call const* call) {
@@ -112,7 +112,7 @@ hipError_t hip_on_cpu::launch(Call const* call, dim3 grid, dim3 block, std::size
     if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
     if (!fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     if (at_once && grid.count() * block.count() > threads_at_once) return leave(hipErrorCooperativeLaunchTooLarge);
-    auto const run = at_once ? run_grid_at_once : run_grid;
+    auto const run = at_once ? run_grid_concurrently : run_grid;
     return leave(submit(stream, [=] { run(grid, block, shared_bytes, body); }));
 }
 
@@ -121,7 +121,7 @@ hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, 
     auto const body = body_of(call);
     if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
     if (compute_capability() < 90) return leave(hipErrorInvalidValue);
-    bool const whole = cluster > 0 && cluster <= most_cluster_blocks && grid.x % cluster == 0;
+    bool const whole = cluster > 0 && cluster <= max_cluster_blocks && grid.x % cluster == 0;
     if (!whole || !fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     return leave(submit(stream, [=] { run_clusters(grid, block, cluster, shared_bytes, body); }));
 }
@@ -129,7 +129,7 @@ hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, 
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value) {
     HIP_ON_CPU_ENTER();
     bool const legal = attribute == hipFuncAttributeMaxDynamicSharedMemorySize && value >= 0 &&
-                       static_cast<std::size_t>(value) <= most_shared_bytes;
+                       static_cast<std::size_t>(value) <= max_shared_bytes;
     if (!legal) return leave(hipErrorInvalidValue);
     SharedBytes& kernels = shared_bytes_of_kernels();
     std::lock_guard const lock(kernels.mutex);
@@ -137,7 +137,7 @@ hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, i
     return hipSuccess;
 }
 
-bool hip_on_cpu::takes_shared_bytes(void const* kernel, std::size_t bytes) {
+bool hip_on_cpu::fits_shared_bytes(void const* kernel, std::size_t bytes) {
     if (bytes <= plain_shared_bytes) return true;
     SharedBytes& kernels = shared_bytes_of_kernels();
     std::lock_guard const lock(kernels.mutex);

@@ -49,20 +49,20 @@ struct Layout {
     unsigned (*row)(unsigned group, unsigned element);  ///< of an accumulator
 };
 
-template <int Words, class Sums>
-using Multiply = Sums (*)(amd::Words<Words>, amd::Words<Words>, Sums, hip_on_cpu::Place);
+template <int Words, class Accumulators>
+using Multiply = Accumulators (*)(amd::Words<Words>, amd::Words<Words>, Accumulators, hip_on_cpu::SourceLocation);
 
-template <int Words, class Sums>
+template <int Words, class Accumulators>
 struct Problem {
     Layout layout;
-    Multiply<Words, Sums> multiply;
+    Multiply<Words, Accumulators> multiply;
     std::uint32_t (*bits)(int);
-    Sums* out;
+    Accumulators* out;
 };
 
 /// a[i][k] = number(31 i + k), b[j][k] = number(17 j + 5 k), c[i][j] = i - j.
-template <int Words, class Sums>
-__global__ void product(Problem<Words, Sums> problem) {
+template <int Words, class Accumulators>
+__global__ void product(Problem<Words, Accumulators> problem) {
     Layout const& at = problem.layout;
     unsigned const lane = threadIdx.x, group = lane / at.size, row = lane % at.size;
     unsigned const width = 32 / (at.factors / Words);
@@ -73,22 +73,22 @@ __global__ void product(Problem<Words, Sums> problem) {
         a[word] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * width % 32;
         b[word] |= problem.bits(number(static_cast<int>(17 * row + 5 * k))) << e * width % 32;
     }
-    Sums c{};
+    Accumulators c{};
     for (unsigned e = 0; e < sizeof c / 4; ++e)
         c[static_cast<int>(e)] = static_cast<std::remove_reference_t<decltype(c[0])>>(
             static_cast<int>(at.row(group, e)) - static_cast<int>(row));
-    problem.out[lane] = problem.multiply(a, b, c, hip_on_cpu::Place::current());
+    problem.out[lane] = problem.multiply(a, b, c, hip_on_cpu::SourceLocation::current());
 }
 
-template <int Words, class Sums>
-void check(Layout const& layout, std::uint32_t (*bits)(int), Multiply<Words, Sums> multiply) {
-    std::vector<Sums> out(layout.lanes);
-    hipLaunchKernelGGL(HIP_KERNEL_NAME(product<Words, Sums>), dim3(1), dim3(layout.lanes), 0, nullptr,
-                       Problem<Words, Sums>{layout, multiply, bits, out.data()});
+template <int Words, class Accumulators>
+void check(Layout const& layout, std::uint32_t (*bits)(int), Multiply<Words, Accumulators> multiply) {
+    std::vector<Accumulators> out(layout.lanes);
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(product<Words, Accumulators>), dim3(1), dim3(layout.lanes), 0, nullptr,
+                       Problem<Words, Accumulators>{layout, multiply, bits, out.data()});
     REQUIRE(hipGetLastError() == hipSuccess);
     int wrong = 0;
     for (unsigned lane = 0; lane < layout.lanes; ++lane)
-        for (unsigned e = 0; e < sizeof(Sums) / 4; ++e) {
+        for (unsigned e = 0; e < sizeof(Accumulators) / 4; ++e) {
             auto const i = static_cast<int>(layout.row(lane / layout.size, e)),
                        j = static_cast<int>(lane % layout.size);
             int expected = i - j;
@@ -110,17 +110,17 @@ std::uint32_t pair(unsigned row, unsigned group) {
     return pairs[(row + 5 * group) % 6];
 }
 
-template <class Sums>
+template <class Accumulators>
 struct SparseProblem {
     Layout layout;
     std::uint32_t (*bits)(int);
-    Sums (*multiply)(amd::Words<2>, amd::Words<4>, Sums, std::uint32_t, hip_on_cpu::Place);
-    Sums* out;
+    Accumulators (*multiply)(amd::Words<2>, amd::Words<4>, Accumulators, std::uint32_t, hip_on_cpu::SourceLocation);
+    Accumulators* out;
 };
 
 /// product() with a[i][k] at the two indices k of pair(), and zeros elsewhere.
-template <class Sums>
-__global__ void sparse_product(SparseProblem<Sums> problem) {
+template <class Accumulators>
+__global__ void sparse_product(SparseProblem<Accumulators> problem) {
     Layout const& at = problem.layout;
     unsigned const lane = threadIdx.x, row = lane % at.size, own = 2 * at.factors, first = lane / at.size * own,
                    width = 64 / at.factors;
@@ -135,22 +135,23 @@ __global__ void sparse_product(SparseProblem<Sums> problem) {
         a[static_cast<int>(e * width / 32)] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * width % 32;
         indices |= index << 2 * e;
     }
-    Sums c{};
+    Accumulators c{};
     for (unsigned e = 0; e < sizeof c / 4; ++e)
         c[static_cast<int>(e)] = static_cast<std::remove_reference_t<decltype(c[0])>>(
             static_cast<int>(at.row(lane / at.size, e)) - static_cast<int>(row));
-    problem.out[lane] = problem.multiply(a, b, c, indices, hip_on_cpu::Place::current());
+    problem.out[lane] = problem.multiply(a, b, c, indices, hip_on_cpu::SourceLocation::current());
 }
 
-template <class Sums>
-void check_sparse(Layout const& layout, std::uint32_t (*bits)(int), decltype(SparseProblem<Sums>::multiply) multiply) {
-    std::vector<Sums> out(layout.lanes);
-    hipLaunchKernelGGL(HIP_KERNEL_NAME(sparse_product<Sums>), dim3(1), dim3(layout.lanes), 0, nullptr,
-                       SparseProblem<Sums>{layout, bits, multiply, out.data()});
+template <class Accumulators>
+void check_sparse(Layout const& layout, std::uint32_t (*bits)(int),
+                  decltype(SparseProblem<Accumulators>::multiply) multiply) {
+    std::vector<Accumulators> out(layout.lanes);
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(sparse_product<Accumulators>), dim3(1), dim3(layout.lanes), 0, nullptr,
+                       SparseProblem<Accumulators>{layout, bits, multiply, out.data()});
     REQUIRE(hipGetLastError() == hipSuccess);
     int wrong = 0;
     for (unsigned lane = 0; lane < layout.lanes; ++lane)
-        for (unsigned e = 0; e < sizeof(Sums) / 4; ++e) {
+        for (unsigned e = 0; e < sizeof(Accumulators) / 4; ++e) {
             unsigned const i = layout.row(lane / layout.size, e), j = lane % layout.size;
             int expected = static_cast<int>(i) - static_cast<int>(j);
             for (unsigned group = 0; group < layout.depth / 4; ++group)

@@ -29,30 +29,33 @@ std::uint32_t bits_of(Factor factor, int value) {
 }
 
 /// 8 x 8 submatrices, four of A and two of B, in PTX's order: each lane holds 32 bits of each, from row lane / 4.
-template <Factor factor, class Sum>
-__global__ void product(Sum* out) {
+template <Factor factor, class Acc>
+__global__ void product(Acc* out) {
     auto const lane = static_cast<int>(threadIdx.x % 32);
-    constexpr int together = factor == Factor::int8 ? 4 : factor == Factor::tf32 ? 1 : 2, width = 32 / together;
+    constexpr int elements_per_word = factor == Factor::int8   ? 4
+                                      : factor == Factor::tf32 ? 1
+                                                               : 2,
+                  width = 32 / elements_per_word;
     std::uint32_t a[4] = {}, b[2] = {};
     for (int matrix = 0; matrix < 4; ++matrix)
-        for (int i = 0; i < together; ++i) {
-            int const k = matrix / 2 * 4 * together + lane % 4 * together + i;
+        for (int i = 0; i < elements_per_word; ++i) {
+            int const k = matrix / 2 * 4 * elements_per_word + lane % 4 * elements_per_word + i;
             a[matrix] |= bits_of(factor, a_at(matrix % 2 * 8 + lane / 4, k)) << i * width;
             if (matrix % 2 == 0) b[matrix / 2] |= bits_of(factor, b_at(k, lane / 4)) << i * width;
         }
-    Sum sums[4];
-    for (int e = 0; e < 4; ++e) sums[e] = static_cast<Sum>(e / 2 * 8 + lane / 4 - (lane % 4 * 2 + e % 2));
+    Acc sums[4];
+    for (int e = 0; e < 4; ++e) sums[e] = static_cast<Acc>(e / 2 * 8 + lane / 4 - (lane % 4 * 2 + e % 2));
     hip_on_cpu::sm80::mma_sync<factor>(sums, a, b);
     for (int e = 0; e < 4; ++e) out[threadIdx.x * 4 + static_cast<unsigned>(e)] = sums[e];
 }
 
 template <Factor factor>
 void check() {
-    using Sum = std::conditional_t<factor == Factor::int8, std::int32_t, float>;
+    using Acc = std::conditional_t<factor == Factor::int8, std::int32_t, float>;
     constexpr int depth = factor == Factor::int8 ? 32 : factor == Factor::tf32 ? 8 : 16, warps = 2;
-    Sum* out = nullptr;
-    REQUIRE(hipMalloc(reinterpret_cast<void**>(&out), warps * 128 * sizeof(Sum)) == hipSuccess);
-    hipLaunchKernelGGL((product<factor, Sum>), dim3(1), dim3(warps * 32), 0, nullptr, out);
+    Acc* out = nullptr;
+    REQUIRE(hipMalloc(reinterpret_cast<void**>(&out), warps * 128 * sizeof(Acc)) == hipSuccess);
+    hipLaunchKernelGGL((product<factor, Acc>), dim3(1), dim3(warps * 32), 0, nullptr, out);
     REQUIRE(hipDeviceSynchronize() == hipSuccess);
     int wrong = 0;
     for (int thread = 0; thread < warps * 32; ++thread)
@@ -60,7 +63,7 @@ void check() {
             int const row = thread % 32 / 4 + e / 2 * 8, column = thread % 4 * 2 + e % 2;
             int expected = row - column;
             for (int k = 0; k < depth; ++k) expected += a_at(row, k) * b_at(k, column);
-            wrong += out[thread * 4 + e] != static_cast<Sum>(expected);
+            wrong += out[thread * 4 + e] != static_cast<Acc>(expected);
         }
     CHECK(wrong == 0);
     REQUIRE(hipFree(out) == hipSuccess);

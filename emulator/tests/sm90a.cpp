@@ -62,10 +62,10 @@ __global__ void copy_box(Copy copy) {
     }
 }
 
-template <class Sum>
+template <class Acc>
 struct Product {
     Half const *a, *b;  ///< rows of 128 bytes; one line of them is multiplied
-    Sum* d;
+    Acc* d;
     int n;
     bool late;  ///< reads the accumulators before the wait
     bool registers = false;  ///< A in registers
@@ -76,8 +76,8 @@ struct Product {
 
 /// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two wgmma groups: of `factor`, or of int8 if accumulators are
 /// integers.
-template <class Sum>
-__global__ void multiply(Product<Sum> product) {
+template <class Acc>
+__global__ void multiply(Product<Acc> product) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     unsigned const line = product.line, block = 64 * line;  // bytes of 64 rows
     auto const put = [&](Half const* rows, unsigned row, unsigned first, ptx::Major major) {
@@ -97,10 +97,10 @@ __global__ void multiply(Product<Sum> product) {
         return (first + (major == ptx::Major::mn ? 2048 : 32) * k) >> 4 | std::uint64_t{block >> 4} << 16 |
                std::uint64_t{line / 2} << 32 | std::uint64_t{128 / line} << 62;
     };
-    Sum sums[128];
+    Acc sums[128];
     for (int time = 0; time < 2; ++time) {
         for (unsigned k = 0; k < line / 32; ++k) {
-            if constexpr (std::is_same_v<Sum, float>)
+            if constexpr (std::is_same_v<Acc, float>)
                 if (product.registers) {
                     std::uint32_t of_a[4];
                     for (unsigned i = 0; i < 4; ++i)
@@ -110,11 +110,11 @@ __global__ void multiply(Product<Sum> product) {
                                     4);
                     ptx::wgmma_registers(sums, product.n, of_a, descriptor(b, k, ptx::Major::k),
                                          time + static_cast<int>(k) > 0, ptx::Factor::half,
-                                         hip_on_cpu::Place::current());
+                                         hip_on_cpu::SourceLocation::current());
                     continue;
                 }
             ptx::wgmma(sums, product.n, descriptor(0, k, product.majors.a), descriptor(b, k, product.majors.b),
-                       time + static_cast<int>(k) > 0, std::is_same_v<Sum, float> ? product.factor : ptx::Factor::int8,
+                       time + static_cast<int>(k) > 0, std::is_same_v<Acc, float> ? product.factor : ptx::Factor::int8,
                        product.majors);
         }
         ptx::wgmma_commit();
@@ -189,10 +189,10 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
     launch(copy_box, 32, copy.bytes + 8, copy);
     for (unsigned row = 0; row < 4; ++row)
         for (unsigned i = 0; i < 64; ++i) {
-            unsigned const place = (128 * row + 2 * i) ^ row % 8 << 4, at = 24 + i;
-            bool const exists = row >= 1 && at < 80;
-            CHECK(seen[1 + place / 2] == (exists ? x[(row - 1) * 80 + at] : 0));
-            if (row < 3 && i < 56) CHECK(y[(row + 1) * 80 + 16 + i] == (exists ? x[(row - 1) * 80 + at] : 0));
+            unsigned const location = (128 * row + 2 * i) ^ row % 8 << 4, at = 24 + i;
+            bool const in_bounds = row >= 1 && at < 80;
+            CHECK(seen[1 + location / 2] == (in_bounds ? x[(row - 1) * 80 + at] : 0));
+            if (row < 3 && i < 56) CHECK(y[(row + 1) * 80 + 16 + i] == (in_bounds ? x[(row - 1) * 80 + at] : 0));
         }
     CHECK(y[80 + 15] == 7);
     CHECK(y[80 + 72] == 7);  // past the map's extent
@@ -212,8 +212,8 @@ TEST_CASE("rows of 64 bytes have the 64-byte swizzle") {
     launch(copy_box, 32, copy.bytes + 8, copy);
     for (unsigned row = 0; row < 8; ++row)
         for (unsigned i = 0; i < 32; ++i) {
-            unsigned const place = (64 * row + 2 * i) ^ row / 2 % 4 << 4;
-            CHECK(seen[1 + place / 2] == x[32 * row + i]);
+            unsigned const location = (64 * row + 2 * i) ^ row / 2 % 4 << 4;
+            CHECK(seen[1 + location / 2] == x[32 * row + i]);
         }
     CHECK(y == x);
 }
@@ -243,9 +243,9 @@ TEST_CASE("an im2col box covers columns, rows and images of a padded convolution
             int const m = first + i, image = m / (p * q);
             int const row = m / q % p * stride - pad + tap / filter * dilation;
             int const column = m % q * stride - pad + tap % filter * dilation;
-            bool const exists = image < n && row >= 0 && row < h && column >= 0 && column < w;
-            auto const place = static_cast<std::size_t>(((image * h + row) * w + column) * c + 8);
-            CHECK(seen[static_cast<std::size_t>(1 + 8 * i)] == (exists ? x[place] : 0));
+            bool const in_bounds = image < n && row >= 0 && row < h && column >= 0 && column < w;
+            auto const location = static_cast<std::size_t>(((image * h + row) * w + column) * c + 8);
+            CHECK(seen[static_cast<std::size_t>(1 + 8 * i)] == (in_bounds ? x[location] : 0));
         }
     }
 }

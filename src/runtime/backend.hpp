@@ -22,7 +22,7 @@ struct DeviceObject {
 };
 
 /// Target of a run. `stream` is null for the device's own stream, otherwise a pointer to a stream handle.
-struct Place {
+struct RunTarget {
     DeviceObject& device;
     void* const* stream;
     WorkspaceView workspace;
@@ -34,7 +34,7 @@ struct RunObject {
     explicit RunObject(Backend const& of) : backend(of) {}
     virtual ~RunObject() = default;
     virtual std::size_t workspace_bytes() const = 0;
-    virtual Refusal execute(Place const& place, void const* x, void* y) const = 0;
+    virtual Refusal execute(RunTarget const& target, void const* x, void* y) const = 0;
 };
 
 struct PlanObject {
@@ -49,7 +49,7 @@ struct PlanObject {
                                                 View const& y) const = 0;
     virtual Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
                             std::unique_ptr<RunObject>& run) const = 0;
-    virtual Refusal execute(Place const& place, ArgumentList arguments, View const& x, View const& y) const = 0;
+    virtual Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const = 0;
 };
 
 struct Backend {

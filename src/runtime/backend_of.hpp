@@ -23,9 +23,9 @@ struct BackendOf final : Backend {
 
         OwnRun(Backend const& backend, Run<Device> the_run) : RunObject(backend), run(std::move(the_run)) {}
         std::size_t workspace_bytes() const override { return run->workspace_bytes(); }
-        Refusal execute(Place const& place, void const* x, void* y) const override {
-            return Streams::on(of(place.device), place,
-                               [&](auto& stream) { return run->run(stream, x, y, place.workspace); });
+        Refusal execute(RunTarget const& target, void const* x, void* y) const override {
+            return Streams::on(of(target.device), target,
+                               [&](auto& stream) { return run->run(stream, x, y, target.workspace); });
         }
     };
 
@@ -49,9 +49,9 @@ struct BackendOf final : Backend {
             if (!refusal) run = std::make_unique<OwnRun>(backend, std::move(prepared));
             return refusal;
         }
-        Refusal execute(Place const& place, ArgumentList arguments, View const& x, View const& y) const override {
-            return Streams::on(of(place.device), place,
-                               [&](auto& stream) { return handle.run(stream, arguments, x, y, place.workspace); });
+        Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const override {
+            return Streams::on(of(target.device), target,
+                               [&](auto& stream) { return handle.run(stream, arguments, x, y, target.workspace); });
         }
     };
 

@@ -130,7 +130,7 @@ fk::Filter<2> filter_of(fusekit_filter const& f) {
 
 /// Operator sequence from C. Holds as many descriptors as a plan can have; `count` may be larger.
 struct Operators {
-    rt::Descriptor all[rt::most_operators];
+    rt::Descriptor all[rt::max_operators];
     int count;
 
     rt::Descriptors descriptors() const { return {all, count}; }
@@ -140,7 +140,7 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     if (count < 0) return wrong_number(function.name, "count", "0 or more", count);
     if (!operators && count > 0) return null_pointer(function.name, "operators");
     result.count = count;
-    for (int i = 0; i < count && i < rt::most_operators; ++i) {
+    for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
         if (given.kind < 0 || given.kind > FUSEKIT_ACTIVATION_BACKWARD)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
@@ -168,7 +168,7 @@ fusekit_status read(Function const& function, char const* name, fusekit_tensor c
 
 /// Arguments from C.
 struct AllArguments {
-    rt::Arguments all[rt::most_operators];
+    rt::Arguments all[rt::max_operators];
     int count;
 
     operator rt::ArgumentList() const { return {all, count}; }

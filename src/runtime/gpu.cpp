@@ -11,10 +11,10 @@ namespace {
 struct Streams {
     static std::unique_ptr<hip::Device> make(int index) { return std::make_unique<hip::Device>(index); }
     template <class F>
-    static Refusal on(hip::Device& device, Place const& place, F const& f) {
-        if (!place.stream) return f(static_cast<hip::Stream const&>(device));
+    static Refusal on(hip::Device& device, RunTarget const& target, F const& f) {
+        if (!target.stream) return f(static_cast<hip::Stream const&>(device));
         WorkspaceView const own{device.own_workspace(), device.own_workspace_bytes()};
-        hip::Stream const stream(device, static_cast<decltype(device.stream())>(*place.stream), own);
+        hip::Stream const stream(device, static_cast<decltype(device.stream())>(*target.stream), own);
         return f(stream);
     }
 };

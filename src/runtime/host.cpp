@@ -11,7 +11,7 @@ namespace {
 struct Streams {
     static std::unique_ptr<host::Device> make(int threads) { return std::make_unique<host::Device>(threads); }
     template <class F>
-    static Refusal on(host::Device& device, Place const&, F const& f) {
+    static Refusal on(host::Device& device, RunTarget const&, F const& f) {
         return f(device);
     }
 };

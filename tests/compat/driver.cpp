@@ -22,7 +22,7 @@ struct Mode {
 /// descriptors, and the arguments after the plan.
 void drive(Mode const mode, miopenBatchNormMode_t bn_mode) {
     INFO(mode.letters << ", bn_mode " << int{bn_mode});
-    bool const places = bn_mode == miopenBNPerActivation;
+    bool const per_activation = bn_mode == miopenBNPerActivation;
     miopenTensorDescriptor_t input, weights, output, bias, bias_scale;
     miopenConvolutionDescriptor_t conv;
     miopenActivationDescriptor_t activ;
@@ -49,9 +49,9 @@ void drive(Mode const mode, miopenBatchNormMode_t bn_mode) {
 
     auto const type = fk::DataType::float32;
     oracle::Shape const shape{2, 5, 4, 6};
-    auto const image = fk::nchw(2, 5, 4, 6), parameters = places ? fk::nchw(1, 5, 4, 6) : fk::nchw(1, 5, 1, 1);
+    auto const image = fk::nchw(2, 5, 4, 6), parameters = per_activation ? fk::nchw(1, 5, 4, 6) : fk::nchw(1, 5, 1, 1);
     auto const x_values = integers(240, -2, 2, 1), w_values = integers(225, -2, 2, 2), b_values = integers(5, -9, 9, 3);
-    std::int64_t const values = places ? 120 : 5;
+    std::int64_t const values = per_activation ? 120 : 5;
     // 1 / sqrt(variance + epsilon) is 1/2: the variance is a number whose sum with epsilon is 4.
     double const epsilon = 1;
     oracle::Statistics const s{integers(values, -3, 3, 4), std::vector<double>(static_cast<std::size_t>(values), 3),
@@ -93,7 +93,8 @@ void drive(Mode const mode, miopenBatchNormMode_t bn_mode) {
     if (mode.has('C')) expected = oracle::conv(expected, w_values, 5, window);
     if (mode.has('B')) expected = oracle::bias(expected, b_values);
     if (mode.has('N'))
-        expected = places ? oracle::batch_norm_per_activation(expected, s) : oracle::batch_norm_spatial(expected, s);
+        expected =
+            per_activation ? oracle::batch_norm_per_activation(expected, s) : oracle::batch_norm_spatial(expected, s);
     if (mode.has('A')) expected = oracle::activation(expected, {"relu"});
     CHECK(difference(expected, y.memory.fetch()) == "");
 

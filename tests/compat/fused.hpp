@@ -97,12 +97,12 @@ private:
     std::list<DeviceTensor> read, written;  // lists: descriptors' users keep addresses
     double const one = 1, zero = 0;         // as some callers pass them; MIOpen does not read them
 
-    DeviceTensor& parameters(std::vector<double> const& values, bool places, fk::DataType type) {
-        return read.emplace_back(type, parameter_layout(places), values);
+    DeviceTensor& parameters(std::vector<double> const& values, bool per_activation, fk::DataType type) {
+        return read.emplace_back(type, parameter_layout(per_activation), values);
     }
-    fk::Layout<4> parameter_layout(bool places) const {
+    fk::Layout<4> parameter_layout(bool per_activation) const {
         oracle::Shape const of = about.y();
-        fk::Index<4> const shape = {{1, of.c, places ? of.h : 1, places ? of.w : 1}};
+        fk::Index<4> const shape = {{1, of.c, per_activation ? of.h : 1, per_activation ? of.w : 1}};
         return fk::packed_like(shape, layout_of<4>(about.y_layout, of));
     }
 
@@ -121,10 +121,10 @@ private:
     }
 
     void add(Step const& step) {
-        bool const places = step.letter == 'M' || step.letter == 'U';
-        miopenBatchNormMode_t const mode = places ? miopenBNPerActivation : miopenBNSpatial;
+        bool const per_activation = step.letter == 'M' || step.letter == 'U';
+        miopenBatchNormMode_t const mode = per_activation ? miopenBNPerActivation : miopenBNSpatial;
         auto const floats = [&](std::vector<double> const& values) -> DeviceTensor& {
-            return parameters(values, places, fk::DataType::float32);
+            return parameters(values, per_activation, fk::DataType::float32);
         };
         miopenFusionOpDescriptor_t op;
         switch (step.letter) {
@@ -148,10 +148,11 @@ private:
             case 'U': {
                 oracle::Statistics const& s = step.statistics;
                 DeviceTensor &scale = floats(s.scale), &shift = floats(s.shift);
-                for (int i = 0; i < 2; ++i) written.emplace_back(fk::DataType::float32, parameter_layout(places));
+                for (int i = 0; i < 2; ++i)
+                    written.emplace_back(fk::DataType::float32, parameter_layout(per_activation));
                 bool const runs = count() > 1;
                 for (auto const& moved : {s.mean, s.variance})
-                    written.emplace_back(fk::DataType::float32, parameter_layout(places), moved);
+                    written.emplace_back(fk::DataType::float32, parameter_layout(per_activation), moved);
                 std::vector<void*> to;
                 for (DeviceTensor& each : written) to.push_back(each.data());
                 succeeds(miopenCreateOpBatchNormForward(plan, &op, mode, runs));
@@ -170,8 +171,8 @@ public:
     static constexpr double momentum = 0.25;
     /// Values per mean.
     double count() const {
-        std::int64_t const places = about.form[0] == 'U' ? 1 : about.x.h * about.x.w;
-        return static_cast<double>(about.x.n * places);
+        std::int64_t const pixels = about.form[0] == 'U' ? 1 : about.x.h * about.x.w;
+        return static_cast<double>(about.x.n * pixels);
     }
 
     static miopenActivationMode_t activation_mode(oracle::Mode const& mode) {
@@ -208,19 +209,19 @@ inline std::string run_fused(Problem const& problem, oracle::Tensor const& expec
 inline std::string run_fused_backward(Problem const& problem) {
     Case const& about = problem.about;
     oracle::Statistics const& s = problem.steps[0].statistics;
-    bool const places = about.form[0] == 'U';
+    bool const per_activation = about.form[0] == 'U';
     oracle::Tensor const x(about.x, problem.x);
-    auto const batch = oracle::batch_statistics(x, places, true);
+    auto const batch = oracle::batch_statistics(x, per_activation, true);
     Format const floats = format_of(fk::DataType::float32);
     oracle::Saved saved;
     for (Bounded v : batch.mean.at) saved.mean.push_back(floats.round(v.value));
     for (Bounded v : oracle::inverse_deviations(batch, s.epsilon).at)
         saved.inverse_deviation.push_back(floats.round(v.value));
     oracle::Mode const mode = problem.steps.back().mode;
-    auto const expected = oracle::training_gradients(x, problem.dy, mode, s, saved, places);
+    auto const expected = oracle::training_gradients(x, problem.dy, mode, s, saved, per_activation);
 
     auto const layout = layout_of<4>(about.x_layout, about.x);
-    fk::Index<4> const shape = {{1, about.x.c, places ? about.x.h : 1, places ? about.x.w : 1}};
+    fk::Index<4> const shape = {{1, about.x.c, per_activation ? about.x.h : 1, per_activation ? about.x.w : 1}};
     auto const of_parameters = fk::packed_like(shape, layout);
     auto const type = fk::DataType::float32;
     DeviceTensor input(about.type, layout, problem.x), dy(about.type, layout, problem.dy), dx(about.type, layout);
@@ -231,7 +232,7 @@ inline std::string run_fused_backward(Problem const& problem) {
     Plan const plan(dy.descriptor);
     Arguments const args;
     miopenFusionOpDescriptor_t norm, activation;
-    succeeds(miopenCreateOpBatchNormBackward(plan, &norm, places ? miopenBNPerActivation : miopenBNSpatial));
+    succeeds(miopenCreateOpBatchNormBackward(plan, &norm, per_activation ? miopenBNPerActivation : miopenBNSpatial));
     succeeds(miopenCreateOpActivationBackward(plan, &activation, Fused::activation_mode(mode)));
     succeeds(miopenSetOpArgsBatchNormBackward(args, norm, nullptr, nullptr, input.data(), scale.data(), shift.data(),
                                               scale_gradient.data(), shift_gradient.data(), mean.data(),

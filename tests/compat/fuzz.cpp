@@ -134,7 +134,7 @@ private:
     /// At most the size of a buffer.
     std::size_t lent_bytes() { return static_cast<std::size_t>(random.range(0, buffer_bytes - 64)); }
     template <class T>
-    T* place(T& real) {
+    T* pointer_to(T& real) {
         return random.chance(0.98) ? &real : nullptr;
     }
     double real() { return random.pick({0.0, 1.0, 0.5, -1.0, 1e-5, 6.0, static_cast<double>(NAN), 1e308}); }
@@ -164,7 +164,7 @@ private:
     template <class Handle>
     void create(Kind kind, char const* name, miopenStatus_t (*function)(Handle*)) {
         Handle made = nullptr;
-        Handle* const to = place(made);
+        Handle* const to = pointer_to(made);
         keep(kind, made, note(name, function(to)), true);
         if (made) objects[kind].back().handle = made;
     }
@@ -283,19 +283,21 @@ private:
                 status = CALL(miopenSet4dTensorDescriptorEx, handle, type(), extents[0], extents[1], extents[2],
                               extents[3], strides[0], strides[1], strides[2], strides[3]);
                 break;
-            case 2: status = CALL(miopenSetTensorDescriptor, handle, type(), count, place(extents[0]), steps); break;
+            case 2:
+                status = CALL(miopenSetTensorDescriptor, handle, type(), count, pointer_to(extents[0]), steps);
+                break;
             case 3: {
                 std::size_t wide_extents[6], wide_steps[6];
                 for (int i = 0; i < 6; ++i)
                     wide_extents[i] = static_cast<std::size_t>(extents[i]),
                     wide_steps[i] = static_cast<std::size_t>(strides[i]);
-                status = CALL(miopenSetTensorDescriptorV2, handle, type(), count, place(wide_extents[0]),
+                status = CALL(miopenSetTensorDescriptorV2, handle, type(), count, pointer_to(wide_extents[0]),
                               steps ? wide_steps : nullptr);
                 break;
             }
             default:
                 status = CALL(miopenSetNdTensorDescriptorWithLayout, handle, type(),
-                              enumerator<miopenTensorLayout_t>(8), place(extents[0]), count == 9 ? 4 : count);
+                              enumerator<miopenTensorLayout_t>(8), pointer_to(extents[0]), count == 9 ? 4 : count);
         }
         if (own && status == miopenStatusSuccess) object.small = used_small;
         else if (!own)
@@ -309,8 +311,8 @@ private:
         auto const mode = enumerator<miopenConvolutionMode_t>(random.chance(0.9) ? 0 : 3);
         switch (random.range(0, 4)) {
             case 0:
-                CALL(miopenInitConvolutionNdDescriptor, handle, number(1, 3), place(values[0]), place(values[3]),
-                     place(values[6]), mode);
+                CALL(miopenInitConvolutionNdDescriptor, handle, number(1, 3), pointer_to(values[0]),
+                     pointer_to(values[3]), pointer_to(values[6]), mode);
                 break;
             case 1: CALL(miopenSetConvolutionGroupCount, handle, number(1, 2)); break;
             case 2:
@@ -327,7 +329,7 @@ private:
         miopenFusionPlanDescriptor_t made = nullptr;
         auto const direction = random.chance(0.95) ? miopenVerticalFusion : enumerator<miopenFusionDirection_t>(1);
         auto const input = any<miopenTensorDescriptor_t>(tensor);
-        auto* const to = place(made);
+        auto* const to = pointer_to(made);
         auto const status = CALL(miopenCreateFusionPlan, to, direction, input);
         keep(plan, made, status, used_small);
     }
@@ -340,7 +342,7 @@ private:
                                             : any<miopenFusionPlanDescriptor_t>(plan);
         bool const own = of == reinterpret_cast<miopenFusionPlanDescriptor_t>(object.handle);
         miopenFusionOpDescriptor_t made = nullptr;
-        auto* const to = place(made);
+        auto* const to = pointer_to(made);
         miopenStatus_t status;
         auto const norm = enumerator<miopenBatchNormMode_t>(1);
         auto const mode = enumerator<miopenActivationMode_t>(10);
@@ -450,53 +452,58 @@ private:
         miopenConvolutionMode_t mode;
         switch (random.range(0, 17)) {
             case 0:
-                CALL(miopenGet4dTensorDescriptor, t, place(element), place(numbers[0]), place(numbers[1]),
-                     place(numbers[2]), place(numbers[3]), place(numbers[4]), place(numbers[5]), place(numbers[6]),
-                     place(numbers[7]));
+                CALL(miopenGet4dTensorDescriptor, t, pointer_to(element), pointer_to(numbers[0]),
+                     pointer_to(numbers[1]), pointer_to(numbers[2]), pointer_to(numbers[3]), pointer_to(numbers[4]),
+                     pointer_to(numbers[5]), pointer_to(numbers[6]), pointer_to(numbers[7]));
                 break;
-            case 1: CALL(miopenGetTensorDescriptor, t, place(element), place(numbers[0]), place(numbers[5])); break;
-            case 2: CALL(miopenGetTensorDescriptorSize, t, place(numbers[0])); break;
-            case 3: CALL(miopenGetTensorNumBytes, t, place(size)); break;
-            case 4: CALL(miopenGetConvolutionSpatialDim, c, place(numbers[0])); break;
+            case 1:
+                CALL(miopenGetTensorDescriptor, t, pointer_to(element), pointer_to(numbers[0]), pointer_to(numbers[5]));
+                break;
+            case 2: CALL(miopenGetTensorDescriptorSize, t, pointer_to(numbers[0])); break;
+            case 3: CALL(miopenGetTensorNumBytes, t, pointer_to(size)); break;
+            case 4: CALL(miopenGetConvolutionSpatialDim, c, pointer_to(numbers[0])); break;
             case 5:
-                CALL(miopenGetConvolutionDescriptor, c, place(mode), place(numbers[0]), place(numbers[1]),
-                     place(numbers[2]), place(numbers[3]), place(numbers[4]), place(numbers[5]));
+                CALL(miopenGetConvolutionDescriptor, c, pointer_to(mode), pointer_to(numbers[0]),
+                     pointer_to(numbers[1]), pointer_to(numbers[2]), pointer_to(numbers[3]), pointer_to(numbers[4]),
+                     pointer_to(numbers[5]));
                 break;
             case 6:
-                CALL(miopenGetConvolutionNdDescriptor, c, number(1, 3), place(numbers[0]), place(numbers[1]),
-                     place(numbers[4]), place(numbers[7]), place(mode));
+                CALL(miopenGetConvolutionNdDescriptor, c, number(1, 3), pointer_to(numbers[0]), pointer_to(numbers[1]),
+                     pointer_to(numbers[4]), pointer_to(numbers[7]), pointer_to(mode));
                 break;
-            case 7: CALL(miopenGetConvolutionGroupCount, c, place(numbers[0])); break;
+            case 7: CALL(miopenGetConvolutionGroupCount, c, pointer_to(numbers[0])); break;
             case 8:
-                CALL(miopenGetConvolutionAttribute, c, enumerator<miopenConvolutionAttrib_t>(1), place(numbers[0]));
+                CALL(miopenGetConvolutionAttribute, c, enumerator<miopenConvolutionAttrib_t>(1),
+                     pointer_to(numbers[0]));
                 break;
             case 9:
                 CALL(miopenGetConvolutionForwardOutputDim, c, t, any<miopenTensorDescriptor_t>(tensor),
-                     place(numbers[0]), place(numbers[1]), place(numbers[2]), place(numbers[3]));
+                     pointer_to(numbers[0]), pointer_to(numbers[1]), pointer_to(numbers[2]), pointer_to(numbers[3]));
                 break;
             case 10:
                 CALL(miopenGetConvolutionNdForwardOutputDim, c, t, any<miopenTensorDescriptor_t>(tensor),
-                     place(numbers[0]), place(numbers[1]));
+                     pointer_to(numbers[0]), pointer_to(numbers[1]));
                 break;
             case 11: {
                 miopenActivationMode_t own;
-                CALL(miopenGetActivationDescriptor, any<miopenActivationDescriptor_t>(activation), place(own),
-                     place(reals[0]), place(reals[1]), place(reals[2]));
+                CALL(miopenGetActivationDescriptor, any<miopenActivationDescriptor_t>(activation), pointer_to(own),
+                     pointer_to(reals[0]), pointer_to(reals[1]), pointer_to(reals[2]));
                 break;
             }
             case 12: {
                 miopenFusionOpDescriptor_t found = nullptr;
-                CALL(miopenFusionPlanGetOp, any<miopenFusionPlanDescriptor_t>(plan), number(0, 3), place(found));
+                CALL(miopenFusionPlanGetOp, any<miopenFusionPlanDescriptor_t>(plan), number(0, 3), pointer_to(found));
                 break;
             }
             case 13:
                 CALL(miopenFusionPlanGetWorkSpaceSize, any<miopenHandle_t>(session),
-                     any<miopenFusionPlanDescriptor_t>(plan), place(size), enumerator<miopenConvFwdAlgorithm_t>(5));
+                     any<miopenFusionPlanDescriptor_t>(plan), pointer_to(size),
+                     enumerator<miopenConvFwdAlgorithm_t>(5));
                 break;
             case 14: {
                 miopenConvFwdAlgorithm_t algorithms[4];
                 CALL(miopenFusionPlanConvolutionGetAlgo, any<miopenFusionPlanDescriptor_t>(plan),
-                     random.pick({-1, 0, 1, 4}), place(numbers[0]), place(algorithms[0]));
+                     random.pick({-1, 0, 1, 4}), pointer_to(numbers[0]), pointer_to(algorithms[0]));
                 break;
             }
             case 15:
@@ -514,7 +521,7 @@ private:
             }
             default: {
                 std::size_t version[3];
-                CALL(miopenGetVersion, place(version[0]), place(version[1]), place(version[2]));
+                CALL(miopenGetVersion, pointer_to(version[0]), pointer_to(version[1]), pointer_to(version[2]));
             }
         }
     }
@@ -525,9 +532,9 @@ private:
         float time;
         switch (random.range(0, 5)) {
             case 0: CALL(miopenSetStream, of, buffer()); break;
-            case 1: CALL(miopenGetStream, of, place(stream)); break;
+            case 1: CALL(miopenGetStream, of, pointer_to(stream)); break;
             case 2: CALL(miopenEnableProfiling, of, random.chance(0.5)); break;
-            case 3: CALL(miopenGetKernelTime, of, place(time)); break;
+            case 3: CALL(miopenGetKernelTime, of, pointer_to(time)); break;
             case 4: {
                 auto const give = [](void*, std::size_t bytes) { return std::malloc(bytes); };
                 auto const take = [](void*, void* given) { std::free(given); };
@@ -537,7 +544,7 @@ private:
             }
             default: {
                 miopenHandle_t made = nullptr;
-                auto* const to = place(made);
+                auto* const to = pointer_to(made);
                 keep(session, made, CALL(miopenCreateWithStream, to, buffer()));
             }
         }

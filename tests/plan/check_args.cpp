@@ -28,7 +28,7 @@ struct Unchecked : Own<TheArgs> {
 struct PerChannel {
     fk::AnyView<1> values;
 };
-struct PerPlace {
+struct PerPixel {
     fk::TensorView<float const, 3> values;
 };
 struct Whole {
@@ -105,9 +105,9 @@ TEST_CASE_METHOD(Runs, "an operator without a check has its views held to y") {
     CHECK(run<Own<PerChannel>>({in(fk::channels(2))}) == own + "2");
     CHECK(run<Own<PerChannel>>({in(fk::channels(4))}) == own + "4");
 
-    CHECK(run<Own<PerPlace>>({in(fk::hwc(4, 5, 3))}) == "accepted");
-    CHECK(run<Own<PerPlace>>({in(fk::chw(3, 5, 4))}) ==
-          "Own<PerPlace>.view 1 of Args: expected 3 x 4 x 5 (K x P x Q), got 3 x 5 x 4");
+    CHECK(run<Own<PerPixel>>({in(fk::hwc(4, 5, 3))}) == "accepted");
+    CHECK(run<Own<PerPixel>>({in(fk::chw(3, 5, 4))}) ==
+          "Own<PerPixel>.view 1 of Args: expected 3 x 4 x 5 (K x P x Q), got 3 x 5 x 4");
 
     std::string const whole = "Own<Whole>.view 1 of Args: expected 2 x 3 x 4 x 5 (N x K x P x Q), got ";
     CHECK(run<Own<Whole>>({in(fk::nhwc(2, 4, 5, 3))}) == "accepted");

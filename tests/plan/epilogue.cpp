@@ -119,7 +119,7 @@ TEST_CASE("apply_each passes and stores packets of adjacent elements") {
     std::vector<float> stored;
     Places const places{&stored};
     float x[3] = {1, 2, 3};
-    Two::PlaceState const states[3] = {Two::prepare(places[0], all), Two::prepare(places[1], all),
+    Two::PixelState const states[3] = {Two::prepare(places[0], all), Two::prepare(places[1], all),
                                        Two::prepare(places[2], all)};
     Two::apply_each(x, places, states, all);
     CHECK(stored == std::vector<float>{3, 6, 9});

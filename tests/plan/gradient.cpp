@@ -21,8 +21,8 @@ static_assert(fk::detail::values_needed<Bias, fk::Store, Relu>() == 2);
 
 static_assert(fk::detail::Gradient<Relu>::sums == 0 && fk::detail::Gradient<Bias, Relu>::sums == 1 &&
               fk::detail::Gradient<Norm, Relu>::sums == 2);
-static_assert(fk::detail::Gradient<fk::BatchNormInference<fk::PerActivation>>::per_place &&
-              !fk::detail::Gradient<Norm>::per_place);
+static_assert(fk::detail::Gradient<fk::BatchNormInference<fk::PerActivation>>::per_pixel &&
+              !fk::detail::Gradient<Norm>::per_pixel);
 
 template <class... Ops>
 using Steps = fk::detail::ReductionSteps<fk::detail::Gradient<Ops...>>;

@@ -13,8 +13,14 @@ using Spatial = fk::BatchNormTraining<fk::Spatial>;
 using PerActivation = fk::BatchNormTraining<fk::PerActivation>;
 
 static_assert(fk::detail::ReductionSteps<Spatial>::waits && fk::detail::ReductionSteps<Spatial>::has_totals);
-static_assert(!fk::detail::ReductionSteps<Spatial>::per_place && fk::detail::ReductionSteps<PerActivation>::per_place);
+static_assert(!fk::detail::ReductionSteps<Spatial>::per_pixel && fk::detail::ReductionSteps<PerActivation>::per_pixel);
 static_assert(!fk::detail::ReductionSteps<Spatial>::has_operand);
+
+struct FormerName {
+    static constexpr bool per_place = true;
+};
+static_assert(fk::detail::totals_per_pixel<PerActivation>() && fk::detail::totals_per_pixel<FormerName>());
+static_assert(!fk::detail::totals_per_pixel<Spatial>() && !fk::detail::totals_per_pixel<fk::Bias>());
 
 }  // namespace
 
@@ -50,9 +56,9 @@ TEST_CASE("the steps of batch statistics agree with the definition") {
 TEST_CASE("per-activation statistics are finished with that activation's parameters") {
     using Steps = fk::detail::ReductionSteps<PerActivation>;
     float scale[] = {9, 2}, shift[] = {9, 7};
-    fk::Layout<3> const places = fk::chw(1, 1, 2);
-    PerActivation::Args const args{.scale = fk::TensorView<float const, 3>(scale, places),
-                                   .shift = fk::TensorView<float const, 3>(shift, places),
+    fk::Layout<3> const map = fk::chw(1, 1, 2);
+    PerActivation::Args const args{.scale = fk::TensorView<float const, 3>(scale, map),
+                                   .shift = fk::TensorView<float const, 3>(shift, map),
                                    .epsilon = 1.0f};
     fk::OutputCoord const at{0, 0, 0, 1};
     PerActivation::Accumulator<float> accumulator{};

@@ -59,12 +59,12 @@ PlanGradients backward_of(Problem const& problem, std::vector<double> const& dy,
     Arguments<double, fk::host::Device, 2> arguments(problem, device);
     fk::Layout<4> const layout = layout_of<4>("nchw", problem.about.x);
     PlanGradients all{std::vector<double>(dy.size()), std::vector<std::vector<std::vector<float>>>(sizeof...(Ops))};
-    bool const per_place = problem.about.form.find('M') != std::string::npos;
+    bool const per_pixel = problem.about.form.find('M') != std::string::npos;
     auto const layer = test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
         fk::Backward<fk::detail::FusedPlan<Ops...>>::bind(
             layer, arguments.input(),
-            gradients_into<Ops>(all.parameters[I], !per_place || !std::is_same_v<Ops, fk::Bias>, layout)...)(
+            gradients_into<Ops>(all.parameters[I], !per_pixel || !std::is_same_v<Ops, fk::Bias>, layout)...)(
             device, fk::TensorView<double const>(dy.data(), layout), fk::TensorView<double>(all.dx.data(), layout));
     }(std::index_sequence_for<Ops...>{});
     return all;

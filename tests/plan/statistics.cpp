@@ -20,7 +20,7 @@ static_assert(std::is_same_v<fk::detail::Collector<fk::detail::Epilogue<Relu, St
 static_assert(fk::detail::Collects<fk::detail::StatisticsHead<Statistics>> && !fk::detail::Collects<Relu>);
 
 using Steps = fk::detail::ReductionSteps<fk::detail::StatisticsHead<Relu, Statistics, fk::Bias>>;
-static_assert(Steps::has_totals && !Steps::waits && !Steps::per_place && !Steps::has_operand);
+static_assert(Steps::has_totals && !Steps::waits && !Steps::per_pixel && !Steps::has_operand);
 
 }  // namespace
 

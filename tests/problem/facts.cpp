@@ -8,11 +8,11 @@ using namespace fk::problem;
 
 namespace {
 
-static_assert(channels_are_neighbours(fk::nhwc(2, 4, 5, 3)) && !channels_are_neighbours(fk::nchw(2, 3, 4, 5)));
+static_assert(channels_are_contiguous(fk::nhwc(2, 4, 5, 3)) && !channels_are_contiguous(fk::nchw(2, 3, 4, 5)));
 /// A single channel is not contiguous, but channels-last; channels with stride 2 are not contiguous, but channels-last.
-static_assert(!channels_are_neighbours(fk::nhwc(2, 4, 5, 1)) && fk::channels_last(fk::nhwc(2, 4, 5, 1)));
+static_assert(!channels_are_contiguous(fk::nhwc(2, 4, 5, 1)) && fk::channels_last(fk::nhwc(2, 4, 5, 1)));
 constexpr fk::Layout<4> every_other{{{2, 3, 4, 5}}, {{120, 2, 30, 6}}};
-static_assert(!channels_are_neighbours(every_other) && fk::channels_last(every_other));
+static_assert(!channels_are_contiguous(every_other) && fk::channels_last(every_other));
 
 /// Rows of y are contiguous for any step between columns.
 static_assert(planes_are_rows(fk::nchw(2, 3, 4, 5)) && planes_are_rows(fk::nhwc(2, 4, 5, 3)));

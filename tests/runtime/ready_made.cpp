@@ -70,29 +70,29 @@ TEST_CASE("The ready-made set computes what the oracle does, of every sequence t
 
 TEST_CASE("A backward run of the ready-made set gives the oracle's gradients", "[runtime]") {
     fk::host::Device device(2);
-    for (bool const per_place : {false, true}) {
-        Case const about = Case::parse(per_place ? "n5c3h4w6k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float UA tanh t2 ~1"
+    for (bool const per_pixel : {false, true}) {
+        Case const about = Case::parse(per_pixel ? "n5c3h4w6k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float UA tanh t2 ~1"
                                                  : "n5c3h4w6k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA tanh t2 ~1");
         Problem const problem(about);
         Step const &norm = problem.steps[0], &activation = problem.steps[1];
         oracle::Tensor const x(about.x, problem.x);
-        auto const batch = oracle::batch_statistics(x, per_place, true);
+        auto const batch = oracle::batch_statistics(x, per_pixel, true);
         oracle::Saved saved;
         Format const floats = format_of(fk::DataType::float32);
         for (Bounded v : batch.mean.at) saved.mean.push_back(floats.round(v.value));
         for (Bounded v : oracle::inverse_deviations(batch, norm.statistics.epsilon).at)
             saved.inverse_deviation.push_back(floats.round(v.value));
         auto const expected =
-            oracle::training_gradients(x, problem.dy, activation.mode, norm.statistics, saved, per_place);
+            oracle::training_gradients(x, problem.dy, activation.mode, norm.statistics, saved, per_pixel);
 
         Described<fk::host::Device> described(problem, device);
         described.descriptors[0].kind = rt::Kind::batch_norm_backward;
         described.descriptors[1].kind = rt::Kind::activation_backward;
         rt::Arguments& own = described.at(0);
         own[rt::Role::x] = described.x;
-        own[rt::Role::saved_mean] = described.parameters(per_place, saved.mean);
-        own[rt::Role::saved_inverse_deviation] = described.parameters(per_place, saved.inverse_deviation);
-        std::int64_t const c = 3, h = per_place ? 4 : 1, w = per_place ? 6 : 1;
+        own[rt::Role::saved_mean] = described.parameters(per_pixel, saved.mean);
+        own[rt::Role::saved_inverse_deviation] = described.parameters(per_pixel, saved.inverse_deviation);
+        std::int64_t const c = 3, h = per_pixel ? 4 : 1, w = per_pixel ? 6 : 1;
         auto const parameters = fk::nchw(1, c, h, w);
         Placed<fk::host::Device, 4> scale(device, about.type, parameters, 16),
             shift(device, about.type, parameters, 16), dx(device, about.type, fk::nchw(5, 3, 4, 6), 16);
@@ -111,15 +111,15 @@ TEST_CASE("A backward run of the ready-made set gives the oracle's gradients", "
         auto const without_x = found->run(device, described.arguments, dy, rt::View(dx.view<float>()));
         REQUIRE(without_x);
         CHECK(std::string(without_x->what())
-                  .ends_with("BatchNormTraining<" + std::string(per_place ? "PerActivation" : "Spatial") +
+                  .ends_with("BatchNormTraining<" + std::string(per_pixel ? "PerActivation" : "Spatial") +
                              ">.x: expected a tensor, got none"));
     }
 }
 
 TEST_CASE("Workspace size is computed without memory, for tensors of any size", "[runtime]") {
     fk::host::Device device(2);
-    for (bool const per_place : {false, true}) {
-        auto const norm = per_place ? rt::NormMode::per_activation : rt::NormMode::spatial;
+    for (bool const per_pixel : {false, true}) {
+        auto const norm = per_pixel ? rt::NormMode::per_activation : rt::NormMode::spatial;
         std::array const sequence = {rt::batch_norm_backward(norm), rt::activation_backward(rt::ActivationMode::relu)};
         auto const found = Set::find(sequence, fk::DataType::float32);
         REQUIRE(found);
@@ -131,7 +131,7 @@ TEST_CASE("Workspace size is computed without memory, for tensors of any size", 
         for (rt::Role const role :
              {rt::Role::scale, rt::Role::shift, rt::Role::saved_mean, rt::Role::saved_inverse_deviation,
               rt::Role::scale_gradient, rt::Role::shift_gradient}) {
-            auto const layout = fk::nchw(1, 2, per_place ? 300 : 1, per_place ? 200 : 1);
+            auto const layout = fk::nchw(1, 2, per_pixel ? 300 : 1, per_pixel ? 200 : 1);
             known[0][role] = asked[0][role] = rt::View(parameters.emplace_back(device, layout).view());
             asked[0][role].data = nullptr;
         }

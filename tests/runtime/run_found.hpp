@@ -56,9 +56,9 @@ public:
         return tensor(fk::DataType::float32, fk::channels(static_cast<std::int64_t>(values.size())), values);
     }
     /// Per-channel or per-pixel parameters in MIOpen's shapes: 1 x K x 1 x 1, or 1 x K x P x Q.
-    rt::View parameters(bool per_place, std::vector<double> const& values) {
+    rt::View parameters(bool per_pixel, std::vector<double> const& values) {
         oracle::Shape const y = problem.about.y();
-        return per_place ? tensor(fk::DataType::float32, fk::nchw(1, y.c, y.h, y.w), values)
+        return per_pixel ? tensor(fk::DataType::float32, fk::nchw(1, y.c, y.h, y.w), values)
                          : tensor(fk::DataType::float32, fk::nchw(1, y.c, 1, 1), values);
     }
     template <int Rank>

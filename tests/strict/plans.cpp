@@ -47,7 +47,7 @@ void convolutions(Run<T, Rank> const& run, fk::TensorView<T const, Rank> w, Chan
 }
 
 template <class T>
-void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> places) {
+void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> map) {
     convolutions<fk::filter(3, 3).pad(1)>(run, w, c);
     convolutions<fk::filter(1, 1)>(run, w, c);
     convolutions<fk::filter(3, 3).groups(8)>(run, w, c);
@@ -66,16 +66,16 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     run(fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
         {.mean = c, .variance = c, .scale = c, .shift = c}, {}));
     run(fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind(
-        {.mean = places, .variance = places, .scale = places, .shift = places}));
+        {.mean = map, .variance = map, .scale = map, .shift = map}));
     using Spatial = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
     auto const spatial = Spatial::bind({.scale = c, .shift = c, .saved_mean = c, .saved_inverse_deviation = c}, {});
     run(spatial);
     run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
     using Placewise = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
     auto const placewise =
-        Placewise::bind({.scale = places, .shift = places, .saved_mean = places, .saved_inverse_deviation = places});
+        Placewise::bind({.scale = map, .shift = map, .saved_mean = map, .saved_inverse_deviation = map});
     run(placewise);
-    run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = places, .shift = places}));
+    run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = map, .shift = map}));
 }
 
 template <class T, int Rank>
@@ -121,11 +121,11 @@ void types(Run<T> const& run, fk::TensorView<Y> y, fk::TensorView<W const> w, Ch
 void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]] Run<fk::bfloat16> const& bfloats,
          Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
          [[maybe_unused]] Run<fk::e4m3> const& float8s, Run<float, 2> const& matrix, Channels c,
-         fk::TensorView<float, 3> places) {
-    images(floats, floats.x, c, places);
-    images(halves, halves.x, c, places);
+         fk::TensorView<float, 3> map) {
+    images(floats, floats.x, c, map);
+    images(halves, halves.x, c, map);
 #ifndef HIP  // where kernels of bfloat16 are those of half
-    images(bfloats, bfloats.x, c, places);
+    images(bfloats, bfloats.x, c, map);
 #else  // which has matrix units
     gradients<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
     gradients<fk::filter(3, 3).pad(1)>(halves, halves.x, c);

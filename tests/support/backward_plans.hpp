@@ -44,11 +44,11 @@ struct Difference {
 /// the host, which finite differences confirm (tests/plan/backward.cpp).
 template <class Norm, class T, class Device>
 Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) {
-    using B = std::conditional_t<Norm::per_place, fk::Scale, fk::Bias>;
+    using B = std::conditional_t<Norm::per_pixel, fk::Scale, fk::Bias>;
     using Layer = fk::Plan<fk::Residual, B, Norm, fk::Activation<fk::Gelu>, fk::Scale>;
     fk::Index<4> const n = layout.shape;
     auto const parameters = [&] {
-        if constexpr (Norm::per_place) return fk::chw(n[1], n[2], n[3]);
+        if constexpr (Norm::per_pixel) return fk::chw(n[1], n[2], n[3]);
         else return fk::channels(n[1]);
     }();
     auto const count = static_cast<std::size_t>(layout.size());
@@ -73,9 +73,9 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
         auto dbias = floats(on, fk::channels(n[1]), b);
         fk::Tensor<V, On> dz(on, layout);
         typename fk::detail::GradientsOf<B>::Type of_second{};
-        if constexpr (!Norm::per_place) of_second.bias = dbias.view();
+        if constexpr (!Norm::per_pixel) of_second.bias = dbias.view();
         auto const second = [&]() -> typename B::Args {
-            if constexpr (Norm::per_place) return {.factor = 0.75f};
+            if constexpr (Norm::per_pixel) return {.factor = 0.75f};
             else return {.bias = tb};
         }();
         auto const layer =

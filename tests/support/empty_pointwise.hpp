@@ -12,7 +12,7 @@ struct EmptyImages {
     fk::Layout<4> layout;
     Part<Device, 4> x, dy, y, z, dz;
     Part<Device, 1> ones, scale_gradient, shift_gradient, amax;
-    Part<Device, 3> places, scale_places, shift_places;
+    Part<Device, 3> map, scale_map, shift_map;
 
     EmptyImages(Device& device, fk::Layout<4> const& layout)
         : layout(layout),
@@ -25,16 +25,15 @@ struct EmptyImages {
           scale_gradient(device, fk::DataType::float32, fk::channels(layout.shape[1])),
           shift_gradient(device, fk::DataType::float32, fk::channels(layout.shape[1])),
           amax(device, fk::DataType::float32, fk::channels(1), 0),
-          places(device, fk::DataType::float32, fk::chw(layout.shape[1], layout.shape[2], layout.shape[3]), -1),
-          scale_places(device, fk::DataType::float32, places.view().layout),
-          shift_places(device, fk::DataType::float32, places.view().layout) {}
+          map(device, fk::DataType::float32, fk::chw(layout.shape[1], layout.shape[2], layout.shape[3]), -1),
+          scale_map(device, fk::DataType::float32, map.view().layout),
+          shift_map(device, fk::DataType::float32, map.view().layout) {}
 
     auto of_channels() {
         return fk::BatchNormInference<fk::Spatial>::Args{ones.view(), ones.view(), ones.view(), ones.view()};
     }
-    auto of_places() {
-        return fk::BatchNormInference<fk::PerActivation>::Args{places.view(), places.view(), places.view(),
-                                                               places.view()};
+    auto of_map() {
+        return fk::BatchNormInference<fk::PerActivation>::Args{map.view(), map.view(), map.view(), map.view()};
     }
 };
 
@@ -103,8 +102,8 @@ void check_empty_statistics(Device& device) {
                   {}),
               shape[1] > 0, of.scale_gradient, of.shift_gradient);
         check(fk::Plan<fk::BatchNormTraining<fk::PerActivation>>::bind(
-                  {.scale = of.places.view(), .shift = of.places.view(), .saved_mean = of.scale_places.view()}),
-              shape[0] == 0, of.scale_places);
+                  {.scale = of.map.view(), .shift = of.map.view(), .saved_mean = of.scale_map.view()}),
+              shape[0] == 0, of.scale_map);
         check(fk::Plan<fk::ChannelStatistics>::bind(
                   {.mean = of.scale_gradient.view(), .variance = of.shift_gradient.view()}),
               shape[1] > 0, of.scale_gradient, of.shift_gradient);
@@ -144,11 +143,11 @@ void check_empty_gradients(Device& device) {
     each_empty_image(device, [&](auto& of) {
         using Layer = fk::Plan<fk::BatchNormInference<fk::PerActivation>, Relu>;
         check_run<float>(device,
-                         fk::Backward<Layer>::bind(Layer::bind(of.of_places(), {}), of.x.view(),
-                                                   {of.scale_places.view(), of.shift_places.view()}, {}),
+                         fk::Backward<Layer>::bind(Layer::bind(of.of_map(), {}), of.x.view(),
+                                                   {of.scale_map.view(), of.shift_map.view()}, {}),
                          of.dy, of.y, of_nothing);
-        CHECK(of.scale_places.holds(of_nothing));
-        CHECK(of.shift_places.holds(of_nothing));
+        CHECK(of.scale_map.holds(of_nothing));
+        CHECK(of.shift_map.holds(of_nothing));
     });
 }
 

@@ -45,7 +45,7 @@ public:
 
     /// Stores these values, in canonical order; a single value fills all elements.
     template <class T, int Rank>
-    fk::TensorView<T, Rank> place(fk::Layout<Rank> const& layout, std::vector<double> const& values) {
+    fk::TensorView<T, Rank> store(fk::Layout<Rank> const& layout, std::vector<double> const& values) {
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < Rank; ++mode)
             ((layout.stride[mode] < 0) ? low : high) += (layout.shape[mode] - 1) * layout.stride[mode];
@@ -138,13 +138,13 @@ void check_far_conv(FarMemory<Device>& memory, auto& device, char const* word, F
     auto const expected = values_of(oracle::residual(oracle::bias(oracle::conv({in, x}, w, 2, f), b), z, 2));
     fk::Layout<1> const channels{{{2}}, {{far.operand == 'b' ? far.stride : 1}}};
     constexpr double untouched = 77;
-    auto const values = memory.template place<T>(layout('v', out), {untouched}),
-               y = memory.template place<T>(layout('y', out), {untouched});
+    auto const values = memory.template store<T>(layout('v', out), {untouched}),
+               y = memory.template store<T>(layout('y', out), {untouched});
     auto const layer =
-        Plan::bind({.weights = memory.template place<T>(layout('w', filter), w), .filter = filter_of(f)},
-                   {.bias = memory.template place<T>(channels, b)},
-                   {.z = memory.template place<T>(layout('z', out), z), .alpha2 = 2}, {.values = values});
-    auto const input = memory.template place<T>(layout('x', in), x);
+        Plan::bind({.weights = memory.template store<T>(layout('w', filter), w), .filter = filter_of(f)},
+                   {.bias = memory.template store<T>(channels, b)},
+                   {.z = memory.template store<T>(layout('z', out), z), .alpha2 = 2}, {.values = values});
+    auto const input = memory.template store<T>(layout('x', in), x);
     std::string const text = refusal([&] { layer(device, input, y); });
     if (gemm && far.refused) {
         std::string const named = far.operand == 'w' ? "Conv.weights" : std::string(1, far.operand) + ".strides";
@@ -251,21 +251,21 @@ void check_far_images(FarMemory<Device>& memory, auto& device) {
                 };
                 memory.clear();
                 auto const input = [&](std::vector<double> const& values) {
-                    return memory.template place<T>(layout('x', fk::nchw(2, 2, 2, 2)), values);
+                    return memory.template store<T>(layout('x', fk::nchw(2, 2, 2, 2)), values);
                 };
                 auto const output = [&](char one, std::int64_t rows) {
-                    return memory.template place<T>(layout(one, fk::nchw(2, 2, rows, rows)), {77});
+                    return memory.template store<T>(layout(one, fk::nchw(2, 2, rows, rows)), {77});
                 };
                 fk::Layout<3> map = fk::chw(2, 2, 2);
                 auto const near = map;
                 if (operand == 'm') map.stride[mode] = stride;
                 auto const floats = [&](auto const& layout, double value) {
-                    return memory.template place<float>(layout, {value});
+                    return memory.template store<float>(layout, {value});
                 };
                 auto const values = output('v', 2);
                 auto y = output('y', 2);
-                auto const means = memory.template place<float>(map, mean);
-                auto const added = memory.template place<T>(layout('z', fk::nchw(2, 2, 2, 2)), z);
+                auto const means = memory.template store<float>(map, mean);
+                auto const added = memory.template store<T>(layout('z', fk::nchw(2, 2, 2, 2)), z);
                 auto const view = input(numbers);
                 fk::Plan<Norm, fk::Residual, fk::Store>::bind({.mean = means,
                                                                .variance = floats(near, 0.75),

@@ -16,8 +16,8 @@ void run_loop(auto loop, int threads) {
     fk::Workspace scratch(device, static_cast<std::size_t>(fk::host::scratch_size(loop.scratch_floats())) * 4);
     fk::WorkspaceView const room = scratch.view();
     for (std::size_t i = 0; i < room.bytes; ++i) static_cast<unsigned char*>(room.data)[i] = 0xff;
-    fk::host::Device::Turn turn(device, room);
-    loop.run(turn);
+    fk::host::Device::RunContext context(device, room);
+    loop.run(context);
 }
 
 /// A convolution of integers, and layouts of x, of the weights and of y.

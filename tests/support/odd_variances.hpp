@@ -19,13 +19,13 @@ void check_odd_variances(Device& device) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
     std::vector<float> const variances{-0.5f, 4, 1e-44f, infinity, -infinity, -1e-44f, nan};
     std::int64_t const channels = 7;
-    constexpr bool per_place = std::is_same_v<Mode, fk::PerActivation>;
-    using Parameter = fk::Tensor<float, Device, per_place ? 3 : 1>;
+    constexpr bool per_pixel = std::is_same_v<Mode, fk::PerActivation>;
+    using Parameter = fk::Tensor<float, Device, per_pixel ? 3 : 1>;
     auto const filled = [&](auto const& value) {
-        std::vector<float> values(per_place ? 7 * 15 : 7);
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(per_place ? i / 15 : i);
+        std::vector<float> values(per_pixel ? 7 * 15 : 7);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(per_pixel ? i / 15 : i);
         auto const layout = [&] {
-            if constexpr (per_place) return fk::chw(7, 3, 5);
+            if constexpr (per_pixel) return fk::chw(7, 3, 5);
             else return fk::channels(7);
         }();
         Parameter parameter(device, layout);

@@ -5,27 +5,27 @@ namespace test::oracle {
 
 namespace {
 
-struct Place {
+struct Coord {
     std::int64_t slice, row, column;
 };
 
 /// Coordinates in x, or out of bounds, of tap (t, r, s) of the window of y's pixel (o, p, q).
-Place seen(Window const& f, Place const& from, Place const& tap) {
+Coord seen(Window const& f, Coord const& from, Coord const& tap) {
     return {from.slice * f.slice_stride + tap.slice * f.slice_dilation - f.front,
             from.row * f.u + tap.row * f.d - f.top, from.column * f.v + tap.column * f.e - f.left};
 }
-bool has(Shape const& x, Place const& at) {
+bool has(Shape const& x, Coord const& at) {
     return at.slice >= 0 && at.slice < x.d && at.row >= 0 && at.row < x.h && at.column >= 0 && at.column < x.w;
 }
 
 /// Offset in a channel of x of each tap of a pixel's window; -1 if out of bounds.
 std::vector<std::int64_t> taps_of(Window const& f, Shape const& x, Shape const& y, std::int64_t pixel) {
-    Place const from{pixel / y.w / y.h, pixel / y.w % y.h, pixel % y.w};
+    Coord const from{pixel / y.w / y.h, pixel / y.w % y.h, pixel % y.w};
     std::vector<std::int64_t> taps;
     for (std::int64_t t = 0; t < f.t; ++t)
         for (std::int64_t r = 0; r < f.r; ++r)
             for (std::int64_t s = 0; s < f.s; ++s) {
-                Place const at = seen(f, from, {t, r, s});
+                Coord const at = seen(f, from, {t, r, s});
                 taps.push_back(has(x, at) ? (at.slice * x.h + at.row) * x.w + at.column : -1);
             }
     return taps;
@@ -84,7 +84,7 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
 
 Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f) {
     Tensor y(x);
-    std::int64_t const group_c = x.c / f.groups, group_k = u.shape.c / f.groups, places = x.d * x.h * x.w;
+    std::int64_t const group_c = x.c / f.groups, group_k = u.shape.c / f.groups, plane = x.d * x.h * x.w;
     auto const windows = windows_of(f, x, u.shape);
     std::size_t in = 0;
     for (std::int64_t n = 0; n < u.shape.n; ++n)
@@ -92,7 +92,7 @@ Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shap
             for (auto const& taps : windows) {
                 auto weight = weights.begin() + k * group_c * static_cast<std::int64_t>(taps.size());
                 for (std::int64_t c = 0; c < group_c; ++c) {
-                    Bounded* const to = y.at.data() + (n * x.c + k / group_k * group_c + c) * places;
+                    Bounded* const to = y.at.data() + (n * x.c + k / group_k * group_c + c) * plane;
                     for (std::int64_t const tap : taps) {
                         if (tap >= 0) to[tap].value += u.at[in].value * *weight;
                         ++weight;
@@ -105,7 +105,7 @@ Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shap
 
 Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f) {
     Shape const in = x.shape, out = dy.shape;
-    std::int64_t const group_c = in.c / f.groups, group_k = out.c / f.groups, places = in.d * in.h * in.w,
+    std::int64_t const group_c = in.c / f.groups, group_k = out.c / f.groups, plane = in.d * in.h * in.w,
                        pixels = out.d * out.h * out.w;
     auto const windows = windows_of(f, in, out);
     Tensor dw({out.c, group_c, f.r, f.s, f.t});
@@ -114,7 +114,7 @@ Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f) {
         for (std::int64_t c = 0; c < group_c; ++c)
             for (std::size_t tap = 0; tap < static_cast<std::size_t>(f.t * f.r * f.s); ++tap, ++to)
                 for (std::int64_t n = 0; n < out.n; ++n) {
-                    auto const from = static_cast<std::size_t>((n * in.c + k / group_k * group_c + c) * places),
+                    auto const from = static_cast<std::size_t>((n * in.c + k / group_k * group_c + c) * plane),
                                of_dy = static_cast<std::size_t>((n * out.c + k) * pixels);
                     for (std::size_t pixel = 0; pixel < windows.size(); ++pixel)
                         if (auto const at = windows[pixel][tap]; at >= 0)
@@ -138,7 +138,7 @@ Tensor batch_norm_spatial(Tensor const& x, Statistics const& s) {
 }
 
 Tensor batch_norm_per_activation(Tensor const& x, Statistics const& s) {
-    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.place(i)); });
+    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.element(i)); });
 }
 
 Tensor residual(Tensor const& x, std::vector<double> const& z, double alpha2) {

@@ -54,7 +54,7 @@ struct Tensor {
 
     /// Channel of element i, and its index within one image.
     std::size_t channel(std::size_t i) const { return i / (shape.d * shape.h * shape.w) % shape.c; }
-    std::size_t place(std::size_t i) const { return i % (shape.c * shape.d * shape.h * shape.w); }
+    std::size_t element(std::size_t i) const { return i % (shape.c * shape.d * shape.h * shape.w); }
 
     /// y[i] = f(y[i], i)
     template <class F>

@@ -14,20 +14,20 @@ Bounded sum(std::vector<Bounded> const& terms) {
     return {value, error + sum_share * (magnitude + error) + Bounded::smallest};
 }
 
-std::vector<std::vector<std::size_t>> sharing(Tensor const& x, bool per_place) {
+std::vector<std::vector<std::size_t>> sharing(Tensor const& x, bool per_pixel) {
     std::vector<std::vector<std::size_t>> groups(
-        static_cast<std::size_t>(per_place ? x.shape.size() / x.shape.n : x.shape.c));
-    for (std::size_t i = 0; i < x.at.size(); ++i) groups[per_place ? x.place(i) : x.channel(i)].push_back(i);
+        static_cast<std::size_t>(per_pixel ? x.shape.size() / x.shape.n : x.shape.c));
+    for (std::size_t i = 0; i < x.at.size(); ++i) groups[per_pixel ? x.element(i) : x.channel(i)].push_back(i);
     return groups;
 }
 
-Tensor shared(Shape const& x, bool per_place) {
-    return Tensor(per_place ? Shape{1, x.c, x.h, x.w, x.d} : Shape{1, x.c, 1, 1});
+Tensor shared(Shape const& x, bool per_pixel) {
+    return Tensor(per_pixel ? Shape{1, x.c, x.h, x.w, x.d} : Shape{1, x.c, 1, 1});
 }
 
-BatchStatistics batch_statistics(Tensor const& x, bool per_place, bool exact) {
-    BatchStatistics all{shared(x.shape, per_place), shared(x.shape, per_place), 0};
-    auto const groups = sharing(x, per_place);
+BatchStatistics batch_statistics(Tensor const& x, bool per_pixel, bool exact) {
+    BatchStatistics all{shared(x.shape, per_pixel), shared(x.shape, per_pixel), 0};
+    auto const groups = sharing(x, per_pixel);
     for (std::size_t g = 0; g < groups.size(); ++g) {
         double const count = static_cast<double>(groups[g].size());
         long double sum = 0, squares = 0;
@@ -56,10 +56,10 @@ Tensor inverse_deviations(BatchStatistics const& batch, double epsilon) {
     return batch.variance.each([&](Bounded v, std::size_t) { return inverse_deviation(v, epsilon); });
 }
 
-Tensor batch_norm_training(Tensor const& x, Statistics const& s, bool per_place, bool exact) {
-    BatchStatistics const batch = batch_statistics(x, per_place, exact);
+Tensor batch_norm_training(Tensor const& x, Statistics const& s, bool per_pixel, bool exact) {
+    BatchStatistics const batch = batch_statistics(x, per_pixel, exact);
     return x.each([&](Bounded v, std::size_t i) {
-        std::size_t const g = per_place ? x.place(i) : x.channel(i);
+        std::size_t const g = per_pixel ? x.element(i) : x.channel(i);
         return (v - batch.mean.at[g]) * (Bounded{s.scale[g]} / sqrt(batch.variance.at[g] + Bounded{s.epsilon})) +
                Bounded{s.shift[g]};
     });
@@ -78,9 +78,9 @@ Bounded slope(Mode const& mode, Bounded x) {
 }
 
 TrainingGradients training_gradients(Tensor const& x, std::vector<double> const& dy, Mode const& mode,
-                                     Statistics const& s, Saved const& saved, bool per_place) {
-    TrainingGradients all{x, shared(x.shape, per_place), shared(x.shape, per_place)};
-    auto const groups = sharing(x, per_place);
+                                     Statistics const& s, Saved const& saved, bool per_pixel) {
+    TrainingGradients all{x, shared(x.shape, per_pixel), shared(x.shape, per_pixel)};
+    auto const groups = sharing(x, per_pixel);
     for (std::size_t g = 0; g < groups.size(); ++g) {
         Bounded const mean{saved.mean[g]}, inverse{saved.inverse_deviation[g]}, scale{s.scale[g]}, shift{s.shift[g]};
         Bounded const factor = scale * inverse, count{static_cast<double>(groups[g].size())};

@@ -14,10 +14,10 @@ inline constexpr double sum_share = 1e-5;
 Bounded sum(std::vector<Bounded> const& terms);
 
 /// Elements of each mean: those of a channel, or those of one pixel in all images.
-std::vector<std::vector<std::size_t>> sharing(Tensor const& x, bool per_place);
+std::vector<std::vector<std::size_t>> sharing(Tensor const& x, bool per_pixel);
 
 /// Tensor with one element per mean.
-Tensor shared(Shape const& x, bool per_place);
+Tensor shared(Shape const& x, bool per_pixel);
 
 struct BatchStatistics {
     Tensor mean, variance;
@@ -29,13 +29,13 @@ struct BatchStatistics {
 /// Otherwise a mean has the error of a sum of the values' deviations from one of them, and 32 half ulps from merging.
 /// The squares of these deviations average at most 2 (variance + farthest^2); between parts whose means have error e,
 /// the variance has error 2 e deviation + e^2.
-BatchStatistics batch_statistics(Tensor const& x, bool per_place, bool exact);
+BatchStatistics batch_statistics(Tensor const& x, bool per_pixel, bool exact);
 
 Bounded inverse_deviation(Bounded variance, double epsilon);
 Tensor inverse_deviations(BatchStatistics const& batch, double epsilon);
 
 /// y = scale (x - mean) / sqrt(variance + epsilon) + shift
-Tensor batch_norm_training(Tensor const& x, Statistics const& s, bool per_place, bool exact);
+Tensor batch_norm_training(Tensor const& x, Statistics const& s, bool per_pixel, bool exact);
 
 /// Updated running statistic.
 Bounded moved(double running, Bounded to, double momentum);
@@ -57,6 +57,6 @@ struct TrainingGradients {
 ///   dx = scale inverse_deviation (g - (dshift + (x - mean) inverse_deviation dscale) / count).
 /// Source: Ioffe and Szegedy 2015, section 3.
 TrainingGradients training_gradients(Tensor const& x, std::vector<double> const& dy, Mode const& mode,
-                                     Statistics const& s, Saved const& saved, bool per_place);
+                                     Statistics const& s, Saved const& saved, bool per_pixel);
 
 }  // namespace test::oracle

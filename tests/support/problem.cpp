@@ -24,9 +24,9 @@ public:
     /// Integers such that each of four consecutive values is equally frequent in every mean: the variance is 1.25, and
     /// a square with 2.75 added. Partial means are floats if all counts are powers of 2.
     std::vector<double> batch() {
-        oracle::Tensor const places(about.x);
+        oracle::Tensor const activations(about.x);
         std::vector<double> values(static_cast<std::size_t>(about.x.size()));
-        for (auto const& group : oracle::sharing(places, about.form[0] == 'U')) {
+        for (auto const& group : oracle::sharing(activations, about.form[0] == 'U')) {
             std::int64_t const lowest = random.range(-4, 1);
             for (std::size_t i = 0; i < group.size(); ++i)
                 values[group[i]] = static_cast<double>(lowest + static_cast<std::int64_t>(i + i / 4) % 4);
@@ -48,13 +48,13 @@ public:
     /// Step of an operator that is applied to values of this shape.
     Step step(char letter, oracle::Shape const& shape) {
         Step step{letter, {}};
-        std::int64_t const places = shape.size() / shape.n;
+        std::int64_t const activations = shape.size() / shape.n;
         switch (letter) {
             case 'B': step.values = numbers(shape.c, about.parameters, -2, 5, 1); break;
             case 'N': step.statistics = statistics(shape.c); break;
-            case 'M': step.statistics = statistics(places); break;
+            case 'M': step.statistics = statistics(activations); break;
             case 'T': step.statistics = statistics(shape.c, 2.75); break;
-            case 'U': step.statistics = statistics(places, 2.75); break;
+            case 'U': step.statistics = statistics(activations, 2.75); break;
             case 'R':
                 step.values = numbers(shape.size(), about.parameters, -2, 5, 1);
                 step.factor = about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0});

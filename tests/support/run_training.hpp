@@ -9,7 +9,7 @@ namespace test {
 /// A statistic of a problem's batch norm, an input or output with one number per mean.
 template <class Norm, class Device, int Space>
 class Statistic {
-    static constexpr int rank = Norm::per_place ? Space + 1 : 1;
+    static constexpr int rank = Norm::per_pixel ? Space + 1 : 1;
 
 public:
     /// Output.
@@ -32,7 +32,7 @@ private:
     Placed<Device, rank> placed;
 
     static fk::Layout<rank> layout(Problem const& problem) {
-        if constexpr (Norm::per_place) return map_layout<Space>(problem.about);
+        if constexpr (Norm::per_pixel) return map_layout<Space>(problem.about);
         else return fk::channels(problem.about.y().c);
     }
 };
@@ -46,7 +46,7 @@ std::string run_training(Problem const& problem, oracle::Tensor const& expected,
     Arguments<XOf<T>, Device, Space> arguments(problem, device);
     Statistic<Norm, Device, Space> mean(problem, device), inverse(problem, device),
         running_mean(problem, device, s.mean), running_variance(problem, device, s.variance);
-    auto const batch = oracle::batch_statistics({problem.about.x, problem.x}, Norm::per_place, !problem.about.real);
+    auto const batch = oracle::batch_statistics({problem.about.x, problem.x}, Norm::per_pixel, !problem.about.real);
     typename Norm::Args args = arguments.template of<Norm>(0);
     args.saved_mean = mean.view(), args.saved_inverse_deviation = inverse.view();
     args.momentum = training_momentum;
@@ -78,14 +78,14 @@ std::string run_training_backward(Problem const& problem, Device& device) {
     Case const& about = problem.about;
     oracle::Statistics const& s = problem.steps[0].statistics;
     oracle::Tensor const x(about.x, problem.x);
-    auto const batch = oracle::batch_statistics(x, Norm::per_place, true);
+    auto const batch = oracle::batch_statistics(x, Norm::per_pixel, true);
     oracle::Saved saved;
     Format const floats = format_of(fk::DataType::float32);
     for (Bounded v : batch.mean.at) saved.mean.push_back(floats.round(v.value));
     for (Bounded v : oracle::inverse_deviations(batch, s.epsilon).at)
         saved.inverse_deviation.push_back(floats.round(v.value));
     oracle::Mode const mode = sizeof...(Rest) ? problem.steps.back().mode : oracle::Mode{"passthru"};
-    auto const expected = oracle::training_gradients(x, problem.dy, mode, s, saved, Norm::per_place);
+    auto const expected = oracle::training_gradients(x, problem.dy, mode, s, saved, Norm::per_pixel);
 
     Arguments<XOf<T>, Device, Space> arguments(problem, device);
     Statistic<Norm, Device, Space> mean(problem, device, saved.mean), inverse(problem, device, saved.inverse_deviation),

@@ -150,7 +150,7 @@ std::vector<float> bits_of_training(auto& device, fk::Layout<4> const& layout) {
     fk::Index<4> const n = layout.shape;
     auto const x = fk::random<float>(device, layout, 1), dy = fk::random<float>(device, layout, 2);
     auto const parameters = [&] {
-        if constexpr (Norm::per_place) return fk::chw(n[1], n[2], n[3]);
+        if constexpr (Norm::per_pixel) return fk::chw(n[1], n[2], n[3]);
         else return fk::channels(n[1]);
     }();
     auto const scale = fk::random<float>(device, parameters, 3), shift = fk::random<float>(device, parameters, 4);

@@ -87,8 +87,8 @@ struct PlusMapAndChannel {
         return Prepared<std::remove_const_t<decltype(sum)>>{sum};
     }
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& place) {
-        return x + place.sum;
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& prepared) {
+        return x + prepared.sum;
     }
 };
 
@@ -100,12 +100,12 @@ int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
     fk::Tensor<float, Device, 3> map(device, channels_last ? fk::hwc(4, 8, 9) : fk::chw(9, 4, 8));
     fk::Tensor<T, Device, 1> channels(device, fk::channels(18));
     std::vector<X> in(static_cast<std::size_t>(x.size())), out(in.size());
-    std::vector<float> places(static_cast<std::size_t>(map.size()));
+    std::vector<float> map_values(static_cast<std::size_t>(map.size()));
     std::vector<T> numbers(18);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<X>(i % 13) - 4;
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<float>(i % 50);
+    for (std::size_t i = 0; i < map_values.size(); ++i) map_values[i] = static_cast<float>(i % 50);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = T(static_cast<float>(i) - 5);
-    x.copy_from(in.data()), map.copy_from(places.data()), channels.copy_from(numbers.data());
+    x.copy_from(in.data()), map.copy_from(map_values.data()), channels.copy_from(numbers.data());
     fk::TensorView<T const, 1> const all = channels.const_view(), odd(all.data + 1, {{{9}}, {{2}}});
     fk::TensorView<T const, 1> const first(all.data, fk::channels(9));
     auto const located = fk::Plan<TimesChannel, PlusMapAndChannel>::bind({.factor = first}, {.map = map, .term = odd});
@@ -119,7 +119,7 @@ int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
                 for (int p = 0; p < 4; ++p)
                     for (int q = 0; q < 8; ++q) {
                         auto const i = static_cast<std::size_t>(y.layout().offset({{n, k, p, q}}));
-                        X const there = places[static_cast<std::size_t>(map.layout().offset({{k, p, q}}))];
+                        X const there = map_values[static_cast<std::size_t>(map.layout().offset({{k, p, q}}))];
                         X const expected =
                             both ? in[i] * X(k - 5) + there + X(2 * k + 1 - 5) : in[i] + there + X(k - 5);
                         wrong += out[i] != expected;

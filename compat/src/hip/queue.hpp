@@ -58,10 +58,10 @@ private:
         int index = 0;
         hip::check(hipGetDevice(&index), 0, "hipGetDevice", "a GPU, and a driver for it");
         std::lock_guard const lock(mutex);
-        auto const place = static_cast<std::size_t>(index);
-        if (devices.size() <= place) devices.resize(place + 1);
-        if (!devices[place]) devices[place] = std::make_unique<Device>(index);
-        return *devices[place];
+        auto const number = static_cast<std::size_t>(index);
+        if (devices.size() <= number) devices.resize(number + 1);
+        if (!devices[number]) devices[number] = std::make_unique<Device>(index);
+        return *devices[number];
     }
 };
 

@@ -179,7 +179,7 @@ hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, i
 namespace hip_on_cpu {
 
 /// True if launches of the kernel may use this much dynamic shared memory.
-bool takes_shared_bytes(void const* kernel, std::size_t bytes);
+bool fits_shared_bytes(void const* kernel, std::size_t bytes);
 
 /// A kernel and its arguments: called by every thread of a launch.
 struct Call {
@@ -208,7 +208,7 @@ Call const* copy_call(void (*kernel)(Parameters...), void** arguments) {
 template <class... Parameters>
 hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                   hipStream_t stream, bool at_once) {
-    if (!takes_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
+    if (!fits_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
     return launch(copy_call(kernel, arguments), grid, block, shared_bytes, stream, at_once);
 }
 

@@ -33,58 +33,71 @@ using Integers8 = Vector<std::int32_t, 8>;
 using Integers16 = Vector<std::int32_t, 16>;
 
 /// No-ops here: they pin accumulators to registers, and order their computation, on a GPU.
-template <class Sums>
-void hold(Sums&) {}
-template <class Sums>
-void finish(Sums&) {}
+template <class Accumulators>
+void hold(Accumulators&) {}
+template <class Accumulators>
+void finish(Accumulators&) {}
 
-Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
-Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());
-Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
-Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, Place place = Place::current());
-Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c, Place place = Place::current());
-Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place = Place::current());
-Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place = Place::current());
-Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
-Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, SourceLocation location = SourceLocation::current());
+Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, SourceLocation location = SourceLocation::current());
+Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c,
+                                 SourceLocation location = SourceLocation::current());
+Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, SourceLocation location = SourceLocation::current());
+Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c,
+                                 SourceLocation location = SourceLocation::current());
+Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c,
+                              SourceLocation location = SourceLocation::current());
+Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c,
+                                SourceLocation location = SourceLocation::current());
+Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c,
+                                   SourceLocation location = SourceLocation::current());
+Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c,
+                                   SourceLocation location = SourceLocation::current());
 /// FP32 MFMA, each product added and rounded, and XF32 MFMA, which reads the upper 19 bits of factors.
-Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());
-Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, SourceLocation location = SourceLocation::current());
+Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, SourceLocation location = SourceLocation::current());
 
 /// WMMA iu8 with signed factors; accumulators wrap.
-Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
-Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
-Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place = Place::current());
-Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
-Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
-Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place = Place::current());
-Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
-Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location = SourceLocation::current());
+Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location = SourceLocation::current());
+Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c,
+                                SourceLocation location = SourceLocation::current());
+Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c,
+                                    SourceLocation location = SourceLocation::current());
+Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c,
+                                     SourceLocation location = SourceLocation::current());
+Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c,
+                                      SourceLocation location = SourceLocation::current());
+Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c,
+                                        SourceLocation location = SourceLocation::current());
+Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c,
+                                        SourceLocation location = SourceLocation::current());
 
 /// Structured 4:2 sparsity: of every four indices k, a lane holds two factors of A. Two bits per factor in `indices`
 /// give its k, the first factor's in the lowest bits. The second factor's index must be the higher one, or the program
 /// aborts. B's factors at other indices are not multiplied. Source: AMD, the same manuals, "Sparse Matrix Arithmetic
 /// Instructions"; amd_matrix_instruction_calculator.
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices,
-                                  Place place = Place::current());
+                                  SourceLocation location = SourceLocation::current());
 Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices,
-                                  Place place = Place::current());
+                                  SourceLocation location = SourceLocation::current());
 Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
-                                 Place place = Place::current());
+                                 SourceLocation location = SourceLocation::current());
 Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
-                                  Place place = Place::current());
+                                  SourceLocation location = SourceLocation::current());
 Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
-                                     Place place = Place::current());
+                                     SourceLocation location = SourceLocation::current());
 Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
-                                     Place place = Place::current());
+                                     SourceLocation location = SourceLocation::current());
 Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices,
-                                    Place place = Place::current());
+                                    SourceLocation location = SourceLocation::current());
 Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices,
-                                    Place place = Place::current());
+                                    SourceLocation location = SourceLocation::current());
 
 /// Per-lane dot products: a . b + c of two halves, rounded once (the manual does not specify more), with FP32 denormals
 /// flushed to zero; or of four signed bytes, with a sum that wraps.
-float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place = Place::current());
-std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c, Place place = Place::current());
+float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, SourceLocation location = SourceLocation::current());
+std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c,
+                         SourceLocation location = SourceLocation::current());
 
 }  // namespace hip_on_cpu::amd

@@ -9,16 +9,16 @@
 namespace hip_on_cpu {
 
 /// Source location. Replaces std::source_location, which clang supports from version 16 on.
-struct Place {
+struct SourceLocation {
     char const* file = nullptr;
     unsigned line = 0;
 
-    static constexpr Place current(char const* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    static constexpr SourceLocation current(char const* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
         return {file, line};
     }
 };
 
-inline constexpr unsigned most_threads = 1024, widest_wave = 64;
+inline constexpr unsigned max_threads = 1024, widest_wave = 64;
 
 /// Values of all lanes of a wave in a shuffle or a vote.
 struct Exchange {
@@ -41,9 +41,9 @@ public:
     unsigned lane() const { return current->lane; }
 
     /// Called by a thread: returns when every thread of the block has called it from the same place.
-    void barrier(Place const& place);
+    void barrier(SourceLocation const& location);
     /// Barrier among the unfinished lanes of a wave; returns each lane's value.
-    Exchange const& exchange(std::uint64_t value, Place const& place);
+    Exchange const& exchange(std::uint64_t value, SourceLocation const& location);
 
     /// Dynamic shared memory, aligned to 1024 bytes.
     std::byte* shared_memory() const { return shared; }

@@ -9,7 +9,7 @@
 namespace hip_on_cpu {
 
 /// Portable maximum cluster size, in blocks.
-inline constexpr unsigned most_cluster_blocks = 8;
+inline constexpr unsigned max_cluster_blocks = 8;
 
 /// True if the block is in a cluster, its rank, and the cluster's size: 0 and 1 without a cluster.
 bool in_cluster();
@@ -18,7 +18,7 @@ unsigned cluster_size();
 
 /// barrier.cluster: called by all threads of all blocks of a cluster. The program aborts if a block has finished
 /// without it.
-void cluster_barrier(Place place = Place::current());
+void cluster_barrier(SourceLocation location = SourceLocation::current());
 
 /// mapa: address in block `rank`'s shared memory that corresponds to `own` in this block's. The shared memory of a
 /// finished block is NaN.

@@ -28,8 +28,8 @@
 
 inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
 
-inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
-    hip_on_cpu::running->barrier(place);
+inline void __syncthreads(hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
+    hip_on_cpu::running->barrier(location);
 }
 /// Yields to other blocks, because a thread that spins on their memory calls it repeatedly.
 inline void __threadfence() {
@@ -42,11 +42,11 @@ namespace hip_on_cpu {
 
 /// Returns `value` of lane `from` of the wave; all bits set if that lane has finished.
 template <class T>
-T of_lane(T value, int from, Place const& place) {
+T of_lane(T value, int from, SourceLocation const& location) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
-    Exchange const& exchange = running->exchange(bits, place);
+    Exchange const& exchange = running->exchange(bits, location);
     bits = from >= 0 && from < static_cast<int>(widest_wave) && exchange.has(static_cast<unsigned>(from))
                ? exchange.value[static_cast<unsigned>(from)]
                : ~std::uint64_t{0};
@@ -65,29 +65,34 @@ bool exchanged(T* address, T& old, T value) {
 
 /// Splits a wave into groups of `width` lanes, a power of two; shuffles stay within a group.
 template <class T>
-T __shfl(T value, int from, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+T __shfl(T value, int from, int width = warpSize,
+         hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     int const self = static_cast<int>(hip_on_cpu::running->lane());
-    return hip_on_cpu::of_lane(value, (self & -width) + (from & (width - 1)), place);
+    return hip_on_cpu::of_lane(value, (self & -width) + (from & (width - 1)), location);
 }
 template <class T>
-T __shfl_xor(T value, int mask, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+T __shfl_xor(T value, int mask, int width = warpSize,
+             hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self ^ mask;
-    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, place);
+    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, location);
 }
 template <class T>
-T __shfl_up(T value, unsigned delta, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+T __shfl_up(T value, unsigned delta, int width = warpSize,
+            hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self - static_cast<int>(delta);
-    return hip_on_cpu::of_lane(value, from >= (self & -width) ? from : self, place);
+    return hip_on_cpu::of_lane(value, from >= (self & -width) ? from : self, location);
 }
 template <class T>
-T __shfl_down(T value, unsigned delta, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+T __shfl_down(T value, unsigned delta, int width = warpSize,
+              hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self + static_cast<int>(delta);
-    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, place);
+    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, location);
 }
 
 /// One bit per lane.
-inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
-    hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, place);
+inline unsigned long long __ballot(int predicate,
+                                   hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
+    hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, location);
     unsigned long long bits = 0;
     for (unsigned lane = 0; lane < hip_on_cpu::widest_wave; ++lane)
         if (exchange.has(lane)) bits |= static_cast<unsigned long long>(exchange.value[lane]) << lane;

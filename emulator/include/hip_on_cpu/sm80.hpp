@@ -15,19 +15,21 @@ namespace hip_on_cpu::sm80 {
 
 using hip_on_cpu::Factor;
 
-void multiply_floats(Factor factor, float* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place);
-void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place);
+void multiply_floats(Factor factor, float* acc, std::uint32_t const* a, std::uint32_t const* b,
+                     SourceLocation const& location);
+void multiply_integers(std::int32_t* acc, std::uint32_t const* a, std::uint32_t const* b,
+                       SourceLocation const& location);
 
 /// Registers are numbered as in the manual; the first factor is in the lowest bits.
 template <Factor factor>
-void mma_sync(float (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
-              Place place = Place::current()) {
-    multiply_floats(factor, sums, a, b, place);
+void mma_sync(float (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
+              SourceLocation location = SourceLocation::current()) {
+    multiply_floats(factor, acc, a, b, location);
 }
 template <Factor>
-void mma_sync(std::int32_t (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
-              Place place = Place::current()) {
-    multiply_integers(sums, a, b, place);
+void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
+              SourceLocation location = SourceLocation::current()) {
+    multiply_integers(acc, a, b, location);
 }
 
 /// cp.async of 4, 8 or 16 bytes to shared memory, zero-filled if `is_read` is false: immediate or deferred to the

@@ -42,22 +42,23 @@ bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
                    std::uint32_t const* element_strides, int swizzle);
 
-void mbarrier_init(std::uint32_t barrier, unsigned arrivals, Place place = Place::current());
-void mbarrier_arrive(std::uint32_t barrier, Place place = Place::current());
-void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes, Place place = Place::current());
+void mbarrier_init(std::uint32_t barrier, unsigned arrivals, SourceLocation location = SourceLocation::current());
+void mbarrier_arrive(std::uint32_t barrier, SourceLocation location = SourceLocation::current());
+void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes,
+                               SourceLocation location = SourceLocation::current());
 /// Returns when the phase of this parity has completed.
-void mbarrier_wait(std::uint32_t barrier, unsigned parity, Place place = Place::current());
+void mbarrier_wait(std::uint32_t barrier, unsigned parity, SourceLocation location = SourceLocation::current());
 
 /// Named barriers of `threads` threads of the block, counting those that call bar_arrive(). bar_red_or() returns the OR
 /// of the predicates of those that block.
-void bar_sync(unsigned number, unsigned threads, Place place = Place::current());
-void bar_arrive(unsigned number, unsigned threads, Place place = Place::current());
-bool bar_red_or(unsigned number, unsigned threads, bool predicate, Place place = Place::current());
+void bar_sync(unsigned number, unsigned threads, SourceLocation location = SourceLocation::current());
+void bar_arrive(unsigned number, unsigned threads, SourceLocation location = SourceLocation::current());
+bool bar_red_or(unsigned number, unsigned threads, bool predicate, SourceLocation location = SourceLocation::current());
 
 /// True in one lane of a converged warp.
-bool elect_sync(Place place = Place::current());
+bool elect_sync(SourceLocation location = SourceLocation::current());
 /// Returns when all lanes of the warp have called it.
-void bar_warp_sync(Place place = Place::current());
+void bar_warp_sync(SourceLocation location = SourceLocation::current());
 /// A number that is the same in all lanes of the warp.
 inline unsigned warp_uniform(unsigned number) { return number; }
 
@@ -72,23 +73,24 @@ inline void prefetch_tensormap(TensorMap const*) {}
 
 /// TMA loads and stores of one box; `at` is its first coordinate, fastest mode first.
 void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
-              Place const& place);
+              SourceLocation const& location);
 template <int Rank>
 void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank],
-              Place place = Place::current()) {
-    tma_load(to, map, barrier, at, Rank, place);
+              SourceLocation location = SourceLocation::current()) {
+    tma_load(to, map, barrier, at, Rank, location);
 }
 void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                     unsigned column, unsigned row, Place place = Place::current());
-void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place);
+                     unsigned column, unsigned row, SourceLocation location = SourceLocation::current());
+void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
+               SourceLocation const& location);
 /// cp.async.bulk of contiguous bytes; the size and both addresses are multiples of 16.
 void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier,
-               Place place = Place::current());
-void bulk_store(void* to, std::uint32_t from, unsigned bytes, Place place = Place::current());
+               SourceLocation location = SourceLocation::current());
+void bulk_store(void* to, std::uint32_t from, unsigned bytes, SourceLocation location = SourceLocation::current());
 template <int Rank>
 void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank],
-               Place place = Place::current()) {
-    tma_store(map, from, at, Rank, place);
+               SourceLocation location = SourceLocation::current()) {
+    tma_store(map, from, at, Rank, location);
 }
 void bulk_commit_group();
 /// Waits until this thread's committed stores have read shared memory.
@@ -115,17 +117,20 @@ inline unsigned atom_add_one_acq_rel_cta(std::uint32_t number) {
 
 /// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l passes the address of row l % 8 of matrix l / 8. A
 /// lane's two elements of a matrix are adjacent in a row, or in a column if `transposed`.
-void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place);
+void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed,
+                 SourceLocation const& location);
 template <bool transposed>
-void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current()) {
-    stmatrix_x4(address, elements, transposed, place);
+void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4],
+                 SourceLocation location = SourceLocation::current()) {
+    stmatrix_x4(address, elements, transposed, location);
 }
 
 /// ldmatrix.x4: the inverse of stmatrix_x4().
-void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place);
+void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, SourceLocation const& location);
 template <bool transposed>
-void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], Place place = Place::current()) {
-    ldmatrix_x4(address, elements, transposed, place);
+void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4],
+                 SourceLocation location = SourceLocation::current()) {
+    ldmatrix_x4(address, elements, transposed, location);
 }
 
 using hip_on_cpu::Factor;
@@ -140,27 +145,28 @@ struct Majors {
     bool operator==(Majors const&) const = default;
 };
 void wgmma(void* acc, int n, std::uint64_t a, std::uint64_t b, bool accumulate, Factor factor, Majors majors = {},
-           Place place = Place::current());
+           SourceLocation location = SourceLocation::current());
 template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Acc>
-void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate, Place place = Place::current()) {
+void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate,
+           SourceLocation location = SourceLocation::current()) {
     static_assert(std::is_same_v<Acc, std::conditional_t<factor == Factor::int8, std::int32_t, float>>);
-    wgmma(acc, N, a, b, accumulate, factor, {a_major, b_major}, place);
+    wgmma(acc, N, a, b, accumulate, factor, {a_major, b_major}, location);
 }
 /// wgmma with a 16-bit `a` in registers, read at issue. Lane l of warp w holds elements 2 (l % 4) and 2 (l % 4) + 1 of
 /// rows 16 w + l / 4 (a[0]) and 8 below (a[1]), then the elements 8 to the right of both (a[2], a[3]).
 void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
-                     Place const& place);
+                     SourceLocation const& location);
 template <Factor factor, int N>
 void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate,
-           Place place = Place::current()) {
-    wgmma_registers(acc, N, a, b, accumulate, factor, place);
+           SourceLocation location = SourceLocation::current()) {
+    wgmma_registers(acc, N, a, b, accumulate, factor, location);
 }
 void wgmma_commit();
 /// Waits until at most `pending` groups are in flight.
-void wgmma_wait(unsigned pending, Place const& place);
+void wgmma_wait(unsigned pending, SourceLocation const& location);
 template <int Pending>
-void wgmma_wait(Place place = Place::current()) {
-    wgmma_wait(Pending, place);
+void wgmma_wait(SourceLocation location = SourceLocation::current()) {
+    wgmma_wait(Pending, location);
 }
 
 }  // namespace hip_on_cpu::sm90a

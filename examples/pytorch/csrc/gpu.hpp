@@ -12,14 +12,14 @@ namespace fusekit_torch {
 
 /// Enqueues a bound plan on the call's stream. Workspace comes from the caller.
 struct RunOnGpu {
-    Place const& place;
+    LaunchTarget const& target;
 
     void operator()(auto const& bound, auto const& x, auto const& y) const {
-        auto const& device = properties(place.gpu);
-        fk::hip::Stream stream(device, static_cast<decltype(device.stream())>(place.stream));
+        auto const& device = properties(target.gpu);
+        fk::hip::Stream stream(device, static_cast<decltype(device.stream())>(target.stream));
         auto const prepared = bound.prepare(stream, x, y);
         fk::WorkspaceView workspace;
-        if (std::size_t const bytes = prepared.workspace_bytes()) workspace = {place.zeros(bytes), bytes};
+        if (std::size_t const bytes = prepared.workspace_bytes()) workspace = {target.zeros(bytes), bytes};
         prepared(stream, x, y, workspace);
     }
 
@@ -51,25 +51,25 @@ private:
 };
 
 template <fk::Element T, class Mode>
-void OnGpu<T, Mode>::run(ConvCall const& call, typename Mode::Args const& activation, Place const& place) {
-    bind<T, Mode>(call, activation, RunOnGpu{place});
+void OnGpu<T, Mode>::run(ConvCall const& call, typename Mode::Args const& activation, LaunchTarget const& target) {
+    bind<T, Mode>(call, activation, RunOnGpu{target});
 }
 template <fk::Element T, class Mode>
-void OnGpu<T, Mode>::run(NormCall const& call, typename Mode::Args const& activation, Place const& place) {
-    bind<T, Mode>(call, activation, RunOnGpu{place});
+void OnGpu<T, Mode>::run(NormCall const& call, typename Mode::Args const& activation, LaunchTarget const& target) {
+    bind<T, Mode>(call, activation, RunOnGpu{target});
 }
 template <fk::Element T, class Mode>
 void OnGpu<T, Mode>::run(ActivationGradientCall const& call, typename Mode::Args const& activation,
-                         Place const& place) {
-    bind<T, Mode>(call, activation, RunOnGpu{place});
+                         LaunchTarget const& target) {
+    bind<T, Mode>(call, activation, RunOnGpu{target});
 }
 template <fk::Element T>
-void GradientOnGpu<T>::run(NormGradientCall const& call, Place const& place) {
-    bind<T>(call, RunOnGpu{place});
+void GradientOnGpu<T>::run(NormGradientCall const& call, LaunchTarget const& target) {
+    bind<T>(call, RunOnGpu{target});
 }
 template <fk::Element T>
-void PoolOnGpu<T>::run(PoolCall const& call, Place const& place) {
-    bind<T>(call, RunOnGpu{place});
+void PoolOnGpu<T>::run(PoolCall const& call, LaunchTarget const& target) {
+    bind<T>(call, RunOnGpu{target});
 }
 
 }  // namespace fusekit_torch

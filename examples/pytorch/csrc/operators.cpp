@@ -182,12 +182,12 @@ void run(Tensor const& x, MakeCall const& make_call) {
             if (!x.is_cuda()) return OnHost<T>::run(call);
 #ifdef FUSEKIT_TORCH_CUDA
             std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, in stream order
-            Place const place{
+            LaunchTarget const target{
                 x.get_device(), c10::cuda::getCurrentCUDAStream(x.get_device()).stream(), [&](std::size_t bytes) {
                     lent.push_back(at::zeros({static_cast<std::int64_t>(bytes)}, x.options().dtype(at::kByte)));
                     return lent.back().data_ptr();
                 }};
-            run_on_gpu<T>(call, place);
+            run_on_gpu<T>(call, target);
 #endif
         };
         switch (x.scalar_type()) {

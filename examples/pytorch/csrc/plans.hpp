@@ -26,7 +26,7 @@ struct Floats {
 };
 
 /// Target of a call: the host, or a stream of a GPU.
-struct Place {
+struct LaunchTarget {
     int gpu = -1;
     void* stream = nullptr;
     std::function<void*(std::size_t)> zeros;  ///< zeroed memory that lives until the call's work is done
@@ -89,32 +89,32 @@ struct OnHost {
 };
 template <fk::Element T, class Mode>
 struct OnGpu {
-    static void run(ConvCall const&, typename Mode::Args const&, Place const&);
-    static void run(NormCall const&, typename Mode::Args const&, Place const&);
-    static void run(ActivationGradientCall const&, typename Mode::Args const&, Place const&);
+    static void run(ConvCall const&, typename Mode::Args const&, LaunchTarget const&);
+    static void run(NormCall const&, typename Mode::Args const&, LaunchTarget const&);
+    static void run(ActivationGradientCall const&, typename Mode::Args const&, LaunchTarget const&);
 };
 template <fk::Element T>
 struct GradientOnGpu {
-    static void run(NormGradientCall const&, Place const&);
+    static void run(NormGradientCall const&, LaunchTarget const&);
 };
 template <fk::Element T>
 struct PoolOnGpu {
-    static void run(PoolCall const&, Place const&);
+    static void run(PoolCall const&, LaunchTarget const&);
 };
 
 /// Runs a call with the plan for its activation.
 template <fk::Element T>
-void run_on_gpu(auto const& call, Place const& place) {
-    if (is_clamp(call.activation.kind)) OnGpu<T, fk::Clamp>::run(call, bounds_of(call.activation), place);
-    else OnGpu<T, AnyMode>::run(call, call.activation, place);
+void run_on_gpu(auto const& call, LaunchTarget const& target) {
+    if (is_clamp(call.activation.kind)) OnGpu<T, fk::Clamp>::run(call, bounds_of(call.activation), target);
+    else OnGpu<T, AnyMode>::run(call, call.activation, target);
 }
 template <fk::Element T>
-void run_on_gpu(NormGradientCall const& call, Place const& place) {
-    GradientOnGpu<T>::run(call, place);
+void run_on_gpu(NormGradientCall const& call, LaunchTarget const& target) {
+    GradientOnGpu<T>::run(call, target);
 }
 template <fk::Element T>
-void run_on_gpu(PoolCall const& call, Place const& place) {
-    PoolOnGpu<T>::run(call, place);
+void run_on_gpu(PoolCall const& call, LaunchTarget const& target) {
+    PoolOnGpu<T>::run(call, target);
 }
 
 }  // namespace fusekit_torch

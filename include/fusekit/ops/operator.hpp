@@ -180,11 +180,23 @@ concept BatchedOp = MatrixOp<Op> && requires(typename Op::Args const& args) {
 template <class Op>
 concept WeightGradientOp = MainloopOp<Op> && requires { requires Op::of_weights; };
 
-/// Needs a total before its first result: over all values of a channel or, if `per_place`, over the values of one pixel
+namespace detail {
+
+/// Op::per_pixel or, until the next release, its former name per_place; false for an operator without either.
+template <class Op>
+consteval bool totals_per_pixel() {
+    if constexpr (requires { Op::per_pixel; }) return Op::per_pixel;
+    else if constexpr (requires { Op::per_place; }) return Op::per_place;
+    else return false;
+}
+
+}  // namespace detail
+
+/// Needs a total before its first result: over all values of a channel or, if `per_pixel`, over the values of one pixel
 /// in all images of the batch. First operator of a Plan (plan/reduction.hpp).
 template <class Op>
 concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Total<float> total) {
-    { Op::per_place } -> std::convertible_to<bool>;
+    requires requires { Op::per_pixel; } || requires { Op::per_place; };
     { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
 };
 

@@ -55,7 +55,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         else if constexpr (!detail::runs_on<Plan, Device, X>())
             return run_into_new<false, detail::Given<X, U>>(device, x.const_view());
         else
-            return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), detail::Given<X, U>>(
+            return run_into_new<Backend::template accepts<X>(epilogue_of_plan, self), detail::Given<X, U>>(
                 device, x.const_view());
     }
 
@@ -76,7 +76,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (detail::may_run<Device>())
             if constexpr (detail::is_input<X>())
                 if constexpr (detail::is_output<Y>() && detail::runs_on<Plan, Device, X, Y>())
-                    if constexpr (Backend::template takes<X>(epilogue_of_plan, self))
+                    if constexpr (Backend::template accepts<X>(epilogue_of_plan, self))
                         run_into(device, x.const_view(), detail::output_view(y));
     }
 
@@ -92,7 +92,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (!detail::is_input<X>()) return detail::Nothing{};
         else if constexpr (detail::is_output<Y>())
             if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                if constexpr (std::remove_cvref_t<Device>::template accepts<X>(epilogue_of_plan, self))
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
     }
 
@@ -102,7 +102,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                                              int alignment = 16) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
         if constexpr (detail::runs_on<Plan, Device>())
-            if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
+            if constexpr (std::remove_cvref_t<Device>::template accepts<View>(epilogue_of_plan, self))
                 return prepare_for(device, View(nullptr, x).const_view(), detail::output_at<U>(y), alignment);
     }
     template <class Device, class X, class Y>
@@ -110,7 +110,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (!detail::is_input<X>()) return detail::Nothing{};
         else if constexpr (detail::is_output<Y>())
             if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                if constexpr (std::remove_cvref_t<Device>::template accepts<X>(epilogue_of_plan, self))
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0);
     }
 
@@ -132,7 +132,7 @@ private:
 
     /// Refuses a tensor whose rank differs from the head's, or whose element type the prologue cannot produce.
     template <Element T, int Rank>
-    static consteval bool takes() {
+    static consteval bool accepts() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
         static_assert(floats, "a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans");
         if constexpr (Plan::has_mainloop) {
@@ -176,7 +176,7 @@ private:
         constexpr bool same = std::is_same_v<X, double> == std::is_same_v<Y, double>, alike = RankX == RankY;
         static_assert(same, "x and y must both be double, or neither");
         static_assert(alike, "x and y must have the same rank");
-        if constexpr (same && alike) return takes<X, RankX>();
+        if constexpr (same && alike) return accepts<X, RankX>();
         else return false;
     }
 
@@ -196,7 +196,7 @@ private:
 
     template <class Device, Element X, int Rank>
     FUSEKIT_H void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
-        if constexpr (takes<X, Rank>()) {
+        if constexpr (accepts<X, Rank>()) {
             TensorView<detail::NoElement, Rank> const y(none,
                                                         detail::validate_new<detail::NoElement>(*this, x, device));
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
@@ -204,7 +204,7 @@ private:
     }
     template <class Device, Element X, int Rank>
     FUSEKIT_H auto prepare_for(Device& device, TensorView<X const, Rank> x, NoOutput none, int alignment) const {
-        if constexpr (takes<X, Rank>())
+        if constexpr (accepts<X, Rank>())
             return detail::prepare(*this, device, x, TensorView<detail::NoElement, Rank>(none, x.layout), alignment);
     }
 };

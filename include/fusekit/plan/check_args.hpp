@@ -30,11 +30,11 @@ consteval int fewest_fields() {
 }
 /// Largest number of initializers that Args accepts. Precondition: Args accepts `low` initializers and refuses `high`.
 template <class Args, int low, int high>
-consteval int most_fields() {
+consteval int max_fields() {
     constexpr int middle = low + (high - low) / 2;
     if constexpr (high - low <= 1) return low;
-    else if constexpr (takes<Args, middle>) return most_fields<Args, middle, high>();
-    else return most_fields<Args, low, middle>();
+    else if constexpr (takes<Args, middle>) return max_fields<Args, middle, high>();
+    else return max_fields<Args, low, middle>();
 }
 
 /// Converts to the next field in an aggregate initializer and passes the corresponding field of `aggregate` to `visit`.
@@ -61,7 +61,7 @@ struct FieldOf {
 /// bit-fields, references or fields with alignas they do not, and the visited addresses are not those of the fields.
 template <class Args, class Visit>
 FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
-    constexpr int low = fewest_fields<Args>(), count = most_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
+    constexpr int low = fewest_fields<Args>(), count = max_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
     std::size_t end = 0;
     FieldOf<Visit> const field{reinterpret_cast<char const*>(&args), sizeof(Args), end, visit};
 #pragma GCC diagnostic push

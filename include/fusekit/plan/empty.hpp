@@ -18,7 +18,7 @@ FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& 
         return !bound.head.bias_gradient.given() || y[0] == 0;
     } else if constexpr (Plan::head_kind == HeadKind::reduction) {
         using Reduction = ReductionSteps<typename Plan::Head>;
-        return !Reduction::has_totals || y[1] == 0 || (Reduction::per_place && y[2] * y[3] == 0);
+        return !Reduction::has_totals || y[1] == 0 || (Reduction::per_pixel && y[2] * y[3] == 0);
     } else {
         return true;
     }
@@ -29,7 +29,7 @@ template <class V, class Plan>
 FUSEKIT_H void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
     using Reduction = ReductionSteps<typename Plan::Head>;
     if constexpr (Reduction::has_totals) {
-        std::int64_t const rows = Reduction::per_place ? y[2] : 1, columns = Reduction::per_place ? y[3] : 1;
+        std::int64_t const rows = Reduction::per_pixel ? y[2] : 1, columns = Reduction::per_pixel ? y[3] : 1;
         OutputCoord at{};
         for (at.k = 0; at.k < y[1]; ++at.k)
             for (at.p = 0; at.p < rows; ++at.p)

@@ -23,10 +23,10 @@ struct ChannelStateOf<Op, V> {
 };
 
 template <class Op>
-struct PlaceStateOf : ChannelStateOf<Op, float> {};
+struct PixelStateOf : ChannelStateOf<Op, float> {};
 template <class Op>
     requires Placewise<Op>
-struct PlaceStateOf<Op> {
+struct PixelStateOf<Op> {
     using Type = typename Op::template Prepared<float>;
 };
 
@@ -142,13 +142,13 @@ struct Epilogue {
     }
 
     /// Prepared parameters of the Channelwise and Placewise operators for one pixel (k, p, q).
-    using PlaceState = KernelTuple<typename PlaceStateOf<Ops>::Type...>;
+    using PixelState = KernelTuple<typename PixelStateOf<Ops>::Type...>;
 
     /// Coordinates that the results depend on: `channelwise`: k; `placewise`: k, p, q; `located`: n, k, p, q. Operators
     /// that keep a maximum are located, because raise() needs a coordinate, but load no element of an image.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
-    static constexpr bool located = (Reading<Ops> || ...), per_place = (Placewise<Ops> || ...);
-    static constexpr bool placewise = located || per_place;
+    static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Placewise<Ops> || ...);
+    static constexpr bool placewise = located || per_pixel;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
     /// True if exactly one operator loads activations, and Op::views lists the views that it loads.
@@ -179,9 +179,9 @@ struct Epilogue {
     /// Prepares the parameters of one pixel; independent of n. `at` is an OutputCoord or a type derived from it.
     template <class At>
         requires std::derived_from<At, OutputCoord>
-    FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
+    FUSEKIT_HD static constexpr PixelState prepare(At const& at, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
-            return PlaceState{{prepare_op_at<Ops>(at, get<Nth>(args))}...};
+            return PixelState{{prepare_op_at<Ops>(at, get<Nth>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -201,7 +201,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Applies all operators to x, with prepared parameters `state`: a State<V> or, for V = float, a PlaceState. Calls
+    /// Applies all operators to x, with prepared parameters `state`: a State<V> or, for V = float, a PixelState. Calls
     /// collect(x) with the value that each statistics operator receives.
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
@@ -230,7 +230,7 @@ struct Epilogue {
     /// Applies the operators to Count adjacent elements, one operator at a time: at[i] is the coordinate of element i,
     /// and at.store(view, values) stores all Count values at once.
     template <std::size_t Count, class Coords>
-    FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PlaceState const (&state)[Count],
+    FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PixelState const (&state)[Count],
                                                 Args const& args) {
         [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             (apply_one_to_each<Nth, Ops>(x, at, state, args), ...);
@@ -260,7 +260,7 @@ private:
     }
     template <int Nth, class Op, std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Coords const& at,
-                                                       PlaceState const (&state)[Count], Args const& args) {
+                                                       PixelState const (&state)[Count], Args const& args) {
         if constexpr (Storing<Op>) {
             float stored[Count] = {};
             for (std::size_t i = 0; i < Count; ++i) stored[i] = Op::stored(x[i]);

@@ -150,9 +150,9 @@ template <class V, class BoundPlan, class At, class State, class Collect = Nothi
 FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
                                   At const& at, State const& state, Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
-    auto const value = [&](At const& place) {
-        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, values, place);
-        return Plan::Epilogue::apply(sum, place, state, bound.epilogue, collect);
+    auto const value = [&](At const& coord) {
+        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, values, coord);
+        return Plan::Epilogue::apply(sum, coord, state, bound.epilogue, collect);
     };
     if constexpr (!Plan::pools) {
         return value(at);
@@ -162,9 +162,9 @@ FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> con
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {
-                At place = at;
-                place.p = window.row + begin / window.columns, place.q = window.column + begin % window.columns;
-                total = Reduce::combine(total, value(place));
+                At coord = at;
+                coord.p = window.row + begin / window.columns, coord.q = window.column + begin % window.columns;
+                total = Reduce::combine(total, value(coord));
             }
             return total;
         };

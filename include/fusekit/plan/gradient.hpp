@@ -43,12 +43,6 @@ struct ProjectionOf<Op, V> {
     using Type = typename Op::template Projection<V>;
 };
 
-template <class Op>
-consteval bool sums_per_place() {
-    if constexpr (requires { Op::per_place; }) return Op::per_place;
-    else return false;
-}
-
 /// Text of the gradient's equation for describe(). BatchNormTraining supplies its own, because its dx depends on every
 /// x.
 template <class First>
@@ -83,7 +77,7 @@ struct Gradient {
     };
 
     static constexpr int sums = (0 + ... + gradient_sums<Ops>);
-    static constexpr bool per_place = (sums_per_place<Ops>() || ...);
+    static constexpr bool per_pixel = (totals_per_pixel<Ops>() || ...);
 
     /// Parameter-gradient sums of one channel or pixel, `sums` numbers; two Totals merge by addition.
     template <class V>
@@ -140,7 +134,7 @@ private:
         own.operator_name = type_name<Op>;
         check_args<Replayed>(args, own);
         if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
-        if constexpr (per_place && gradient_sums<Op> > 0 && !sums_per_place<Op>())
+        if constexpr (per_pixel && gradient_sums<Op> > 0 && !totals_per_pixel<Op>())
             if (gradients.any())
                 own.fail("gradients",
                          "none: this plan sums over the batch for each pixel; sum dx over the pixels instead",
@@ -158,11 +152,11 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     template <class V>
     using Accumulator = Total<V>;
 
-    static constexpr bool per_place = Head::per_place, has_operand = true, has_totals = Head::sums > 0;
+    static constexpr bool per_pixel = Head::per_pixel, has_operand = true, has_totals = Head::sums > 0;
     static constexpr bool waits = ReductionOp<First>;
 
     FUSEKIT_HD static constexpr typename States::Args const& state_args(Args const& args) { return args.forward; }
-    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+    FUSEKIT_HD static constexpr typename States::PixelState prepare(OutputCoord const& at, Args const& args) {
         return States::prepare(at, args.forward);
     }
 
@@ -191,7 +185,7 @@ struct ReductionSteps<Gradient<First, Rest...>> {
         V* const no_sums = nullptr;
         V const g = back<false, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, no_sums);
         if constexpr (!waits) return g;
-        else if constexpr (Placewise<Replayed<First>, V, At> && per_place && !std::is_same_v<V, float>)
+        else if constexpr (Placewise<Replayed<First>, V, At> && per_pixel && !std::is_same_v<V, float>)
             return prepared.apply(x, g, Replayed<First>::prepare(at, get<0>(args.forward)));
         else return prepared.apply(x, g, get<0>(state));
     }

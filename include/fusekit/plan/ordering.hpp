@@ -150,7 +150,7 @@ struct PooledOnce {
 struct PlacesFit {
     static constexpr auto sentence = "per-pixel parameters are not valid after a Gemm: pass one per column";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
-        return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_places);
+        return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_pixels);
     }
     template <class... Ops>
     static consteval bool require() {

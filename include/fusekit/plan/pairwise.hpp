@@ -40,7 +40,7 @@ template <class F>
 FUSEKIT_H constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
     std::int64_t row = begin / columns, first = begin % columns;
     for (; begin < end; ++row, first = 0) {
-        std::int64_t const left = end - begin, last = columns - first < left ? columns : first + left;
+        std::int64_t const remaining = end - begin, last = columns - first < remaining ? columns : first + remaining;
         f(row, first, last);
         begin += last - first;
     }

@@ -15,8 +15,8 @@ namespace fusekit {
 /// trivially copyable; may be run from many threads and on many streams at once. The tensors that the plan is bound to
 /// must outlive its runs.
 ///
-/// TheLaunch is the backend's type: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device
-/// than the one that it was prepared for; and `start(stream, x, y, workspace)`, which enqueues the run.
+/// TheLaunch is the backend's type: `workspace_bytes`; `check_device(in, stream)`, which refuses a stream of another
+/// device than the one that it was prepared for; and `start(stream, x, y, workspace)`, which enqueues the run.
 template <class BoundPlan, Element T, detail::OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
@@ -120,7 +120,7 @@ private:
         // Overlapping address ranges may still share no byte: refuse() compares them exactly.
         bool fits = x_memory.takes(from) && (x_memory.has_no_elements() || stream.has_reached(x)) &&
                     (!has_y || (y_memory.takes(to) && (y_memory.has_no_elements() || stream.has_reached(y)))) &&
-                    launch.suits(stream) && suffices(stream, workspace);
+                    launch.is_for(stream) && suffices(stream, workspace);
         auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
             return begin < other.end && other.begin < end;
         };
@@ -150,7 +150,7 @@ private:
         Refusal refusal;
         Check in = detail::check_of<Plan>(Plan::collapse(x_memory.layout.shape), data_type<T>);
         in.refusal = &refusal;
-        launch.suits(in, stream);
+        launch.check_device(in, stream);
         auto const check = [&](void const* data, Memory const& memory) {
             auto const address = reinterpret_cast<std::uintptr_t>(data);
             if (memory.has_no_elements()) return;

@@ -29,10 +29,10 @@ struct ReductionSteps<Op> {
     template <class V>
     using Prepared = typename Op::template Prepared<V>;
 
-    static constexpr bool per_place = Op::per_place, has_operand = false, has_totals = true, waits = true;
+    static constexpr bool per_pixel = totals_per_pixel<Op>(), has_operand = false, has_totals = true, waits = true;
 
     FUSEKIT_HD static constexpr typename States::Args state_args(Args const& args) { return {{args}}; }
-    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+    FUSEKIT_HD static constexpr typename States::PixelState prepare(OutputCoord const& at, Args const& args) {
         return {{prepare_op_at<typename Op::Affine>(at, args)}};
     }
     template <class V, class Mask = bool>

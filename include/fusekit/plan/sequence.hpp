@@ -20,7 +20,7 @@ struct OperatorFacts {
     bool overlaps;  ///< true for a pool whose windows overlap or leave gaps
     bool stores;         ///< stores each value, or the maximum
     bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
-    bool of_places;      ///< true if parameters are per pixel
+    bool of_pixels;      ///< true if parameters are per pixel
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };
@@ -50,7 +50,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                            .stores = Storing<Op> || MaximumOp<Op>,
                                            .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> &&
                                                             !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
-                                           .of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
+                                           .of_pixels = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
 /// Operators in plan order, as the rules see them.
 struct Sequence {

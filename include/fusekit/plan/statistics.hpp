@@ -69,10 +69,10 @@ struct ReductionSteps<StatisticsHead<Ops...>> {
     template <class V>
     using Prepared = Nothing;
 
-    static constexpr bool per_place = false, has_operand = false, has_totals = true, waits = false;
+    static constexpr bool per_pixel = false, has_operand = false, has_totals = true, waits = false;
 
     FUSEKIT_HD static constexpr Args const& state_args(Args const& args) { return args; }
-    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+    FUSEKIT_HD static constexpr typename States::PixelState prepare(OutputCoord const& at, Args const& args) {
         return States::prepare(at, args);
     }
     template <class V, class At, class State, class Mask = bool>

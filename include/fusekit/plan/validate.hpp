@@ -32,10 +32,9 @@ FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::
 template <class Op>
 FUSEKIT_H void check_values(Check const& in) {
     Index<4> const& y = in.y;
-    bool per_place = false;
-    if constexpr (ReductionOp<Op>) per_place = Op::per_place;
-    bool const none = y[0] == 0 || (!per_place && (y[2] == 0 || y[3] == 0));
-    if (none && y[1] > 0 && (!per_place || (y[2] > 0 && y[3] > 0)))
+    constexpr bool per_pixel = totals_per_pixel<Op>();
+    bool const none = y[0] == 0 || (!per_pixel && (y[2] == 0 || y[3] == 0));
+    if (none && y[1] > 0 && (!per_pixel || (y[2] > 0 && y[3] > 0)))
         in.fail("", "1 value or more to each mean, as batch statistics of no values are undefined",
                 "values of " + to_string(in.y));
 }
@@ -137,9 +136,9 @@ FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const,
         static_cast<void>(in.region("", nullptr, in.type, x.layout));
     }
     if constexpr (Plan::has_prologue) {
-        Check before = in;
-        before.y = in.x;
-        check_epilogue(static_cast<typename Plan::Prologue*>(nullptr), bound.prologue, before);
+        Check check_of_x = in;
+        check_of_x.y = in.x;
+        check_epilogue(static_cast<typename Plan::Prologue*>(nullptr), bound.prologue, check_of_x);
     }
     check_op<typename Plan::Head>(bound.head, in);
     if (in.refused()) return {};

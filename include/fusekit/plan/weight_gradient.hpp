@@ -13,8 +13,8 @@ consteval bool takes_weight_gradient() {
     using Epilogue = typename Plan::Epilogue;
     constexpr bool begins = !Plan::has_prologue;
     static_assert(begins, "a ConvWeightGradient reads x as the Conv did: no operator stands before it");
-    constexpr bool by_place = !Epilogue::channelwise && !Epilogue::per_place && !Epilogue::collects && !Plan::pools;
-    static_assert(by_place,
+    constexpr bool by_pixel = !Epilogue::channelwise && !Epilogue::per_pixel && !Epilogue::collects && !Plan::pools;
+    static_assert(by_pixel,
                   "a ConvWeightGradient gives weights, which are no activations: after it stand operators of the "
                   "value and its coordinate alone, such as Scale and Residual");
     constexpr bool floats = !std::is_same_v<T, int8>;
@@ -23,7 +23,7 @@ consteval bool takes_weight_gradient() {
     static_assert(fits,
                   "x has another rank than the ConvWeightGradient: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) "
                   "5");
-    return begins && by_place && floats && fits;
+    return begins && by_pixel && floats && fits;
 }
 
 }  // namespace fusekit::detail

@@ -10,7 +10,7 @@ namespace fusekit::problem {
 
 /// True if the channels of a pixel are contiguous, so that lanes may run along them; false for a single channel.
 /// (channels_last() decides the layout of a new output, and is also true for channels with a stride of 2.)
-FUSEKIT_H constexpr bool channels_are_neighbours(Layout<4> const& layout) {
+FUSEKIT_H constexpr bool channels_are_contiguous(Layout<4> const& layout) {
     return layout.stride[1] == 1 && layout.shape[1] > 1;
 }
 

@@ -93,7 +93,7 @@ struct Types {
 };
 
 /// Maximum number of operators in a sequence.
-inline constexpr int most_operators = 8;
+inline constexpr int max_operators = 8;
 
 /// Contiguous descriptors: an array, or any container with data() and size().
 struct Descriptors {

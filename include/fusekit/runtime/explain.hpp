@@ -56,7 +56,7 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
 /// Edit distance between a sequence of descriptors and a plan of the set: the number of operators that only one of them
 /// has, or that differ in mode or filter. With `of_beginning`, the plan's operators after the last match do not count.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
-    int row[most_operators + 1];
+    int row[max_operators + 1];
     int end = given.size;
     for (int j = 0; j <= given.size; ++j) row[j] = j;
     int best = row[end];
@@ -81,7 +81,7 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Explanation explain(FormList forms, Descriptors given, Types const* types,
                                                                   bool of_beginning) {
     Explanation result;
-    int const most = given.size < most_operators ? given.size : most_operators;
+    int const most = given.size < max_operators ? given.size : max_operators;
     result.sequence = written(forms, given.first(most));
     auto const because = [&](Explanation::Reason reason, int position, Text expected, Text was) {
         result.reason = reason;
@@ -97,11 +97,11 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
         result.rule = static_name<rules::HasOperators>();
         return because(Explanation::broken_rule, 0, Text("one kernel: ") + result.sentence, "none");
     }
-    if (given.size > most_operators)
-        return because(Explanation::no_plan, most_operators, "at most " + Text::number(most_operators) + " operators",
+    if (given.size > max_operators)
+        return because(Explanation::no_plan, max_operators, "at most " + Text::number(max_operators) + " operators",
                        Text::number(given.size));
 
-    OperatorFacts facts[most_operators];
+    OperatorFacts facts[max_operators];
     for (int i = 0; i < given.size; ++i) {
         Slot const* const own = slot_for(forms, given[i]);
         OperatorFacts const* const known = own ? &own->facts : library_facts(given[i]);
@@ -122,7 +122,7 @@ FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_b
 
     bool fits = false;
     Text of_types;
-    int reached = 0, nearest = 2 * most_operators;
+    int reached = 0, nearest = 2 * max_operators;
     for (int i = 0; i < forms.size; ++i) {
         FormInfo const& form = *forms.at[i];
         if (match(form, given, of_beginning).fits) {

@@ -40,7 +40,7 @@ struct FormInfo {
 
 /// For each operator of a plan, the index of the matching descriptor; -1 if the sequence omits the operator.
 struct Matching {
-    std::int8_t at[most_operators];
+    std::int8_t at[max_operators];
     bool fits = false;
 };
 
@@ -53,7 +53,7 @@ inline namespace FUSEKIT_FLAGS {
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
-    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition avoids a g++ warning
+    for (int i = 0; i < form.size && i < max_operators; ++i) {  // the second condition avoids a g++ warning
         result.at[i] = -1;
         if (next < given.size && form.entries[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
         else if (!form.entries[i].optional && !(of_beginning && next == given.size)) return result;
@@ -124,7 +124,7 @@ struct Bind;
 
 template <class... Ops>
 struct Bind<FusedPlan<Ops...>> {
-    static_assert(sizeof...(Ops) <= most_operators);
+    static_assert(sizeof...(Ops) <= max_operators);
     using Plan = FusedPlan<Ops...>;
     static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, false>()...};
     static constexpr int size = sizeof...(Ops), rank = Plan::has_gemm ? 2 : 4;
@@ -139,7 +139,7 @@ struct Bind<FusedPlan<Ops...>> {
 
 template <class... Ops>
 struct Bind<BackwardOf<FusedPlan<Ops...>>> {
-    static_assert(sizeof...(Ops) <= most_operators);
+    static_assert(sizeof...(Ops) <= max_operators);
     using Plan = typename BackwardOf<FusedPlan<Ops...>>::Plan;
     static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, true>()...};
     static constexpr int size = sizeof...(Ops), rank = 4;

@@ -157,7 +157,7 @@ private:
     detail::Operations<Device> const* operations;
     Matching matching;
     int count;
-    Descriptor descriptors[most_operators] = {};
+    Descriptor descriptors[max_operators] = {};
 
     FUSEKIT_H bool takes(ArgumentList arguments, Refusal& refusal) const {
         if (arguments.size == count) return true;

@@ -23,22 +23,22 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
 /// next empty entry.
 template <int Count>
 struct HashTable {
-    static constexpr int places = [] {
+    static constexpr int capacity = [] {
         int power = 2;
         while (power < 2 * Count) power *= 2;
         return power;
     }();
-    std::uint64_t hashes[static_cast<std::size_t>(places)] = {};
-    std::int16_t forms[static_cast<std::size_t>(places)] = {};
+    std::uint64_t hashes[static_cast<std::size_t>(capacity)] = {};
+    std::int16_t forms[static_cast<std::size_t>(capacity)] = {};
 
     FUSEKIT_H constexpr void add(std::uint64_t hash, int form) {
-        int place = first(hash);
-        while (forms[place] != 0) place = next(place);
-        hashes[place] = hash;
-        forms[place] = static_cast<std::int16_t>(form + 1);
+        int index = first(hash);
+        while (forms[index] != 0) index = next(index);
+        hashes[index] = hash;
+        forms[index] = static_cast<std::int16_t>(form + 1);
     }
-    FUSEKIT_H static constexpr int first(std::uint64_t hash) { return static_cast<int>(hash & (places - 1)); }
-    FUSEKIT_H static constexpr int next(int place) { return (place + 1) & (places - 1); }
+    FUSEKIT_H static constexpr int first(std::uint64_t hash) { return static_cast<int>(hash & (capacity - 1)); }
+    FUSEKIT_H static constexpr int next(int index) { return (index + 1) & (capacity - 1); }
 };
 
 FUSEKIT_H constexpr int sequences_of(FormInfo const& form) {
@@ -74,13 +74,13 @@ public:
     }
     /// Same as find(), without a reason if there is no plan.
     FUSEKIT_H static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
-        if (descriptors.size < 1 || descriptors.size > most_operators) return {};
+        if (descriptors.size < 1 || descriptors.size > max_operators) return {};
         std::uint64_t hash = detail::hash_of(types);
         for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
         auto const& [forms, operations, hashed] = tables();
-        for (int place = hashed.first(hash); hashed.forms[place] != 0; place = hashed.next(place)) {
-            int const form = hashed.forms[place] - 1;
-            if (hashed.hashes[place] != hash || !(forms[form]->types == types)) continue;
+        for (int index = hashed.first(hash); hashed.forms[index] != 0; index = hashed.next(index)) {
+            int const form = hashed.forms[index] - 1;
+            if (hashed.hashes[index] != hash || !(forms[form]->types == types)) continue;
             Matching const matching = detail::match(*forms[form], descriptors);
             if (matching.fits) return Handle<Device>(forms[form], operations[form], matching, descriptors);
         }

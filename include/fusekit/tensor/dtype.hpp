@@ -240,9 +240,9 @@ using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
 /// Widens an element to accumulator type Sum; int8 becomes float unless Sum is an integer.
-template <class Sum, Element T>
-FUSEKIT_HD constexpr Sum widened_to(T element) {
-    if constexpr (std::same_as<Sum, std::int32_t>) return element.value;
+template <class Acc, Element T>
+FUSEKIT_HD constexpr Acc widened_to(T element) {
+    if constexpr (std::same_as<Acc, std::int32_t>) return element.value;
     else return element;
 }
 template <Element T>

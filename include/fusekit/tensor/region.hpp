@@ -21,15 +21,15 @@ namespace detail {
 /// Memory of one argument: elements of `type`, at `first` + sum over modes of index * stride. Without elements, `begin`
 /// and `end` are 0: it overlaps nothing.
 struct Region {
-    static constexpr int most_modes = 5;
+    static constexpr int max_modes = 5;
 
     std::uintptr_t begin = 0, end = 0;  ///< lowest byte, and one past the highest
     std::uintptr_t first = 0;  ///< address of element 0, 0, ...
     Access access = Access::read;
     DataType type = DataType::float32;
     int rank = 0;
-    std::int64_t extent[most_modes] = {};
-    std::int64_t stride[most_modes] = {};  ///< bytes, of either sign
+    std::int64_t extent[max_modes] = {};
+    std::int64_t stride[max_modes] = {};  ///< bytes, of either sign
     Text (*operator_name)() = nullptr;
     char const* argument = "";
 };
@@ -59,7 +59,7 @@ struct Steps {
 /// True if regions with overlapping address ranges share a byte: steps up from a's lowest byte and down from b's
 /// highest byte add up to the distance between the two bytes.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool share_a_byte(Region const& a, Region const& b) {
-    constexpr int most = 2 * Region::most_modes + 1;
+    constexpr int most = 2 * Region::max_modes + 1;
     Steps steps[most] = {};
     int count = 0;
     auto const add = [&](std::uint64_t size, std::uint64_t number) {

@@ -23,32 +23,33 @@ public:
     template <class Device>
     FUSEKIT_H Workspace(Device& device, std::size_t bytes)
         : Workspace(static_cast<Memory const&>(device), bytes, Raw{}) {
-        if constexpr (requires { owner.fill_zero(lent.data, bytes); })
-            if (bytes) owner.fill_zero(lent.data, bytes);
+        if constexpr (requires { owner.fill_zero(allocation.data, bytes); })
+            if (bytes) owner.fill_zero(allocation.data, bytes);
     }
-    FUSEKIT_H Workspace(Workspace&& other) noexcept : owner(other.owner), lent(config::exchange(other.lent, {})) {}
+    FUSEKIT_H Workspace(Workspace&& other) noexcept
+        : owner(other.owner), allocation(config::exchange(other.allocation, {})) {}
     FUSEKIT_H Workspace& operator=(Workspace&& other) noexcept {
         config::swap(owner, other.owner);
-        config::swap(lent, other.lent);
+        config::swap(allocation, other.allocation);
         return *this;
     }
     FUSEKIT_H ~Workspace() {
-        if (lent.data) owner.release(lent.data);
+        if (allocation.data) owner.release(allocation.data);
     }
 
     /// Releases ownership: the caller frees the memory.
-    FUSEKIT_H WorkspaceView give_up() { return config::exchange(lent, {}); }
+    FUSEKIT_H WorkspaceView give_up() { return config::exchange(allocation, {}); }
 
-    FUSEKIT_H WorkspaceView view() const { return lent; }
-    FUSEKIT_H operator WorkspaceView() const { return lent; }
+    FUSEKIT_H WorkspaceView view() const { return allocation; }
+    FUSEKIT_H operator WorkspaceView() const { return allocation; }
 
 private:
     [[no_unique_address]] Memory owner;
-    WorkspaceView lent;
+    WorkspaceView allocation;
 
     struct Raw {};
     FUSEKIT_H Workspace(Memory const& memory, std::size_t bytes, Raw)
-        : owner(memory), lent{bytes ? memory.allocate(bytes) : nullptr, bytes} {}
+        : owner(memory), allocation{bytes ? memory.allocate(bytes) : nullptr, bytes} {}
 };
 template <class Device>
 Workspace(Device&, std::size_t) -> Workspace<typename Device::Memory>;

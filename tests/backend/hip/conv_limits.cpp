@@ -29,9 +29,9 @@ TEST_CASE("HIP: operands beyond a GEMM's 32-bit offsets run with Direct") {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     constexpr std::int64_t far = -(std::int64_t{1} << 32);
-    auto const x = memory.place<float>(fk::nchw(1, 2, 1, 1), {1, 10});
-    auto const w = memory.place<float>(fk::Layout<4>{{{1, 2, 1, 1}}, {{2, far, 1, 1}}}, {2, 3});
-    auto const y = memory.place<float>(fk::nchw(1, 1, 1, 1), {77});
+    auto const x = memory.store<float>(fk::nchw(1, 2, 1, 1), {1, 10});
+    auto const w = memory.store<float>(fk::Layout<4>{{{1, 2, 1, 1}}, {{2, far, 1, 1}}}, {2, 3});
+    auto const y = memory.store<float>(fk::nchw(1, 1, 1, 1), {77});
     auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
     auto const fixed = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
     CHECK(
@@ -53,9 +53,9 @@ TEST_CASE("HIP: slices beyond 32-bit offsets are refused if a window spans them"
     auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
     for (std::int64_t const far : {std::int64_t{1} << 31, -(std::int64_t{1} << 31)}) {
         memory.clear();
-        auto const x = memory.place<float>(fk::Layout<5>{{{1, 1, 2, 1, 1}}, {{2, 2, far, 1, 1}}}, {1, 10});
-        auto const w = memory.place<float>(fk::kctrs(1, 1, 2, 1, 1), {2, 3});
-        auto const y = memory.place<float>(fk::ncdhw(1, 1, 1, 1, 1), {77});
+        auto const x = memory.store<float>(fk::Layout<5>{{{1, 1, 2, 1, 1}}, {{2, 2, far, 1, 1}}}, {1, 10});
+        auto const w = memory.store<float>(fk::kctrs(1, 1, 2, 1, 1), {2, 3});
+        auto const y = memory.store<float>(fk::ncdhw(1, 1, 1, 1, 1), {77});
         std::string const text =
             refusal([&] { fk::Plan<fk::Conv<fk::filter(2, 1, 1)>>::bind({.weights = w})(gemm, x, y); });
         CHECK((far > 0) == text.starts_with("Plan<Conv<filter(2, 1, 1)>>: x.strides: expected windows that reach "));
@@ -84,10 +84,10 @@ TEST_CASE("HIP: images whose padding has more than 2^31 rows are refused") {
 }
 
 TEST_CASE("HIP: windows and filters fit a Buffer if a tile's offsets are below 2^30 bytes") {
-    using fk::hip::detail::filters_are_near, fk::hip::detail::windows_are_near;
+    using fk::hip::detail::filters_fit_buffer, fk::hip::detail::windows_fit_buffer;
     auto const near = [](fk::Layout<4> const& x, fk::Index<4> const& y, fk::Filter<2> const& filter) {
         fk::Layout<4> const weights = fk::kcrs(8, x.shape[1], filter.size[0], filter.size[1]);
-        return windows_are_near(filter, fk::TensorView<fk::half const>{nullptr, x}, {}, weights, y, 128);
+        return windows_fit_buffer(filter, fk::TensorView<fk::half const>{nullptr, x}, {}, weights, y, 128);
     };
     auto const same = fk::filter(3, 3).pad(1);
     CHECK(near(fk::nhwc(256, 56, 56, 256), {{256, 8, 56, 56}}, same));
@@ -102,11 +102,11 @@ TEST_CASE("HIP: windows and filters fit a Buffer if a tile's offsets are below 2
     CHECK_FALSE(near(far, {{2, 8, 8, 8}}, same));
     far.stride[0] = std::int64_t{1} << 28;
     CHECK(near(far, {{2, 8, 8, 8}}, same));
-    CHECK(filters_are_near<fk::half>(fk::kcrs(512, 512, 3, 3), 128));
-    CHECK_FALSE(filters_are_near<fk::half>(fk::kcrs(512, 1 << 20, 3, 3), 128));
+    CHECK(filters_fit_buffer<fk::half>(fk::kcrs(512, 512, 3, 3), 128));
+    CHECK_FALSE(filters_fit_buffer<fk::half>(fk::kcrs(512, 1 << 20, 3, 3), 128));
     fk::Layout<4> backwards = fk::kcrs(512, 512, 3, 3);
     backwards.stride[0] = -backwards.stride[0];
-    CHECK_FALSE(filters_are_near<fk::half>(backwards, 128));
+    CHECK_FALSE(filters_fit_buffer<fk::half>(backwards, 128));
 }
 
 TEST_CASE("HIP: pixel quads need column stride 1 and padding in the first and last quad of a row only") {

@@ -18,21 +18,21 @@ void check_phases() {
     constexpr auto filter = Phases::filter;
     INFO(Geometry.to_string().c_str());
     for (int mode = 0; mode < Phases::space; ++mode)
-        for (int place = 0; place < 30; ++place) {
+        for (int coord = 0; coord < 30; ++coord) {
             int phases = 0, others = 1;
             for (int other = 0; other < Phases::space; ++other) others *= other == mode ? 1 : filter.strides[other];
             for (int i = 0; i < Phases::count; ++i) {
                 auto const phase = Phases::phase(i);
-                if (place % filter.strides[mode] != phase.remainder[mode]) continue;
+                if (coord % filter.strides[mode] != phase.remainder[mode]) continue;
                 ++phases;
                 std::vector<int> expected, taps;
                 for (int tap = 0; tap < filter.size[mode]; ++tap)
-                    if ((place + filter.pad_before[mode] - tap * filter.dilations[mode]) % filter.strides[mode] == 0)
+                    if ((coord + filter.pad_before[mode] - tap * filter.dilations[mode]) % filter.strides[mode] == 0)
                         expected.push_back(tap);
                 for (int own = 0; own < phase.taps[mode]; ++own)
                     taps.push_back(phase.first_tap[mode] + own * phase.step[mode]);
                 CHECK(taps == expected);
-                CHECK(phase.places(mode, place) + 1 == phase.places(mode, place + 1));
+                CHECK(phase.pixels(mode, coord) + 1 == phase.pixels(mode, coord + 1));
             }
             CHECK(phases == others);
         }

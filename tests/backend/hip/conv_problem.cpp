@@ -81,7 +81,7 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
         else return layout.offset({{a, b, h, column}});
     };
     int const front = Space - 3;  // index of the filter's mode 0 among three
-    auto const place = [&](int mode, std::int64_t p, std::int64_t r) {
+    auto const coord_of = [&](int mode, std::int64_t p, std::int64_t r) {
         int const own = mode + front;
         return own < 0 ? 0 : p * filter.strides[own] - filter.pad_before[own] + r * filter.dilations[own];
     };
@@ -103,7 +103,7 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
                 auto const c = channels_fastest ? k % c_in_group : k / tap_count,
                            tap = channels_fastest ? k / c_in_group : k % tap_count, t = tap / (taps[3] * taps[4]),
                            r = tap / taps[4] % taps[3], s = tap % taps[4];
-                auto const d = place(0, o, t), h = place(1, row, r), column = place(2, q, s);
+                auto const d = coord_of(0, o, t), h = coord_of(1, row, r), column = coord_of(2, q, s);
                 bool const inside = k < gemm_k && m < gemm_m && d >= 0 && d < image[2] && h >= 0 && h < image[3] &&
                                     column >= 0 && column < image[4];
                 expected_windows.push_back(

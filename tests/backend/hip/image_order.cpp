@@ -18,7 +18,7 @@ TEST_CASE("HIP: ImageOrder counts an image's elements by channel or pixel, and n
             };
             fk::OutputCoord walked{0, 0, 0, 0};
             for (unsigned i = 0; i < shape[1] * shape[2] * shape[3]; ++i) {
-                wrong += !is_at(order.place(i)) + !is_at(walked);
+                wrong += !is_at(order.coord(i)) + !is_at(walked);
                 walked = order.next(walked);
                 for (int const wheel : wheels) {
                     if (++at[wheel] < sizes[wheel]) break;

@@ -23,15 +23,15 @@ TEST_CASE("HIP: OffsetCoord loads from views with y's strides and with others") 
     auto const memory = counted(y.size());
     OutputCoord const at{1, 2, 1, 3};
     std::int64_t const in_image = y.offset({{0, at.k, at.p, at.q}});
-    fk::hip::OffsetCoord const place(at, in_image, y.stride);
+    fk::hip::OffsetCoord const coord(at, in_image, y.stride);
     for (fk::Layout<4> const& layout : {y, other}) {
-        CHECK(place.load(fk::AnyView<4>(fk::TensorView<float const>(memory.data(), layout))) ==
+        CHECK(coord.load(fk::AnyView<4>(fk::TensorView<float const>(memory.data(), layout))) ==
               static_cast<float>(layout.offset({{1, 2, 1, 3}}) + 1));
         fk::Layout<3> const each{{{5, 3, 4}}, {{layout.stride[1], layout.stride[2], layout.stride[3]}}};
-        CHECK(place.load(fk::TensorView<float const, 3>(memory.data(), each)) ==
+        CHECK(coord.load(fk::TensorView<float const, 3>(memory.data(), each)) ==
               static_cast<float>(layout.offset({{0, 2, 1, 3}}) + 1));
         std::vector<float> written(memory.size());
-        place.store(fk::AnyOutput(fk::TensorView<float>(written.data(), layout)), 7);
+        coord.store(fk::AnyOutput(fk::TensorView<float>(written.data(), layout)), 7);
         CHECK(written[static_cast<std::size_t>(layout.offset({{1, 2, 1, 3}}))] == 7);
         CHECK(std::accumulate(written.begin(), written.end(), 0.0f) == 7);
     }
@@ -41,18 +41,18 @@ TEST_CASE("HIP: OffsetCoords stores packets to views with y's strides and others
     fk::Layout<4> const y = fk::nhwc(2, 1, 3, 8), other = fk::nchw(2, 8, 1, 3);
     OutputCoord at[4];
     for (int i = 0; i < 4; ++i) at[i] = {1, 4 + i, 0, 2};
-    fk::hip::OffsetCoords<4> const places{at, y.offset({{0, 4, 0, 2}}), y.stride};
+    fk::hip::OffsetCoords<4> const coords{at, y.offset({{0, 4, 0, 2}}), y.stride};
     alignas(16) float memory[52];
     for (int const shift : {0, 1})
         for (fk::Layout<4> const& layout : {y, other}) {
             for (float& value : memory) value = 0;
-            places.store(fk::AnyOutput(fk::TensorView<float>(memory + shift, layout)), {1, 2, 3, 4});
+            coords.store(fk::AnyOutput(fk::TensorView<float>(memory + shift, layout)), {1, 2, 3, 4});
             for (int i = 0; i < 4; ++i)
                 CHECK(memory[shift + layout.offset({{1, 4 + i, 0, 2}})] == static_cast<float>(i + 1));
             CHECK(std::accumulate(memory, memory + 52, 0.0f) == 10);
         }
     for (int i = 0; i < 4; ++i)
-        CHECK(places[i].load(fk::AnyView<4>(fk::TensorView<float const>(memory + 1, other))) ==
+        CHECK(coords[i].load(fk::AnyView<4>(fk::TensorView<float const>(memory + 1, other))) ==
               static_cast<float>(i + 1));
 }
 

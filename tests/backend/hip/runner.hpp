@@ -13,7 +13,7 @@ namespace fk = fusekit;
 
 /// Device that runs plans directly, or captures each into a graph and replays it, checking that every replay writes the
 /// same bytes.
-class Runner : public fk::hip::Memory, public fk::hip::TakesAll {
+class Runner : public fk::hip::Memory, public fk::hip::AcceptsAll {
 public:
     using Memory = fk::hip::Memory;
 

@@ -58,14 +58,14 @@ TEST_CASE("HIP: a transposed window's taps decrease in x, and its limits are tho
     constexpr auto taps = fk::filter(3, 1);
     constexpr std::int64_t far = std::int64_t{1} << 30;
     auto const of_rows = [](std::int64_t stride, auto const& filter) {
-        return far_operand(filter, fk::Layout<4>{{{1, 1, 9, 1}}, {{1, 1, stride, 1}}}, fk::kcrs(1, 1, 3, 1),
-                           fk::nchw(1, 1, 9, 1));
+        return oversized_operand(filter, fk::Layout<4>{{{1, 1, 9, 1}}, {{1, 1, stride, 1}}}, fk::kcrs(1, 1, 3, 1),
+                                 fk::nchw(1, 1, 9, 1));
     };
-    CHECK(of_rows(far, TransposedFilter<2, false>(taps)) == FarOperand::none);
-    CHECK(of_rows(far, taps) == FarOperand::x);  // 2^31 elements forwards exceed the limit by one
-    CHECK(of_rows(far + 1, TransposedFilter<2, false>(taps)) == FarOperand::x);
-    CHECK(of_rows(far + 1, TransposedFilter<2, true>(taps.stride(2, 1))) == FarOperand::none);
-    CHECK(of_rows(-far, TransposedFilter<2, false>(taps)) == FarOperand::x);
+    CHECK(of_rows(far, TransposedFilter<2, false>(taps)) == OversizedOperand::none);
+    CHECK(of_rows(far, taps) == OversizedOperand::x);  // 2^31 elements forwards exceed the limit by one
+    CHECK(of_rows(far + 1, TransposedFilter<2, false>(taps)) == OversizedOperand::x);
+    CHECK(of_rows(far + 1, TransposedFilter<2, true>(taps.stride(2, 1))) == OversizedOperand::none);
+    CHECK(of_rows(-far, TransposedFilter<2, false>(taps)) == OversizedOperand::x);
 
     auto const padded = [&](int pad) {
         fk::Refusal const refusal =

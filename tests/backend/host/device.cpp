@@ -40,8 +40,8 @@ TEST_CASE("parallel_for runs every item once, on a thread of the device") {
             std::vector<std::atomic<int>> runs(static_cast<std::size_t>(items));
             std::atomic<int> strangers = 0;
             {
-                fk::host::Device::Turn turn(device);
-                turn.parallel_for(items, [&](std::int64_t item, int thread) {
+                fk::host::Device::RunContext context(device);
+                context.parallel_for(items, [&](std::int64_t item, int thread) {
                     ++runs[static_cast<std::size_t>(item)];
                     strangers += thread < 0 || thread >= threads;
                 });
@@ -58,8 +58,8 @@ TEST_CASE("parallel_for gives concurrent threads distinct numbers") {
     fk::host::Device device(4);
     std::atomic<int> inside[4] = {}, clashes = 0;
     for (int round = 0; round < 200; ++round) {
-        fk::host::Device::Turn turn(device);
-        turn.parallel_for(8, [&](std::int64_t, int thread) {
+        fk::host::Device::RunContext context(device);
+        context.parallel_for(8, [&](std::int64_t, int thread) {
             clashes += ++inside[thread] != 1;
             std::this_thread::yield();
             --inside[thread];
@@ -76,10 +76,10 @@ TEST_CASE("concurrent runs on one device are serialized") {
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([&] {
             for (int round = 0; round < 100; ++round) {
-                fk::host::Device::Turn turn(device);
+                fk::host::Device::RunContext context(device);
                 clashes += ++holders != 1;
-                float* const scratch = turn.scratch(64);
-                turn.parallel_for(5, [&](std::int64_t item, int) { scratch[item] = static_cast<float>(item); });
+                float* const scratch = context.scratch(64);
+                context.parallel_for(5, [&](std::int64_t item, int) { scratch[item] = static_cast<float>(item); });
                 for (int i = 0; i < 5; ++i) clashes += scratch[i] != static_cast<float>(i);
                 --holders;
             }
@@ -95,17 +95,17 @@ TEST_CASE("the device's workspace is reallocated only to grow") {
     CHECK(device.own_workspace_bytes() == 4000);
     float* first;
     {
-        fk::host::Device::Turn turn(device);
-        first = turn.scratch(1000);
+        fk::host::Device::RunContext context(device);
+        first = context.scratch(1000);
         CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
         first[999] = 5;
     }
     REQUIRE(!device.keep_workspace(2000));
     CHECK(device.own_workspace_bytes() == 4000);
-    CHECK(fk::host::Device::Turn(device).scratch(1000) == first);
+    CHECK(fk::host::Device::RunContext(device).scratch(1000) == first);
     REQUIRE(!device.keep_workspace(400000));
-    fk::host::Device::Turn turn(device);
-    turn.scratch(100000)[99999] = 1;
+    fk::host::Device::RunContext context(device);
+    context.scratch(100000)[99999] = 1;
 }
 
 TEST_CASE("a failed workspace allocation is refused, and the device keeps its workspace") {
@@ -120,9 +120,9 @@ TEST_CASE("a failed workspace allocation is refused, and the device keeps its wo
 TEST_CASE("a run's scratch is whole cache lines of the caller's workspace, one after another") {
     fk::host::Device device(1);
     alignas(64) float memory[64];
-    fk::host::Device::Turn turn(device, {memory, sizeof memory});
-    CHECK(turn.scratch(1) == memory);
-    CHECK(turn.scratch(17) == memory + 16);
-    CHECK(turn.scratch(16) == memory + 48);
+    fk::host::Device::RunContext context(device, {memory, sizeof memory});
+    CHECK(context.scratch(1) == memory);
+    CHECK(context.scratch(17) == memory + 16);
+    CHECK(context.scratch(16) == memory + 48);
     CHECK((fk::host::scratch_size(1) == 16 && fk::host::scratch_size(16) == 16 && fk::host::scratch_size(17) == 32));
 }

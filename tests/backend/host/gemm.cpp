@@ -19,7 +19,7 @@ TEMPLATE_TEST_CASE("a register tile is the product of its rows and a panel, rang
         ranges[range].length = lengths[range];
         prefetch(ranges[range]);
     }
-    TileSums sums;
+    TileAccumulators sums;
     gemm_tile(sums, ranges, 4, panel.data());
     int wrong = 0;
     for (int row = 0; row < tile_rows; ++row)

@@ -39,8 +39,8 @@ void check(fk::Layout<4> const& layout, LaneCoord<axis> const& at) {
     std::vector<T> expected(elements.size(), T(-1.0f));
     for (int lane = 0; lane < at.count; ++lane) {
         fk::OutputCoord const own = at.lane(lane);
-        auto const place = static_cast<std::size_t>(layout.offset({{own.n, own.k, own.p, own.q}}));
-        expected[place] = elements[place];
+        auto const index = static_cast<std::size_t>(layout.offset({{own.n, own.k, own.p, own.q}}));
+        expected[index] = elements[index];
     }
     int wrong = 0;
     for (std::size_t i = 0; i < written.size(); ++i) wrong += float(written[i]) != float(expected[i]);

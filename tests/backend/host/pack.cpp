@@ -37,12 +37,12 @@ struct Conv {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a weight panel has one filter per column, and zeros past the last", "", float, fk::half, fk::int8) {
-    using Sum = fk::detail::AccumulatorOf<TestType>;
+    using Acc = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const filters = tile_columns + 3, channels = 2 * lanes + 1;
     for (fk::Layout<4> const& w : {fk::kcrs(filters, channels, 2, 3), fk::krsc(filters, 2, 3, channels)}) {
         Conv<TestType> const conv(fk::nchw(1, channels, 4, 4), w, {{1, filters, 3, 2}}, fk::filter(2, 3));
         for (std::int64_t const first : {std::int64_t{0}, std::int64_t{tile_columns}}) {
-            std::vector<Sum> panel(static_cast<std::size_t>(conv.problem.gemm_k() * tile_columns), Sum{-999});
+            std::vector<Acc> panel(static_cast<std::size_t>(conv.problem.gemm_k() * tile_columns), Acc{-999});
             pack_weight_panel(panel.data(), conv.problem, 0, first);
             int wrong = 0;
             for (int r = 0; r < 2; ++r)
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("a weight panel has one filter per column, and zeros past the
                     for (std::int64_t c = 0; c < channels; ++c)
                         for (int column = 0; column < tile_columns; ++column) {
                             auto const k = first + column;
-                            Sum const expected = k < filters ? fk::detail::widened(conv.problem.w(k, c, r, s)) : Sum{};
+                            Acc const expected = k < filters ? fk::detail::widened(conv.problem.w(k, c, r, s)) : Acc{};
                             auto const at = ((r * 3 + s) * channels + c) * tile_columns + column;
                             wrong += panel[static_cast<std::size_t>(at)] != expected;
                         }
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("a weight panel has one filter per column, and zeros past the
 
 TEMPLATE_TEST_CASE("filters and windows are packed into rows in the requested GemmK order", "", float, fk::half,
                    fk::int8) {
-    using Sum = fk::detail::AccumulatorOf<TestType>;
+    using Acc = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = lanes + 5;
     for (bool const last : {false, true}) {
         auto const x = last ? fk::nhwc(2, 4, 5, 2 * channels) : fk::nchw(2, 2 * channels, 4, 5);
@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("filters and windows are packed into rows in the requested Ge
         int wrong = 0;
         for (GemmKOrder const order : {GemmKOrder{6, 1}, GemmKOrder{1, channels}}) {
             CHECK(weights_are(conv.problem, order) == (last == (order.channel == 1)));
-            std::vector<Sum> row(gemm_k, Sum{-999});
+            std::vector<Acc> row(gemm_k, Acc{-999});
             pack_weight_row(row.data(), conv.problem, 1, 0, order);
             for (int tap = 0; tap < 6; ++tap)
                 for (std::int64_t c = 0; c < channels; ++c)
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("filters and windows are packed into rows in the requested Ge
         CHECK(wrong == 0);
         for (std::int64_t m = 0; m < conv.problem.gemm_m(); ++m) {
             Pixel const at = conv.problem.pixel(m);
-            std::vector<Sum> row(gemm_k, Sum{-999});
+            std::vector<Acc> row(gemm_k, Acc{-999});
             pack_pixel_row(row.data(), conv.problem, at, channels);
             for (int tap = 0; tap < 6; ++tap)
                 for (std::int64_t c = 0; c < channels; ++c)
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("filters and windows are packed into rows in the requested Ge
 
 TEMPLATE_TEST_CASE("windows of adjacent pixels fill panels from any first to any last pixel", "", float, fk::half,
                    fk::int8) {
-    using Sum = fk::detail::AccumulatorOf<TestType>;
+    using Acc = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = 3, width = 2 * tile_columns + 5;
     for (int const step : {1, 2}) {
         auto const filter = fk::filter(2, 3).pad(1).stride(1, step);
@@ -107,10 +107,10 @@ TEMPLATE_TEST_CASE("windows of adjacent pixels fill panels from any first to any
             for (Run const& run :
                  {Run{{1, 0, 0}, 0, static_cast<int>(columns)}, Run{{0, 3, 2}, 3, static_cast<int>(columns) - 2},
                   Run{{1, 2, columns - 2}, tile_columns - 1, 2}, Run{{0, 1, 0}, tile_columns + 1, 1}}) {
-                std::vector<Sum> packed(static_cast<std::size_t>(panels * gemm_k * tile_columns), Sum{-999});
+                std::vector<Acc> packed(static_cast<std::size_t>(panels * gemm_k * tile_columns), Acc{-999});
                 std::vector<Piece> pieces(static_cast<std::size_t>(6 * pieces_per_tap(panels)));
                 pack_pixel_panels(packed.data(), conv.problem, 1, order, run, pieces.data());
-                std::vector<Sum> expected(packed.size(), Sum{-999});
+                std::vector<Acc> expected(packed.size(), Acc{-999});
                 for (int i = 0; i < run.count; ++i)
                     for (std::int64_t c = 0; c < channels; ++c)
                         for (int tap = 0; tap < 6; ++tap) {

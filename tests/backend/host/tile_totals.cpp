@@ -51,8 +51,8 @@ struct Statistics {
             }
         }
         Device device(threads);
-        Device::Turn turn(device);
-        totals.save(turn);
+        Device::RunContext context(device);
+        totals.save(context);
         return result;
     }
     bool operator==(Statistics const&) const = default;

@@ -113,7 +113,7 @@ TEST_CASE("wrong arguments of a transposed convolution are refused") {
 }
 
 TEST_CASE("transposed extents stay valid with padding beyond the window and with strides") {
-    using fk::detail::least_input, fk::detail::most_input;
+    using fk::detail::min_input, fk::detail::max_input;
     for (int size : {1, 2, 5})
         for (int stride : {1, 2, 3, 7})
             for (int dilation : {1, 3})
@@ -123,11 +123,11 @@ TEST_CASE("transposed extents stay valid with padding beyond the window and with
                         std::int64_t least = 0, most = 0;
                         for (std::int64_t in = 1; in < 120; ++in)
                             if (f.output(0, in) == out) most = in, least = least ? least : in;
-                        CHECK((least_input(f, 0, out) == least && most_input(f, 0, out) == most));
+                        CHECK((min_input(f, 0, out) == least && max_input(f, 0, out) == most));
                     }
                 }
     constexpr std::int64_t all = std::int64_t{1} << 62;
-    static_assert(least_input(fk::filter(1).stride(3), 0, all) == 0 && most_input(fk::filter(1), 0, all) == all);
+    static_assert(min_input(fk::filter(1).stride(3), 0, all) == 0 && max_input(fk::filter(1), 0, all) == all);
 }
 
 TEST_CASE("a transposed convolution costs what its convolution does") {

@@ -30,10 +30,10 @@ constexpr bool leads_back(fk::Filter<1> const& of_y) {
     fk::detail::TransposedFilter<1, spreads> const back(of_y);
     for (fk::Extent h = 0; h < 20; ++h)
         for (int i = 0; i < of_y.size[0]; ++i) {
-            fk::Extent const p = fk::detail::place_under(back, 0, h, i);
-            if (p >= 0 && fk::detail::place_under(of_y, 0, p, i) != h) return false;
+            fk::Extent const p = fk::detail::coord_under(back, 0, h, i);
+            if (p >= 0 && fk::detail::coord_under(of_y, 0, p, i) != h) return false;
             for (fk::Extent other = 0; other < 40; ++other)
-                if (other != p && fk::detail::place_under(of_y, 0, other, i) == h) return false;
+                if (other != p && fk::detail::coord_under(of_y, 0, other, i) == h) return false;
         }
     return true;
 }

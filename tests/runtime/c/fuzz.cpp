@@ -112,8 +112,8 @@ Problem random_problem() {
         fusekit_arguments_init(&result.arguments.emplace_back());
         return result.arguments.back();
     };
-    auto const parameter = [&](bool per_place) {
-        std::int64_t const extents[] = {1, y[1], per_place ? y[2] : 1, per_place ? y[3] : 1};
+    auto const parameter = [&](bool per_pixel) {
+        std::int64_t const extents[] = {1, y[1], per_pixel ? y[2] : 1, per_pixel ? y[3] : 1};
         return tensor(4, extents, false);
     };
     if (conv) {

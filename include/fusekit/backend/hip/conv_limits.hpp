@@ -23,9 +23,9 @@ public:
     }
     FUSEKIT_H bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// True if a Buffer's 32-bit byte offsets reach all elements of `bytes` bytes.
-    FUSEKIT_H bool is_near(int bytes) const {
-        constexpr std::int64_t before = Buffer::before, after = std::int64_t{Buffer::nowhere} - before - 16;
-        return known && low >= -before / bytes && high <= after / bytes;
+    FUSEKIT_H bool fits_buffer(int bytes) const {
+        constexpr std::int64_t bias = Buffer::bias, after = std::int64_t{Buffer::out_of_bounds} - bias - 16;
+        return known && low >= -bias / bytes && high <= after / bytes;
     }
 
 private:
@@ -54,7 +54,7 @@ template <class Geometry>
 inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
 
 /// The operand whose 32-bit offsets in an implicit GEMM would overflow.
-enum class FarOperand { none, x, weights, y };
+enum class OversizedOperand { none, x, weights, y };
 
 /// Steps from a window's first tap to its last tap inside an image of extent `image`.
 template <int Space>
@@ -71,8 +71,8 @@ FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const&
 /// Checks that 32-bit offsets reach from the start of a window or filter to its taps inside the image, and to the next
 /// channel of y. The starts themselves have 64-bit addresses.
 template <class Geometry>
-FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
-                                 detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+FUSEKIT_H OversizedOperand oversized_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
+                                             detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
     constexpr int Space = Geometry::rank;
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) { return steps_to_last_tap(filter, mode, image[2 + mode]); };
@@ -84,17 +84,17 @@ FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout
         in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
     }
     in_y.add(y.shape[1] > 1, y.stride[1]);
-    if (!in_x.fits_32_bits()) return FarOperand::x;
-    if (!in_weights.fits_32_bits()) return FarOperand::weights;
-    return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
+    if (!in_x.fits_32_bits()) return OversizedOperand::x;
+    if (!in_weights.fits_32_bits()) return OversizedOperand::weights;
+    return in_y.fits_32_bits() ? OversizedOperand::none : OversizedOperand::y;
 }
 
 /// True if a Buffer's byte offsets from the first window of a tile reach the windows of `tile` consecutive pixels, and
 /// its offsets from the first filter reach the tile's filters. Images, rows and columns may have any order in memory.
 template <int Space, Element T>
-FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
-                                problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
-                                std::int64_t tile) {
+FUSEKIT_H bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T const> const& x,
+                                  problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
+                                  std::int64_t tile) {
     Index<4> const& shape = x.layout.shape;
     auto const padding = [&](int mode) { return filter.pad_before[mode] + filter.pad_after[mode]; };
     std::int64_t images = y[0] - 1, rows = shape[2] + padding(0), columns = shape[3] + padding(Space - 1);
@@ -112,12 +112,12 @@ FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const>
         if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
         if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);
     }
-    return range.is_near(sizeof(T));
+    return range.fits_buffer(sizeof(T));
 }
 /// True if a Buffer's byte offsets reach all of x and the padding that a transposed convolution's windows read.
 template <int Space, bool Spreads, Element T>
-FUSEKIT_H bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed,
-                                           TensorView<T const> const& x) {
+FUSEKIT_H bool transposed_windows_fit_buffer(TransposedFilter<Space, Spreads> const& transposed,
+                                             TensorView<T const> const& x) {
     Filter<Space> const& filter = transposed.of_y();
     auto const reach = [&](int mode) {
         std::int64_t const taps = std::int64_t{filter.size[mode]} * filter.dilations[mode];
@@ -131,14 +131,14 @@ FUSEKIT_H bool transposed_windows_are_near(TransposedFilter<Space, Spreads> cons
         range.add(shape[2] + rows, direction * stride[2]);
         range.add(shape[3] + reach(Space - 1), direction * stride[3]);
     }
-    return range.is_near(sizeof(T));
+    return range.fits_buffer(sizeof(T));
 }
 template <Element T>
-FUSEKIT_H bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
+FUSEKIT_H bool filters_fit_buffer(Layout<4> const& weights, std::int64_t tile) {
     OffsetRange range;
     range.add(tile, weights.stride[0]);
     for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
-    return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.is_near(sizeof(T));
+    return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.fits_buffer(sizeof(T));
 }
 
 /// True if each four consecutive pixels of y (a quad, aligned to four) read four consecutive elements of x at each tap,
@@ -159,9 +159,10 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
 /// Error of an operand whose offsets exceed 32 bits, if any. `gemm` returns the operator's name if x is a batch of
 /// matrices.
 template <class Geometry>
-FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
-                                      detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
-                                      detail::CollapsedLayout<4> const& y) {
+FUSEKIT_H Refusal refuse_oversized_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
+                                            detail::CollapsedLayout<4> const& x,
+                                            detail::CollapsedLayout<4> const& weights,
+                                            detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
     auto const error = [&](char const* name, char const* argument, char const* reach, char const* direction,
                            Text strides) {
@@ -169,18 +170,18 @@ FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry c
                      Text(reach) + " less than 2^31 elements " + direction + ", or a Direct schedule",
                      "strides " + strides);
     };
-    switch (far_operand(filter, x, weights, y.layout())) {
-        case FarOperand::x:
+    switch (oversized_operand(filter, x, weights, y.layout())) {
+        case OversizedOperand::x:
             return error("x", "strides", matrices ? "rows that reach" : "windows that reach", "far",
                          detail::strides_of(x));
-        case FarOperand::weights:
+        case OversizedOperand::weights:
             if (matrices)
                 return error(gemm().c_str(), "weights", "rows that reach", "far",
                              to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
             return error(name_of_conv<Geometry>, "weights", "filters that reach", "far", detail::strides_of(weights));
-        case FarOperand::y:
+        case OversizedOperand::y:
             return error("y", "strides", matrices ? "columns" : "channels", "apart", detail::strides_of(y));
-        case FarOperand::none: break;
+        case OversizedOperand::none: break;
     }
     return {};
 }
@@ -218,13 +219,13 @@ FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, Col
         else return filter;
     }();
     std::int64_t padded[3];
-    auto const check_places = [&](std::int64_t places) {
-        check(of_y ? "y" : "x", "fewer than 2^31 rows and columns, with the padding", under_windows, places,
+    auto const check_extent = [&](std::int64_t extent) {
+        check(of_y ? "y" : "x", "fewer than 2^31 rows and columns, with the padding", under_windows, extent,
               std::int64_t{1} << 31);
     };
     for (int mode = 0; mode < Space; ++mode)
-        check_places(padded[mode] = image[2 + mode] + moving.pad_before[mode] + moving.pad_after[mode]);
-    if (Space == 3 && !refusal) check_places((padded[0] + 1) * padded[1]);  // rows of all slices
+        check_extent(padded[mode] = image[2 + mode] + moving.pad_before[mode] + moving.pad_after[mode]);
+    if (Space == 3 && !refusal) check_extent((padded[0] + 1) * padded[1]);  // rows of all slices
     return refusal;
 }
 

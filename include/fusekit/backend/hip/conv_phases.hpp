@@ -33,7 +33,7 @@ struct ConvPhases {
             for (int mode = 0; mode < space; ++mode) all *= taps[mode];
             return all;
         }
-        FUSEKIT_HD constexpr int places(int mode, int extent) const {
+        FUSEKIT_HD constexpr int pixels(int mode, int extent) const {
             return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
         }
     };
@@ -45,7 +45,7 @@ struct ConvPhases {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {
             std::int64_t m = y[0];
-            for (int mode = 0; mode < space; ++mode) m *= phase.places(mode, static_cast<int>(extent(y, slices, mode)));
+            for (int mode = 0; mode < space; ++mode) m *= phase.pixels(mode, static_cast<int>(extent(y, slices, mode)));
             all += detail::divide_up(m, tile_m);
         }
         return all;
@@ -71,8 +71,8 @@ private:
         Order result{};
         for (int i = 0; i < count; ++i) {
             PerMode<space> remainder{};
-            for (int mode = space - 1, left = i; mode >= 0; left /= filter.strides[mode--])
-                remainder[mode] = left % filter.strides[mode];
+            for (int mode = space - 1, rest = i; mode >= 0; rest /= filter.strides[mode--])
+                remainder[mode] = rest % filter.strides[mode];
             Phase const next = phase_of(remainder);
             int at = i;
             for (; at > 0 && result.all[at - 1].all_taps() < next.all_taps(); --at) result.all[at] = result.all[at - 1];
@@ -109,7 +109,7 @@ class PhaseProblem : public Whole {
     using SpaceCoord = typename Whole::SpaceCoord;
     static constexpr int space = Phases::space;
     typename Phases::Phase phase;
-    SpaceCoord places;
+    SpaceCoord pixels;
 
 public:
     using Whole::first_tile;  ///< number of the phase's first tile; tiles are numbered through all phases
@@ -127,20 +127,20 @@ public:
 
     __device__ int gemm_m() const {
         int all = static_cast<int>(Base::y[0]);
-        for (int mode = 0; mode < space; ++mode) all *= places[mode];
+        for (int mode = 0; mode < space; ++mode) all *= pixels[mode];
         return all;
     }
     __device__ int gemm_k() const { return Base::group_c() * phase.all_taps(); }
     __device__ Pixel pixel(int m, int = 0) const {
         if (m >= gemm_m()) return {-1, 0, 0};
         auto at = static_cast<unsigned>(m);
-        SpaceCoord place{};
+        SpaceCoord coord{};
         for (int mode = space - 1; mode >= 0; --mode) {
-            auto const all = static_cast<unsigned>(places[mode]);
-            place[mode] = phase.remainder[mode] + static_cast<int>(at % all) * phase.stride[mode];
+            auto const all = static_cast<unsigned>(pixels[mode]);
+            coord[mode] = phase.remainder[mode] + static_cast<int>(at % all) * phase.stride[mode];
             at /= all;
         }
-        return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]});
+        return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(coord), coord[space - 1]});
     }
     /// Splits an index of GemmK into channel and tap of the phase, as ConvProblem::k_coord() does for all taps.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
@@ -167,7 +167,7 @@ private:
         if constexpr (i > 0) first_tile += static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
         constexpr auto own = Phases::phase(i);
         phase = own;
-        for (int mode = 0; mode < space; ++mode) places[mode] = phase.places(mode, Whole::extent_of_y(mode));
+        for (int mode = 0; mode < space; ++mode) pixels[mode] = phase.pixels(mode, Whole::extent_of_y(mode));
         return tile - first_tile < static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
     }
 };

@@ -98,14 +98,14 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     /// coordinates of a tap relative to the first tap. For a transposed convolution the coordinates are those of x with
     /// zeros inserted between its elements.
     __device__ SpaceCoord window(Pixel const& at) const {
-        SpaceCoord place = expanded(at.p, at.q, height_of_y());
-        for (int mode = 0; mode < Space; ++mode) place[mode] = detail::first_tap(filter, mode, place[mode]);
-        return place;
+        SpaceCoord coord = expanded(at.p, at.q, height_of_y());
+        for (int mode = 0; mode < Space; ++mode) coord[mode] = detail::first_tap(filter, mode, coord[mode]);
+        return coord;
     }
     __device__ SpaceCoord distance(int r, int s) const {
-        SpaceCoord place = tap(r, s);
-        for (int mode = 0; mode < Space; ++mode) place[mode] = detail::tap_distance(filter, mode, place[mode]);
-        return place;
+        SpaceCoord coord = tap(r, s);
+        for (int mode = 0; mode < Space; ++mode) coord[mode] = detail::tap_distance(filter, mode, coord[mode]);
+        return coord;
     }
     __device__ bool has(SpaceCoord const& first, SpaceCoord const& distance) const {
         bool inside = true;
@@ -116,12 +116,12 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     /// first tap and of a tap's distance add up to the tap's offset. A transposed convolution divides coordinates by
     /// the strides: first taps, which are not negative, are rounded down, and distances, which are not positive, up;
     /// the sum is exact where x has an element.
-    __device__ std::int64_t input_offset(SpaceCoord place) const {
+    __device__ std::int64_t input_offset(SpaceCoord coord) const {
         if constexpr (detail::spreads<Geometry>) {
-            for (int mode = 0; mode < Space; ++mode) place[mode] /= filter.of_y().strides[mode];
+            for (int mode = 0; mode < Space; ++mode) coord[mode] /= filter.of_y().strides[mode];
         }
-        int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
-        return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
+        int const row = Space == 3 ? coord[0] * height_of_x() + coord[1] : coord[0];
+        return row * stride(x, 2) + coord[Space - 1] * stride(x, 3);
     }
 
     /// Row of GemmM for an output pixel. The tests of rows and columns compile to selects, not branches; or to loops,
@@ -175,8 +175,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         std::int64_t const in_w = at.c * stride(w, 1) + at.r * stride(w, 2) + at.s * stride(w, 3);
         std::uint32_t mask = 0;
         if constexpr (padded) {
-            SpaceCoord const place = tap(at.r, at.s);
-            for (int mode = 0; mode < Space; ++mode) mask |= KOffset::bit(Space, mode, place[mode]);
+            SpaceCoord const coord = tap(at.r, at.s);
+            for (int mode = 0; mode < Space; ++mode) mask |= KOffset::bit(Space, mode, coord[mode]);
         }
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
@@ -207,8 +207,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
             if (mode == 0) return static_cast<int>(slices.y);
         return mode == Space - 1 ? extent(y, 3) : height_of_y();
     }
-    __device__ int collapsed_row(SpaceCoord const& place) const {
-        return Space == 3 ? place[0] * height_of_y() + place[1] : place[0];
+    __device__ int collapsed_row(SpaceCoord const& coord) const {
+        return Space == 3 ? coord[0] * height_of_y() + coord[1] : coord[0];
     }
 
 protected:

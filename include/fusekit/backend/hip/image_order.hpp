@@ -20,7 +20,7 @@ struct ImageOrder {
           columns(static_cast<unsigned>(shape[3])) {}
 
     /// Coordinate of element `index` of image 0.
-    FUSEKIT_HD OutputCoord place(unsigned index) const {
+    FUSEKIT_HD OutputCoord coord(unsigned index) const {
         FastDivmod const& outer = channels_last ? channels : plane;
         unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();
         unsigned const k = channels_last ? remainder : quotient, pixel = channels_last ? quotient : remainder;

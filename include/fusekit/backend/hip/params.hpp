@@ -40,7 +40,7 @@ struct TileGroups {
 };
 
 /// Split-K: the CTAs that reduce one output tile.
-struct TileParts {
+struct SplitK {
     /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
@@ -71,7 +71,7 @@ struct ConvParams {
     /// True if ChannelOperands, QuadOperands or TapOperands (AMD's matrix instructions, 32-bit buffer offsets) load x
     /// and w.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
-    std::conditional_t<can_split<Plan, T>, TileParts, detail::Nothing> parts = {};
+    std::conditional_t<can_split<Plan, T>, SplitK, detail::Nothing> split_k = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

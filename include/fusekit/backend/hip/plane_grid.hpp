@@ -47,8 +47,8 @@ public:
     }
 
     __device__ int count_parts(unsigned tile) const {
-        unsigned const left = of_pixels - tile / columns * parts;
-        return left < parts ? static_cast<int>(left) : parts;
+        unsigned const remaining = of_pixels - tile / columns * parts;
+        return remaining < parts ? static_cast<int>(remaining) : parts;
     }
 
     /// Position in the sequence that a CTA processes: tiles and, for each tile, channel blocks of x.
@@ -59,7 +59,7 @@ public:
 
         __device__ Step(PlaneGrid const& the_grid, unsigned first_tile)
             : grid(the_grid), tile(first_tile), block(the_grid.first_of_channels) {}
-        __device__ bool exists() const { return tile < grid.all; }
+        __device__ bool is_valid() const { return tile < grid.all; }
         /// Advances by one channel block; returns true if it is the first one of another tile.
         __device__ bool advance() {
             if (++block < grid.end_of_channels) return false;

@@ -63,27 +63,27 @@ struct PlaneTiles {
     FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
     /// Number of pixels in a tile of x: the last tap's offset plus Pixels, since the MMAs of each tap read Pixels
     /// consecutive pixels.
-    FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
+    FUSEKIT_HD int pixels_of_x() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
     /// Number of pixels of a tile of x that windows of the part read.
-    FUSEKIT_HD int seen_places() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
+    FUSEKIT_HD int pixels_read() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
 
     /// Pixels of a part of y, including the gaps between rows.
-    FUSEKIT_HD int places_of_y() const { return (rows - 1) * pitch + y_width; }
+    FUSEKIT_HD int pixels_of_y() const { return (rows - 1) * pitch + y_width; }
     /// Columns of each of the two MMAs that cover a part: the narrowest available N of wgmma.
     FUSEKIT_HD int columns_of_half() const {
         static_assert(Pixels == 240);
-        int const needed = (places_of_y() + 1) / 2;
+        int const needed = (pixels_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
     }
 
     /// For channels-last x: pixels of x that TMA loads for a part, and bytes from a part's pixels to the next part's in
     /// SMEM.
-    FUSEKIT_HD int pixels_seen() const { return rows_of_x() * pitch; }
-    FUSEKIT_HD int part_bytes() const { return (pixels_seen() * channels * element_bytes + 1023) / 1024 * 1024; }
+    FUSEKIT_HD int pixels_loaded() const { return rows_of_x() * pitch; }
+    FUSEKIT_HD int part_bytes() const { return (pixels_loaded() * channels * element_bytes + 1023) / 1024 * 1024; }
     /// Byte offset in a tile of 8-channel chunk `chunk` of a pixel, after the swizzle.
-    FUSEKIT_HD static unsigned chunk_offset(int place, unsigned chunk) {
+    FUSEKIT_HD static unsigned chunk_offset(int pixel, unsigned chunk) {
         constexpr unsigned chunks = row_bytes / 16;
-        auto const row = static_cast<unsigned>(place);
+        auto const row = static_cast<unsigned>(pixel);
         return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
@@ -117,7 +117,7 @@ struct PlaneTiles {
 
     /// Bytes of SMEM for `parts` parts: of the transposed tile of one bfloat16 term, of all terms, and of a stage of
     /// planes.
-    FUSEKIT_HD int term_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
+    FUSEKIT_HD int term_bytes(int parts) const { return (parts * pixels_of_x() * row_bytes + 1023) / 1024 * 1024; }
     FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
     FUSEKIT_HD int plane_bytes(int parts) const {
         return channels_last ? parts * part_bytes()

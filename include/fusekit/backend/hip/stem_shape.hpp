@@ -16,12 +16,12 @@ namespace fusekit::hip {
 /// elements are read one by one.
 struct StemShape {
     /// pixels of a tile; elements of a chunk; maxima of chunks per row of a window and of elements per row of a TMA box
-    static constexpr int pixels = 64, chunk = 8, most_chunks = 4, most_elements = 256;
+    static constexpr int pixels = 64, chunk = 8, max_chunks = 4, max_elements = 256;
 
     int shift = 0;  ///< log2 of the tile's columns of y
     int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads; elements per such row in SMEM
     /// elements of x between adjacent windows; elements from the first window's start to x's first column
-    int step = 0, before = 0;
+    int step = 0, lead_in = 0;
     int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of that row, S C
     int chunks = 0, panels = 0;  ///< chunks per row of a window; panels (two rows of a window of 64 filters)
     bool whole_words = true;
@@ -40,14 +40,14 @@ struct StemShape {
     FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
                                             int bytes) {
         StemShape best;
-        bool few = channels <= most_elements;  // keeps the products below within int
+        bool few = channels <= max_elements;  // keeps the products below within int
         for (int mode = 0; mode < 2; ++mode)
-            few = few && filter.size[mode] <= most_elements && filter.strides[mode] <= most_elements &&
-                  filter.dilations[mode] <= most_elements && filter.pad_before[mode] <= most_elements;
+            few = few && filter.size[mode] <= max_elements && filter.strides[mode] <= max_elements &&
+                  filter.dilations[mode] <= max_elements && filter.pad_before[mode] <= max_elements;
         if (!few) return best;
         for (int shift = 6; shift >= 0; --shift) {
             StemShape const shape(shift, static_cast<int>(channels), filter);
-            if (shape.chunks > most_chunks || shape.pitch > most_elements || shape.rows_of_x > most_elements ||
+            if (shape.chunks > max_chunks || shape.pitch > max_elements || shape.rows_of_x > max_elements ||
                 shape.stage_bytes() > bytes)
                 continue;
             if (best.panels == 0 || shape.tiles(y) < best.tiles(y)) best = shape;
@@ -65,7 +65,7 @@ private:
           row_elements(filter.size[1] * channels),
           whole_words(step % 2 == 0) {
         lead = whole_words ? filter.pad_before[1] * channels % 2 : 0;
-        before = filter.pad_before[1] * channels + lead;
+        lead_in = filter.pad_before[1] * channels + lead;
         pitch = (chunk - 1 + (columns() - 1) * step + lead + row_elements + chunk - 1) / chunk * chunk;
         chunks = static_cast<int>(detail::divide_up(lead + row_elements, chunk));
         panels = static_cast<int>(detail::divide_up(filter.size[0], 2));

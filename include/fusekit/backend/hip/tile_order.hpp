@@ -14,8 +14,8 @@ struct TileStart {
 };
 
 /// Rasterization: order of y's tiles. Consecutive CTAs run concurrently, so that an operand that their tiles share is
-/// read from memory once: pixels, or filters if those are larger. If tiles share filters, at most `together` rows of
-/// tiles do, so that the pixels stay in L2 until the tiles of the next channels read them. Tiles with more channels
+/// read from memory once: pixels, or filters if those are larger. If tiles share filters, at most `raster_group` rows
+/// of tiles do, so that the pixels stay in L2 until the tiles of the next channels read them. Tiles with more channels
 /// than pixels also share filters if y exceeds L2 (measured).
 ///
 /// With statistics (`totalled`), consecutive tiles share pixels. If the number of columns of tiles divides the number
@@ -23,7 +23,7 @@ struct TileStart {
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
     static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y that fit L2
-    static constexpr unsigned together = 16;
+    static constexpr unsigned raster_group = 16;
 
 public:
     template <class Problem>
@@ -38,9 +38,9 @@ public:
     __device__ TileStart operator[](unsigned tile) const {
         unsigned first = 0, rows = tiles_m, row, column;
         if (shares_filters) {
-            if (tiles_m > together) {
-                first = tile / (together * tiles_n) * together;
-                rows = tiles_m - first < together ? tiles_m - first : together;
+            if (tiles_m > raster_group) {
+                first = tile / (raster_group * tiles_n) * raster_group;
+                rows = tiles_m - first < raster_group ? tiles_m - first : raster_group;
             }
             unsigned const rest = tile - first * tiles_n;
             column = rest / rows;
@@ -54,12 +54,12 @@ public:
 
     /// Row of a tile, if statistics are totalled.
     __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
-    /// totals_each(): true if each tile has its own total. totals(): number of totals per channel. `turns`: number of
-    /// MMA warpgroups per CTA that alternate over the tiles.
-    __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
-    __device__ unsigned totals(unsigned turns) const {
-        unsigned const of_column = turns * gridDim.x / tiles_n;
-        return totals_each(turns) || of_column > tiles_m ? tiles_m : of_column;
+    /// totals_each(): true if each tile has its own total. totals(): number of totals per channel. `tiles_per_block`:
+    /// number of MMA warpgroups per CTA that alternate over the tiles.
+    __device__ bool totals_each(unsigned tiles_per_block) const { return tiles_per_block * gridDim.x % tiles_n != 0; }
+    __device__ unsigned totals(unsigned tiles_per_block) const {
+        unsigned const of_column = tiles_per_block * gridDim.x / tiles_n;
+        return totals_each(tiles_per_block) || of_column > tiles_m ? tiles_m : of_column;
     }
 
 private:

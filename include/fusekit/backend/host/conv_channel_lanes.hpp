@@ -30,19 +30,19 @@ public:
 
     std::int64_t scratch_floats() const { return weight_floats + zeros + state_floats + threads * thread_floats; }
 
-    void run(Device::Turn& turn) {
-        weights = reinterpret_cast<Sum*>(turn.scratch(scratch_floats()));
+    void run(Device::RunContext& context) {
+        weights = reinterpret_cast<Acc*>(context.scratch(scratch_floats()));
         zero = weights + weight_floats;
         states = reinterpret_cast<Panel*>(zero + zeros);
-        Sum* const thread_scratch = zero + zeros + state_floats;
+        Acc* const thread_scratch = zero + zeros + state_floats;
         fill_zero(zero, zeros);
-        turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
-        turn.parallel_for(detail::divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
-            Sum* const scratch = thread_scratch + thread * thread_floats;
+        context.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
+        context.parallel_for(detail::divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
+            Acc* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(),
                             item / conv.groups() * block,
                             (min)(block, tiles - item / conv.groups() * block),
-                            reinterpret_cast<KRange<Sum>*>(scratch),
+                            reinterpret_cast<KRange<Acc>*>(scratch),
                             reinterpret_cast<OutputRow*>(scratch + k_range_floats),
                             scratch + k_range_floats + row_floats,
                             reinterpret_cast<float*>(scratch + thread_floats - result_floats)};
@@ -53,16 +53,16 @@ public:
                         multiply(work, t, panel, panel == panel0);
             if constexpr (pools) write_windows(work);
         });
-        if constexpr (Epilogue::collects) totals().save(turn);
+        if constexpr (Epilogue::collects) totals().save(context);
     }
 
 private:
-    using Sum = detail::AccumulatorOf<T>;
+    using Acc = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
     /// Number of tiles in a work item is a multiple of this: whole pool windows, or all tiles of one statistics total.
-    static constexpr std::int64_t together = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
-                                             : pools            ? 2
-                                                                : 1;
+    static constexpr std::int64_t tiles_per_total = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
+                                                    : pools            ? 2
+                                                                       : 1;
 
     struct OutputRow {
         Pixel at;
@@ -79,9 +79,9 @@ private:
     /// A work item of parallel_for: `count` tiles from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
-        KRange<Sum>* k_ranges;  // (count, k_ranges_per_tile)
+        KRange<Acc>* k_ranges;  // (count, k_ranges_per_tile)
         OutputRow* rows;  // (count, tile_rows)
-        Sum* packed;  // (count, tile_rows, row_stride)
+        Acc* packed;  // (count, tile_rows, row_stride)
         float* results;  // (count, tile_rows, panels, tile_columns), input of the pool
     };
 
@@ -98,9 +98,9 @@ private:
     std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), threads);
-    std::int64_t const block = round_up(fitting, together);
+    std::int64_t const block = round_up(fitting, tiles_per_total);
     static_assert(2 * tile_rows % 4 == 0);
-    std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Sum>)}, 64) / 4;
+    std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Acc>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(OutputRow)}, 64) / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
@@ -108,8 +108,8 @@ private:
     std::int64_t const panel_block = (max)(1, panel_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}));
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-    Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    Sum* zero = nullptr;  // (group_c): read for taps outside x
+    Acc* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
+    Acc* zero = nullptr;  // (group_c): read for taps outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -132,11 +132,11 @@ private:
             int const i = static_cast<int>(r % tile_rows);
             if constexpr (pools) at = conv.pixel_of_windows((min)(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
-            KRange<Sum>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
+            KRange<Acc>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
             if (direct) {
                 point_at_window(k_ranges, i, at, conv.first_c(work.group));
             } else {
-                Sum* const row = work.packed + r * row_stride;
+                Acc* const row = work.packed + r * row_stride;
                 pack_pixel_row(row, conv, at, conv.first_c(work.group));
                 k_ranges->row[i] = row;
                 k_ranges->length = gemm_k;
@@ -145,7 +145,7 @@ private:
         }
     }
 
-    void point_at_window(KRange<Sum>* k_range, int i, Pixel const& at, std::int64_t c0) const {
+    void point_at_window(KRange<Acc>* k_range, int i, Pixel const& at, std::int64_t c0) const {
         if constexpr (std::same_as<T, float>)
             for (int r = 0; r < conv.window_rows(); ++r) {
                 std::int64_t const h = conv.row(at.p, r);
@@ -165,7 +165,7 @@ private:
         if (first && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
         if constexpr (!pools)
             for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0 * channel_stride, 1);
-        TileSums sum;
+        TileAccumulators sum;
         gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
                   weights + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
@@ -183,12 +183,12 @@ private:
         if constexpr (Epilogue::collects)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const tile = work.first + t;
-                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, collected[j].total(),
-                             own.used[j]);
+                totals().add(tile / tiles_per_total, tile % tiles_per_total == 0, own.k0 + j * lanes,
+                             collected[j].total(), own.used[j]);
             }
     }
 
-    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), together * tile_rows); }
+    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), tiles_per_total * tile_rows); }
 
     float* result_of(Item const& work, std::int64_t row, std::int64_t panel) const {
         return work.results + (row * panels + panel) * tile_columns;

@@ -26,15 +26,15 @@ public:
 
     std::int64_t scratch_floats() const { return weight_floats + threads * thread_floats; }
 
-    void run(Device::Turn& turn) {
-        weights = reinterpret_cast<Sum*>(turn.scratch(scratch_floats()));
+    void run(Device::RunContext& context) {
+        weights = reinterpret_cast<Acc*>(context.scratch(scratch_floats()));
         if (!direct)
-            turn.parallel_for(conv.groups() * group_k, [this](std::int64_t row, int) {
+            context.parallel_for(conv.groups() * group_k, [this](std::int64_t row, int) {
                 pack_weight_row(weights + row * row_stride, conv, row / group_k, row % group_k, order);
             });
-        turn.parallel_for(detail::divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
+        context.parallel_for(detail::divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
-            Sum* const scratch = weights + weight_floats + thread * thread_floats;
+            Acc* const scratch = weights + weight_floats + thread * thread_floats;
             Item work{group,
                       first,
                       (min)(block, panels - first),
@@ -45,25 +45,25 @@ public:
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
-        if constexpr (Epilogue::collects) totals().save(turn);
+        if constexpr (Epilogue::collects) totals().save(context);
     }
 
 private:
-    using Sum = detail::AccumulatorOf<T>;
-    static constexpr int most_panels = 8;
+    using Acc = detail::AccumulatorOf<T>;
+    static constexpr int max_panels = 8;
 
     /// Number of panels in a work item is a multiple of this: all panels of one statistics total.
-    static constexpr int together = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
-    static_assert(most_panels % together == 0);
+    static constexpr int panels_per_total = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
+    static_assert(max_panels % panels_per_total == 0);
 
     using Collected = typename TileTotals<Epilogue>::template Accumulator<detail::Axis::pixel>;
 
     /// A work item of parallel_for: `count` panels of pixels from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
-        Sum* windows;  // (count, gemm_k, tile_columns)
+        Acc* windows;  // (count, gemm_k, tile_columns)
         Piece* pieces;   // (taps, pieces_per_tap)
-        Run runs[most_panels * tile_columns];
+        Run runs[max_panels * tile_columns];
         int run_count;
     };
 
@@ -75,18 +75,18 @@ private:
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     GemmKOrder const order =
-        problem::channels_are_neighbours(conv.w.layout) ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
+        problem::channels_are_contiguous(conv.w.layout) ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
     bool const direct = std::same_as<W, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = detail::divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block = round_up(
-        tiles_per_item(panels, clamp(item_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}), 1, most_panels),
+        tiles_per_item(panels, clamp(item_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}), 1, max_panels),
                        threads),
-        together);
+        panels_per_total);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
     std::int64_t const weight_floats = direct ? 0 : conv.groups() * group_k * row_stride;
-    Sum* weights = nullptr;
+    Acc* weights = nullptr;
 
     /// Packs the windows of the pixels from `m` on, one row of y (Run) at a time; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
@@ -109,7 +109,7 @@ private:
         int const row_count = static_cast<int>((min)(tile_rows, group_k - k0));
         std::int64_t const k = conv.first_k(work.group) + k0;
         W const* const of_group = conv.weights_of(work.group);
-        KRange<Sum> k_range{{}, gemm_k};
+        KRange<Acc> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
         for (int i = 0; i < tile_rows; ++i) {  // rows past the last filter repeat the last
             std::int64_t const row = (min)(i, row_count - 1);
@@ -124,7 +124,7 @@ private:
             int const first = static_cast<int>(b) * tile_columns;
             std::int64_t const q = run->at.q + (max)(first - run->first, 0);
             for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
-            TileSums sum;
+            TileAccumulators sum;
             gemm_tile(sum, &k_range, 1, work.windows + b * panel_floats);
             for (;; ++run) {
                 int const begin = static_cast<int>((max)(run->first, first));
@@ -135,9 +135,9 @@ private:
                 if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
             }
             if constexpr (Epilogue::collects)
-                if ((b + 1) % together == 0 || b + 1 == work.count)
+                if ((b + 1) % panels_per_total == 0 || b + 1 == work.count)
                     for (int i = 0; i < row_count; ++i) {
-                        totals().put((work.first + b) / together, k + i, collected[i].total());
+                        totals().put((work.first + b) / panels_per_total, k + i, collected[i].total());
                         collected[i] = {};
                     }
         }

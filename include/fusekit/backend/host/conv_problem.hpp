@@ -14,7 +14,7 @@ using Pixel = problem::PixelOf<std::int64_t>;
 /// Convolution problem with 64-bit indices and the host's accumulator type.
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geometry> {
-    using Sum = detail::AccumulatorOf<T>;
+    using Acc = detail::AccumulatorOf<T>;
     /// True if windows of adjacent pixels are a constant distance, column_step() columns, apart in x.
     static constexpr bool has_steps = !detail::spreads<Geometry>;
 

@@ -18,7 +18,7 @@ template <class Epilogue, Element T, detail::OutputElement U, int Space, detail:
           class Geometry = Filter<Space>>
 class Depthwise {
     using Problem = ConvProblem<T, Space, W, problem::ChannelGroups, Geometry>;
-    using Sum = detail::AccumulatorOf<T>;
+    using Acc = detail::AccumulatorOf<T>;
     static constexpr bool of_channels = axis == detail::Axis::channel;
 
     /// Scratch of a thread: the addresses of a pixel's taps in x, shared by all channels of the pixel.
@@ -39,14 +39,14 @@ public:
 
     std::int64_t scratch_floats() const { return thread_floats() * threads + state_floats + weight_floats; }
 
-    void run(Device::Turn& turn) {
-        memory = turn.scratch(scratch_floats());
+    void run(Device::RunContext& context) {
+        memory = context.scratch(scratch_floats());
         states = reinterpret_cast<State*>(memory + thread_floats() * threads);
-        weights = reinterpret_cast<Sum*>(states) + state_floats;
-        turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
-        if constexpr (Epilogue::collects) run_tiles(turn);
+        weights = reinterpret_cast<Acc*>(states) + state_floats;
+        context.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
+        if constexpr (Epilogue::collects) run_tiles(context);
         else if constexpr (of_channels)
-            turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int thread) {
+            context.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int thread) {
                 TapPointers taps = thread_state(thread);
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q) {
                     find_taps(taps, at);
@@ -55,7 +55,7 @@ public:
                 }
             });
         else
-            turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int thread) {
+            context.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int thread) {
                 auto rows = thread_state(thread);
                 for (std::int64_t first = 0; first < conv.y[3]; first += padded.columns())
                     for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, first}; at.p < conv.y[2]; ++at.p)
@@ -79,7 +79,7 @@ private:
     std::int64_t const weight_floats = conv.taps() * round_up(conv.y[1], lanes);
     float* memory = nullptr;  // (threads)
     State* states = nullptr;  // (vectors)
-    Sum* weights = nullptr;  // (taps, channels) or (channels, taps)
+    Acc* weights = nullptr;  // (taps, channels) or (channels, taps)
 
     std::int64_t thread_floats() const {
         if constexpr (of_channels) return round_up(2 * conv.taps(), 2 * lanes);
@@ -99,17 +99,17 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 weights[(v * conv.taps() + tap) * width + i] =
-                    i < used ? detail::widened_to<Sum>(conv.weights_of(k0 + i)[conv.w.layout.offset(
+                    i < used ? detail::widened_to<Acc>(conv.weights_of(k0 + i)[conv.w.layout.offset(
                                    {{0, 0, tap / conv.window_columns(), tap % conv.window_columns()}})])
                              : 0;
     }
 
     /// Accumulates statistics: one work item, and so one thread, accumulates rows_of_tile rows of one vector's
     /// channels.
-    void run_tiles(Device::Turn& turn) const {
+    void run_tiles(Device::RunContext& context) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2];
-        turn.parallel_for(detail::divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int thread) {
+        context.parallel_for(detail::divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int thread) {
             std::int64_t const tile = item / vectors, k = item % vectors * width;
             typename TileTotals<Epilogue>::template Accumulator<axis> collected;
             auto own = thread_state(thread);
@@ -128,7 +128,7 @@ private:
             }
             totals.put(tile, k, collected.total(), static_cast<int>((min)(width, conv.y[1] - k)));
         });
-        totals.save(turn);
+        totals.save(context);
     }
 
     void find_taps(TapPointers const& pointers, OutputCoord const& at) const {
@@ -149,8 +149,8 @@ private:
         std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
         std::int64_t const taps = conv.taps();
         bool const whole = step == 1 && count == lanes;
-        Sum const* weight = weights + v * taps * lanes;
-        Sums<T> sum{};
+        Acc const* weight = weights + v * taps * lanes;
+        AccVector<T> sum{};
         for (std::int64_t tap = 0; tap < taps; ++tap, weight += lanes) {
             T const* const of_pixel = pointers.taps[tap];
             T const* const from = of_pixel ? of_pixel + first : pointers.zeros;
@@ -168,10 +168,10 @@ private:
         std::int64_t const first = at.q, end = (min)(conv.y[3], first + padded.columns());
         for (; at.q < end; at.q += lanes) {
             int const count = static_cast<int>((min)(lanes, end - at.q));
-            Sum const* weight = weights + at.k * conv.taps();
-            Sums<T> sum{};
+            Acc const* weight = weights + at.k * conv.taps();
+            AccVector<T> sum{};
             for (int r = 0; r < conv.window_rows(); ++r) {
-                Sum const* const row = buffer.rows[r] + (at.q - first);
+                Acc const* const row = buffer.rows[r] + (at.q - first);
                 for (int s = 0; s < conv.window_columns(); ++s) sum += host::load(row + buffer.offsets[s]) * *weight++;
             }
             if constexpr (std::is_same_v<Collect, detail::Nothing>) write(at, count, at.k, sum);
@@ -180,7 +180,7 @@ private:
     }
 
     template <class Collect = detail::Nothing>
-    void write(OutputCoord const& at, int count, std::int64_t v, Sums<T> sum, Collect const& collect = {}) const {
+    void write(OutputCoord const& at, int count, std::int64_t v, AccVector<T> sum, Collect const& collect = {}) const {
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[of_channels ? 1 : 3], count,
               Epilogue::apply(floats(sum), LaneCoord<axis>{at, count, conv.y[3]}, states[v], args, collect));
     }

@@ -89,7 +89,7 @@ public:
         pthread_cond_destroy(&idle);
         pthread_cond_destroy(&wake);
         pthread_mutex_destroy(&mutex);
-        pthread_mutex_destroy(&turns);
+        pthread_mutex_destroy(&run_mutex);
     }
 
     FUSEKIT_H int threads() const { return count; }
@@ -99,7 +99,7 @@ public:
     /// Refuses operators that do not compile for vectors, and a compiler without vector extensions. A plan calls its
     /// operators with vectors, unless X is double.
     template <class X, class... Ops>
-    static consteval bool takes(detail::Epilogue<Ops...> const*, void const*);
+    static consteval bool accepts(detail::Epilogue<Ops...> const*, void const*);
 
     /// Runs a plan in one pass over `y`. Precondition: validated arguments.
     template <class BoundPlan, Element T, detail::OutputElement U>
@@ -119,7 +119,7 @@ public:
     /// Grows the device's own workspace to at least `bytes`.
     [[nodiscard]] FUSEKIT_H Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
-        Lock const lock(turns);
+        Lock const lock(run_mutex);
         if (bytes <= kept.bytes) return {};
         void* memory = nullptr;
         if (Refusal refusal = try_allocate(bytes, memory)) return refusal;
@@ -130,16 +130,16 @@ public:
     }
 
     /// Exclusive use of the device during one run: its threads, and a workspace, the caller's or the device's own.
-    class Turn {
+    class RunContext {
     public:
-        FUSEKIT_H explicit Turn(Device& the_device, WorkspaceView lent = {})
+        FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {})
             : device(the_device),
-              lock(the_device.turns),
-              next(static_cast<float*>(lent.data ? lent.data : the_device.kept.data)) {}
+              lock(the_device.run_mutex),
+              next(static_cast<float*>(caller_workspace.data ? caller_workspace.data : the_device.kept.data)) {}
 
-        Turn(Turn const&) = delete;
-        Turn& operator=(Turn const&) = delete;
-        FUSEKIT_H ~Turn() = default;
+        RunContext(RunContext const&) = delete;
+        RunContext& operator=(RunContext const&) = delete;
+        FUSEKIT_H ~RunContext() = default;
 
         FUSEKIT_H int threads() const { return device.count; }
 
@@ -173,7 +173,7 @@ private:
     pthread_t* workers;
     bool has_workers = false;  // false in a child process
     Device *next_device = nullptr, **link = nullptr;  // links in the list of all devices, for fork()
-    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held during a run; guards `kept`
+    pthread_mutex_t run_mutex = PTHREAD_MUTEX_INITIALIZER;  // held during a run; guards `kept`
     WorkspaceView kept;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the following members, except `next`
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
@@ -212,11 +212,11 @@ private:
     FUSEKIT_H static void before_fork() {
         pthread_mutex_lock(&devices_mutex);
         for (Device* each = devices; each; each = each->next_device)
-            pthread_mutex_lock(&each->turns), pthread_mutex_lock(&each->mutex);
+            pthread_mutex_lock(&each->run_mutex), pthread_mutex_lock(&each->mutex);
     }
     FUSEKIT_H static void after_fork() {
         for (Device* each = devices; each; each = each->next_device)
-            pthread_mutex_unlock(&each->mutex), pthread_mutex_unlock(&each->turns);
+            pthread_mutex_unlock(&each->mutex), pthread_mutex_unlock(&each->run_mutex);
         pthread_mutex_unlock(&devices_mutex);
     }
     FUSEKIT_H static void after_fork_in_child() {

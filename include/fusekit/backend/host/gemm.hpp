@@ -16,34 +16,34 @@ inline constexpr int tile_columns = tile_vectors * lanes;
 
 /// A range of GemmK in which every row of a tile is contiguous: addresses of the rows, and the length. Rows past the
 /// last pixel or filter repeat another row. Sum is the type of operands and accumulators: float or std::int32_t.
-template <class Sum>
+template <class Acc>
 struct KRange {
-    Sum const* row[tile_rows];
+    Acc const* row[tile_rows];
     std::int64_t length;
 };
 
 /// Prefetches the first cache lines of a tile's rows: short rows end before the hardware prefetcher detects them.
-template <class Sum>
-void prefetch(KRange<Sum> const& k_range) {
+template <class Acc>
+void prefetch(KRange<Acc> const& k_range) {
     constexpr int most = 256, line = 16;  // elements of 4 bytes
-    for (Sum const* row : k_range.row)
+    for (Acc const* row : k_range.row)
         for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }
 
 /// Accumulators of one register tile, converted to float: value[i][j] = sum over k of row[i][k] * column[j][k].
-struct TileSums {
+struct TileAccumulators {
     Vector value[tile_rows][tile_vectors];
 };
 
 namespace detail {
 
-template <class Sum, int... Row>
-[[gnu::always_inline]] inline void gemm_tile(TileSums& result, KRange<Sum> const* k_ranges, std::int64_t count,
-                                             Sum const* panel, std::integer_sequence<int, Row...>) {
+template <class Acc, int... Row>
+[[gnu::always_inline]] inline void gemm_tile(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
+                                             Acc const* panel, std::integer_sequence<int, Row...>) {
     using Register = decltype(load(panel));
     Register left[tile_rows] = {}, right[tile_rows] = {};
-    for (KRange<Sum> const* s = k_ranges; s != k_ranges + count; ++s) {
-        Sum const* const row[tile_rows] = {s->row[Row]...};
+    for (KRange<Acc> const* s = k_ranges; s != k_ranges + count; ++s) {
+        Acc const* const row[tile_rows] = {s->row[Row]...};
         std::int64_t const length = s->length;
         for (std::int64_t k = 0; k < length; ++k, panel += tile_columns) {
             Register const b0 = load(panel), b1 = load(panel + lanes);
@@ -57,8 +57,9 @@ template <class Sum, int... Row>
 
 /// result = rows x panel: multiplies tile_rows rows, given as `count` ranges of GemmK, by a packed panel of GemmK x
 /// tile_columns.
-template <class Sum>
-[[gnu::noinline]] void gemm_tile(TileSums& result, KRange<Sum> const* k_ranges, std::int64_t count, Sum const* panel) {
+template <class Acc>
+[[gnu::noinline]] void gemm_tile(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
+                                 Acc const* panel) {
     detail::gemm_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 

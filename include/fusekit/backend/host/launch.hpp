@@ -23,9 +23,9 @@ struct Launch {
     std::size_t workspace_bytes;
     void (*run)(Launch const&, Device&, T const*, U*, WorkspaceView);
 
-    FUSEKIT_H bool suits(Device const& device) const { return device.threads() == threads; }
-    FUSEKIT_H void suits(Check const& in, Device const& device) const {
-        if (!suits(device)) refuse_stream(in, threads, device.threads());
+    FUSEKIT_H bool is_for(Device const& device) const { return device.threads() == threads; }
+    FUSEKIT_H void check_device(Check const& in, Device const& device) const {
+        if (!is_for(device)) refuse_stream(in, threads, device.threads());
     }
 
     /// Runs synchronously; allocates nothing. Precondition: checked pointers.

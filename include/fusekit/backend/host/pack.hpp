@@ -7,33 +7,33 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-template <class Sum>
-void fill_zero(Sum* to, std::int64_t count) {
-    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(Sum));
+template <class Acc>
+void fill_zero(Acc* to, std::int64_t count) {
+    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(Acc));
 }
 
 /// Copies contiguous elements, converted to the accumulator type.
-template <class Sum, Element T>
-void copy_widened(Sum* to, T const* from, std::int64_t count) {
+template <class Acc, Element T>
+void copy_widened(Acc* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(to + i, load_widened_to<Sum>(from + i));
+    for (; i + lanes <= count; i += lanes) store(to + i, load_widened_to<Acc>(from + i));
     if constexpr (std::same_as<T, float>) {
         using Quad [[gnu::vector_size(16)]] = float;
         if (count >= lanes) return i < count ? store(to + count - lanes, load(from + count - lanes)) : void();
         for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
     }
-    for (; i < count; ++i) to[i] = detail::widened_to<Sum>(from[i]);
+    for (; i < count; ++i) to[i] = detail::widened_to<Acc>(from[i]);
 }
 
 /// Transposes `lanes` filters of `count` contiguous channels: to[c][filter], where rows c are tile_columns elements
 /// apart. Filters past `filters` become zero.
-template <class Sum, Element T>
-void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int filters, int count) {
+template <class Acc, Element T>
+void pack_contiguous(Acc* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
         bool const whole = filters == lanes && count == lanes;
-        RegisterOf<Sum> rows[] = {whole           ? load_widened_to<Sum>(from + Nth * filter_stride)
-                                  : Nth < filters ? load_widened_to<Sum>(from + Nth * filter_stride, 1, count)
-                                                  : RegisterOf<Sum>{}...};
+        RegisterOf<Acc> rows[] = {whole           ? load_widened_to<Acc>(from + Nth * filter_stride)
+                                  : Nth < filters ? load_widened_to<Acc>(from + Nth * filter_stride, 1, count)
+                                                  : RegisterOf<Acc>{}...};
         transpose(rows);
         if (whole) (store(to + Nth * tile_columns, rows[Nth]), ...);
         else
@@ -44,13 +44,13 @@ void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int fil
 /// Packs filters k0 ... k0 + tile_columns - 1 of a group into one panel: panel[t C + c][column] for tap t and channel
 /// c, zero past the last filter.
 template <class Problem>
-void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
+void pack_weight_panel(typename Problem::Acc* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c(), k_end = conv.group_k();
     auto const* const first = conv.weights_of(group);
-    bool const neighbours = stride[1] == 1;
+    bool const contiguous = stride[1] == 1;
     // channels per block: the block of the panel fits L1
-    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;
+    std::int64_t const block = contiguous ? lanes : 4096 / tile_columns;
     for (int r = 0; r < conv.window_rows(); ++r)
         for (int s = 0; s < conv.window_columns(); ++s, panel += channels * tile_columns)
             for (int column = 0; column < tile_columns; column += lanes)
@@ -60,15 +60,15 @@ void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::i
                     auto* const to = panel + c0 * tile_columns + column;
                     auto const* const from =
                         filters ? first + conv.w.layout.offset({{k0 + column, c0, r, s}}) : nullptr;
-                    if (neighbours) {
-                        pack_neighbours(to, from, stride[0], filters, count);
+                    if (contiguous) {
+                        pack_contiguous(to, from, stride[0], filters, count);
                         continue;
                     }
                     for (int i = 0; i < lanes; ++i)
                         for (std::int64_t c = 0; c < count; ++c)
                             to[c * tile_columns + i] =
                                 i < filters
-                                    ? detail::widened_to<typename Problem::Sum>(from[i * stride[0] + c * stride[1]])
+                                    ? detail::widened_to<typename Problem::Acc>(from[i * stride[0] + c * stride[1]])
                                     : 0;
                 }
 }
@@ -81,7 +81,7 @@ bool weights_are(Problem const& conv, GemmKOrder order) {
 
 /// Packs filter k of a group as one row of GemmK, in the given order.
 template <class Problem>
-void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64_t group, std::int64_t k,
+void pack_weight_row(typename Problem::Acc* row, Problem const& conv, std::int64_t group, std::int64_t k,
                      GemmKOrder order) {
     auto const* const first = conv.weights_of(group);
     if (weights_are(conv, order)) return copy_widened(row, first + k * conv.w.layout.stride[0], conv.gemm_k());
@@ -89,13 +89,13 @@ void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
                 row[c * order.channel + (r * conv.window_columns() + s) * order.tap] =
-                    detail::widened_to<typename Problem::Sum>(first[conv.w.layout.offset({{k, c, r, s}})]);
+                    detail::widened_to<typename Problem::Acc>(first[conv.w.layout.offset({{k, c, r, s}})]);
 }
 
 /// Packs the window of one output pixel as one row of GemmK, row[t C + c] for tap t and channel c; taps outside x are
 /// zero.
 template <class Problem>
-void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const& at, std::int64_t c0) {
+void pack_pixel_row(typename Problem::Acc* row, Problem const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
     if (channels == 0) return;  // x may be a null pointer
     for (int r = 0; r < conv.window_rows(); ++r) {
@@ -165,7 +165,7 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
 ///
 /// Channels are the outer loop, so that each channel's plane is read once, contiguously for all panels.
 template <class Problem>
-void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::int64_t c0, GemmKOrder order,
+void pack_pixel_panels(typename Problem::Acc* panels, Problem const& conv, std::int64_t c0, GemmKOrder order,
                        Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();

@@ -14,7 +14,7 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// A buffer holds the rows of x that one row of y reads, for `columns` outputs at a time.
 template <class Problem, int Space>
 class PaddedRows {
-    using Sum = typename Problem::Sum;
+    using Acc = typename Problem::Acc;
 
     Problem const& conv;
 
@@ -24,8 +24,8 @@ public:
         std::int64_t n = -1, k = -1, first = -1;  ///< plane and first output column of the stored rows
         std::int64_t* stored = nullptr;  ///< (slot_count) number of the row of x in each slot of `rows` memory, or -1
         std::int64_t* offsets = nullptr;  ///< (window columns) offset of each tap of the first output
-        Sum const** rows = nullptr;  ///< (window rows) address of the stored row that each row of taps reads
-        Sum* zeros = nullptr;  ///< a row of zeros, read for padding; the slots follow
+        Acc const** rows = nullptr;  ///< (window rows) address of the stored row that each row of taps reads
+        Acc* zeros = nullptr;  ///< a row of zeros, read for padding; the slots follow
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
@@ -44,10 +44,10 @@ public:
         Buffer result;
         result.stored = reinterpret_cast<std::int64_t*>(memory);
         result.offsets = result.stored + slot_count;
-        result.rows = reinterpret_cast<Sum const**>(result.offsets + conv.window_columns());
-        result.zeros = reinterpret_cast<Sum*>(result.rows + conv.window_rows());
+        result.rows = reinterpret_cast<Acc const**>(result.offsets + conv.window_columns());
+        result.zeros = reinterpret_cast<Acc*>(result.rows + conv.window_rows());
         for (int s = 0; s < conv.window_columns(); ++s) result.offsets[s] = offset(s);
-        for (std::int64_t i = 0; i < row_floats; ++i) result.zeros[i] = Sum{};
+        for (std::int64_t i = 0; i < row_floats; ++i) result.zeros[i] = Acc{};
         return result;
     }
 
@@ -88,8 +88,8 @@ private:
         return (step < 0 ? -step : step) + 1;
     }
 
-    Sum const* stored_row(Buffer const& buffer, std::int64_t h, std::int64_t slot) const {
-        Sum* const row = buffer.zeros + (slot + 1) * row_floats;
+    Acc const* stored_row(Buffer const& buffer, std::int64_t h, std::int64_t slot) const {
+        Acc* const row = buffer.zeros + (slot + 1) * row_floats;
         if (buffer.stored[slot] == h) return row;
         buffer.stored[slot] = h;
         auto const* const from = &conv.x(buffer.n, buffer.k, h, 0);
@@ -100,18 +100,18 @@ private:
 
     /// Stores columns `column`, `column` + advance, ... of a row of x; zero outside x.
     template <class T>
-    void store_phase(Sum* to, T const* row, std::int64_t column) const {
+    void store_phase(Acc* to, T const* row, std::int64_t column) const {
         std::int64_t const width = conv.x.layout.shape[3], step = advance * conv.x.layout.stride[3];
-        std::int64_t const before = (min)(column < 0 ? detail::divide_up(-column, advance) : 0, phase_floats);
+        std::int64_t const padding = (min)(column < 0 ? detail::divide_up(-column, advance) : 0, phase_floats);
         std::int64_t const end =
             column < width ? (min)((width - 1 - column) / advance + 1, phase_floats) : std::int64_t{0};
         std::int64_t i = 0;
-        for (; i < before; ++i) to[i] = Sum{};
+        for (; i < padding; ++i) to[i] = Acc{};
         T const* from = row + (column + i * advance) * conv.x.layout.stride[3];
         if (step == 1)
             for (; i + lanes <= end; i += lanes, from += lanes) host::store(to + i, load_widened(from));
         for (; i < end; ++i, from += step) to[i] = detail::widened(*from);
-        for (; i < phase_floats; ++i) to[i] = Sum{};
+        for (; i < phase_floats; ++i) to[i] = Acc{};
     }
 };
 

@@ -30,13 +30,13 @@ struct Line {
 template <class Epilogue, detail::Axis axis, Element T, detail::OutputElement U, class StateAt>
 void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
-    auto const place = [&](std::int64_t i, int used) {
+    auto const coord = [&](std::int64_t i, int used) {
         OutputCoord const first = axis == detail::Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q}
                                                                 : OutputCoord{at.n, at.k, at.p, at.q + i};
         return LaneCoord<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
-        return Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args);
+        return Epilogue::apply(load(from.first + i), coord(i, lanes), state(i), args);
     };
     std::int64_t i = 0;
     if (from.stride == 1 && to.stride == 1) {
@@ -50,7 +50,7 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
     for (; i < count; i += lanes) {
         int const used = static_cast<int>((min)(lanes, count - i));
         Vector const v = load(from.first + i * from.stride, from.stride, used);
-        store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, place(i, used), state(i), args));
+        store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, coord(i, used), state(i), args));
     }
 }
 
@@ -93,9 +93,9 @@ public:
         return detail::divide_up(bytes, sizeof(float));
     }
 
-    void run(Device::Turn& turn) const {
-        if (channel_lanes) along_channels(turn);
-        else along_pixels(turn);
+    void run(Device::RunContext& context) const {
+        if (channel_lanes) along_channels(context);
+        else along_pixels(context);
     }
 
 private:
@@ -106,12 +106,12 @@ private:
     TensorView<U> y;
     typename Epilogue::Args const& args;
     Index<4> const shape = y.layout.shape;
-    bool const channel_lanes = problem::channels_are_neighbours(y.layout);
+    bool const channel_lanes = problem::channels_are_contiguous(y.layout);
 
-    void along_channels(Device::Turn& turn) const {
+    void along_channels(Device::RunContext& context) const {
         std::int64_t const vectors = detail::divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
-        auto* const states = reinterpret_cast<State<Vector>*>(turn.scratch(scratch_floats()));
-        turn.parallel_for(detail::divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
+        auto* const states = reinterpret_cast<State<Vector>*>(context.scratch(scratch_floats()));
+        context.parallel_for(detail::divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
             std::int64_t const end = (min)(vectors, (item + 1) * detail::channel_item);
             for (std::int64_t v = item * detail::channel_item; v < end; ++v)
                 states[v] = Epilogue::template prepare_lanes<Vector>(
@@ -119,9 +119,10 @@ private:
         });
 
         std::int64_t const block = (max)(1, detail::pointwise_item / shape[1]);
-        turn.parallel_for(detail::divide_up(pixels, block), [&](std::int64_t item, int) {
+        context.parallel_for(detail::divide_up(pixels, block), [&](std::int64_t item, int) {
             detail::RowCounter pixel(item * block, shape[2], shape[3]);
-            for (std::int64_t left = (min)(block, pixels - item * block); left > 0; --left, pixel.advance()) {
+            for (std::int64_t remaining = (min)(block, pixels - item * block); remaining > 0;
+                 --remaining, pixel.advance()) {
                 OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
                 detail::stream<Epilogue, detail::Axis::channel, T, U>(
                     {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]},
@@ -131,9 +132,9 @@ private:
         });
     }
 
-    void along_pixels(Device::Turn& turn) const {
-        auto* const states = reinterpret_cast<State<float>*>(turn.scratch(scratch_floats()));
-        turn.parallel_for(detail::divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
+    void along_pixels(Device::RunContext& context) const {
+        auto* const states = reinterpret_cast<State<float>*>(context.scratch(scratch_floats()));
+        context.parallel_for(detail::divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
             std::int64_t const end = (min)(shape[1], (item + 1) * detail::channel_item);
             for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
         });
@@ -141,9 +142,10 @@ private:
         bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const all_rows = shape[0] * shape[1] * rows, block = (max)(1, detail::pointwise_item / columns);
-        turn.parallel_for(detail::divide_up(all_rows, block), [&](std::int64_t item, int) {
+        context.parallel_for(detail::divide_up(all_rows, block), [&](std::int64_t item, int) {
             detail::RowCounter row(item * block, shape[1], rows);
-            for (std::int64_t left = (min)(block, all_rows - item * block); left > 0; --left, row.advance()) {
+            for (std::int64_t remaining = (min)(block, all_rows - item * block); remaining > 0;
+                 --remaining, row.advance()) {
                 OutputCoord const at{row.outer, row.middle, row.inner, 0};
                 auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
                 detail::stream<Epilogue, detail::Axis::pixel, T, U>(

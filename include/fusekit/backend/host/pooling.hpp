@@ -30,10 +30,10 @@ public:
         return states + threads * line_floats();
     }
 
-    void run(Device::Turn& turn) const {
-        float* const lines = turn.scratch(scratch_floats());
+    void run(Device::RunContext& context) const {
+        float* const lines = context.scratch(scratch_floats());
         auto* const states = reinterpret_cast<State*>(lines + threads * line_floats());
-        turn.parallel_for(vectors, [&](std::int64_t v, int) {
+        context.parallel_for(vectors, [&](std::int64_t v, int) {
             if (channel_lanes)
                 states[v] = Epilogue::template prepare_lanes<Vector>(
                     v * lanes, static_cast<int>((min)(lanes, k - v * lanes)), args);
@@ -44,7 +44,7 @@ public:
         PoolWindow const window = Plan::Pool::window(x.layout.shape, out[2] / 2, out[3] / 2);
         std::int64_t const values = window.rows * (channel_lanes ? window.columns * lanes : columns);
         std::int64_t const block = (max)(1, 16 * 1024 / values);  // amortises the assignment to a thread
-        turn.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int thread) {
+        context.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int thread) {
             std::int64_t const first = item * block, pixel = first / vectors, p = pixel / out[3], row = first / out[2];
             OutputCoord at = channel_lanes
                                  ? OutputCoord{p / out[2], first % vectors * lanes, p % out[2], pixel % out[3]}
@@ -76,7 +76,7 @@ private:
     TensorView<T const> x;
     TensorView<U> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
-    bool const channel_lanes = problem::channels_are_neighbours(x.layout);
+    bool const channel_lanes = problem::channels_are_contiguous(x.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(k, lanes) : k;
 
     /// Floats of a line: the columns of x, with padding on both sides.

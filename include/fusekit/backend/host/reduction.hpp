@@ -29,11 +29,11 @@ public:
 
     static std::int64_t scratch_floats() { return 0; }
 
-    void run(Device::Turn& turn) const {
+    void run(Device::RunContext& context) const {
         if (detail::has_no_elements(shape)) return detail::save_empty_totals<float>(bound, shape);
-        if (problem::channels_are_neighbours(y.layout)) strips<detail::Axis::channel>(turn);
-        else if constexpr (Steps::per_place) strips<detail::Axis::pixel>(turn);
-        else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
+        if (problem::channels_are_contiguous(y.layout)) strips<detail::Axis::channel>(context);
+        else if constexpr (Steps::per_pixel) strips<detail::Axis::pixel>(context);
+        else context.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
     }
 
 private:
@@ -108,32 +108,32 @@ private:
 
     /// Totals strips of strip_vectors vectors of adjacent elements along `axis`, with one total per lane.
     template <detail::Axis axis>
-    void strips(Device::Turn& turn) const {
+    void strips(Device::RunContext& context) const {
         constexpr std::int64_t length = strip_vectors * lanes;
         std::int64_t const extent = axis == detail::Axis::channel ? shape[1] : shape[3],
                            pieces = detail::divide_up(extent, length);
-        std::int64_t const lines = !Steps::per_place               ? 1
+        std::int64_t const lines = !Steps::per_pixel               ? 1
                                    : axis == detail::Axis::channel ? shape[2] * shape[3]
                                                                    : shape[1] * shape[2];
-        turn.parallel_for(lines * pieces, [&](std::int64_t item, int) {
+        context.parallel_for(lines * pieces, [&](std::int64_t item, int) {
             std::int64_t const line = item / pieces, begin = item % pieces * length;
             OutputCoord at{0, begin, 0, 0};
             if constexpr (axis == detail::Axis::pixel) at = {0, line / shape[2], line % shape[2], begin};
-            else if constexpr (Steps::per_place) at = {0, begin, line / shape[3], line % shape[3]};
+            else if constexpr (Steps::per_pixel) at = {0, begin, line / shape[3], line % shape[3]};
             strip<axis>(at, (min)(length, extent - begin));
         });
     }
 
     template <detail::Axis axis>
-    void strip(OutputCoord const& first, std::int64_t neighbours) const {
+    void strip(OutputCoord const& first, std::int64_t elements) const {
         auto const each_vector = [&](OutputCoord const& begin, auto const& f) {
-            for (std::int64_t i = 0; i < neighbours; i += lanes) {
+            for (std::int64_t i = 0; i < elements; i += lanes) {
                 OutputCoord at = begin;
                 (axis == detail::Axis::channel ? at.k : at.q) += i;
-                f(at, i / lanes, static_cast<int>((min)(lanes, neighbours - i)));
+                f(at, i / lanes, static_cast<int>((min)(lanes, elements - i)));
             }
         };
-        std::int64_t const columns = Steps::per_place ? 1 : shape[3], rows = Steps::per_place ? 1 : shape[2];
+        std::int64_t const columns = Steps::per_pixel ? 1 : shape[3], rows = Steps::per_pixel ? 1 : shape[2];
         std::int64_t const count = shape[0] * rows * columns;
         auto const each_value = [&](std::int64_t begin, std::int64_t end, auto const& f) {
             detail::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
@@ -160,21 +160,21 @@ private:
                         add<axis>(accumulator[v], at, used, states[v], true);
                     });
                     Strip strip;
-                    for (std::int64_t v = 0; v * lanes < neighbours; ++v)
+                    for (std::int64_t v = 0; v * lanes < elements; ++v)
                         strip.of[v] = accumulator[v].total(Vector{} + static_cast<float>(end - begin));
                     return strip;
                 },
                 [&](Strip a, Strip const& b) {
-                    for (std::int64_t v = 0; v * lanes < neighbours; ++v) a.of[v] = merge(a.of[v], b.of[v]);
+                    for (std::int64_t v = 0; v * lanes < elements; ++v) a.of[v] = merge(a.of[v], b.of[v]);
                     return a;
                 });
             each_vector(first, [&](OutputCoord const& at, std::int64_t v, int used) {
                 for (int lane = 0; lane < used; ++lane) {
-                    OutputCoord place = at;
-                    (axis == detail::Axis::channel ? place.k : place.q) += lane;
+                    OutputCoord coord = at;
+                    (axis == detail::Axis::channel ? coord.k : coord.q) += lane;
                     auto const total = of_lane<Total>(totals.of[v], lane);
-                    Steps::save(total, place, bound.head);
-                    if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, place));
+                    Steps::save(total, coord, bound.head);
+                    if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, coord));
                 }
             });
         }
@@ -199,11 +199,11 @@ private:
 
     template <detail::Axis axis>
     void write(OutputCoord const& at, int used, States const& states) const {
-        LaneCoord<axis> const place{at, used, shape[3]};
-        Vector const result = Steps::apply(value<axis>(at, used), operand<axis>(at, used), place, states.head,
+        LaneCoord<axis> const coord{at, used, shape[3]};
+        Vector const result = Steps::apply(value<axis>(at, used), operand<axis>(at, used), coord, states.head,
                                            states.prepared, bound.head);
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == detail::Axis::channel ? 1 : 3], used,
-              Epilogue::apply(result, place, states.epilogue, bound.epilogue));
+              Epilogue::apply(result, coord, states.epilogue, bound.epilogue));
     }
 
     template <detail::Axis axis>

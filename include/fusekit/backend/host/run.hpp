@@ -44,18 +44,18 @@ struct RunHead<detail::HeadKind::conv> {
         return size;
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, detail::ImageView<T const> const& x,
                               detail::ImageView<U> const& y) {
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             detail::ImageView<T> made = prologue_output(x);
             if (!has_no_elements(x.layout.shape)) {
-                made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
-                prologue_of(bound, x, made).run(turn);
+                made.data = reinterpret_cast<T*>(context.scratch(floats_of(made)));
+                prologue_of(bound, x, made).run(context);
             }
             read = {made, made.from};
         }
-        with_loop(turn.threads(), bound, read, y, [&](auto& loop) { loop.run(turn); });
+        with_loop(context.threads(), bound, read, y, [&](auto& loop) { loop.run(context); });
     }
 
 private:
@@ -78,7 +78,7 @@ private:
         // Empty operands may have null pointers, which must not be offset.
         if (has_no_elements(x.layout.shape)) conv.x.layout.stride = {};
         if (has_no_elements(conv.w.layout.shape)) conv.w.layout.stride = {}, conv.of_groups = {};
-        bool const channel_lanes = !Problem::has_steps || problem::channels_are_neighbours(y.layout);
+        bool const channel_lanes = !Problem::has_steps || problem::channels_are_contiguous(y.layout);
         if constexpr (Plan::pools) {
             using Pool = typename Plan::Pool;
             call(ConvChannelLanes<Epilogue, T, U, space, Pool, W, Groups, Geometry>(threads, conv, bound.epilogue, y));
@@ -133,9 +133,9 @@ struct RunHead<detail::HeadKind::weight_gradient> {
         return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, detail::ImageView<T const> const& x,
                               TensorView<U> const& dw) {
-        WeightGradient<BoundPlan, T, U>(bound, x, dw).run(turn);
+        WeightGradient<BoundPlan, T, U>(bound, x, dw).run(context);
     }
 };
 
@@ -143,9 +143,9 @@ template <>
 struct RunHead<detail::HeadKind::reduction> {
     FUSEKIT_H static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x,
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
                               TensorView<U> const& y) {
-        Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(turn);
+        Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(context);
     }
 };
 
@@ -154,8 +154,8 @@ struct RunHead<detail::HeadKind::elementwise> {
     FUSEKIT_H static std::int64_t scratch_size(int threads, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
     }
-    FUSEKIT_H static void run(Device::Turn& turn, auto const& bound, auto const& x, auto const& y) {
-        loop_of(turn.threads(), bound, x, y).run(turn);
+    FUSEKIT_H static void run(Device::RunContext& context, auto const& bound, auto const& x, auto const& y) {
+        loop_of(context.threads(), bound, x, y).run(context);
     }
 
 private:
@@ -180,11 +180,11 @@ FUSEKIT_H std::size_t workspace_bytes(int threads, BoundPlan const& bound, detai
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-FUSEKIT_H void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+FUSEKIT_H void run(Device::RunContext context, BoundPlan const& bound, detail::ImageView<T const> const& x,
                    detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return;
-    if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
-    else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
+    if constexpr (std::is_same_v<T, double>) run_double(context, bound, x, y);
+    else RunHead<BoundPlan::Plan::head_kind>::run(context, bound, x, y);
 }
 
 /// Runs a prepared launch with the vector width of this translation unit.
@@ -192,7 +192,7 @@ template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
     detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);
     detail::ImageView<U> const to({y, launch.y_layout.layout()}, launch.y_layout.shape.from);
-    detail::run(Device::Turn(device, workspace), launch.bound, from, to);
+    detail::run(Device::RunContext(device, workspace), launch.bound, from, to);
 }
 
 }  // namespace detail
@@ -209,7 +209,7 @@ FUSEKIT_H auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
-    detail::run(Turn(*this), bound, x, y);
+    detail::run(RunContext(*this), bound, x, y);
 }
 
 }  // namespace fusekit::host

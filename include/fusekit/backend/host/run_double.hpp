@@ -35,12 +35,12 @@ FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> co
     using Steps = detail::ReductionSteps<typename BoundPlan::Plan::Head>;
     using Epilogue = typename BoundPlan::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
-    std::int64_t const places = Steps::per_place ? 1 : shape[2] * shape[3], count = shape[0] * places;
+    std::int64_t const pixels = Steps::per_pixel ? 1 : shape[2] * shape[3], count = shape[0] * pixels;
     auto const each = [&](std::int64_t begin, std::int64_t end, auto const& f) {
         for (std::int64_t i = begin; i < end; ++i) {
             DoubleCoord at = first;
-            at.n = i / places;
-            if constexpr (!Steps::per_place) at.p = i % places / shape[3], at.q = i % shape[3];
+            at.n = i / pixels;
+            if constexpr (!Steps::per_pixel) at.p = i % pixels / shape[3], at.q = i % shape[3];
             double operand = 0;
             if constexpr (Steps::has_operand) operand = at.load(bound.head.x);
             f(x(at.n, at.k, at.p, at.q), operand, at);
@@ -73,7 +73,7 @@ FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> co
 /// Runs a plan on double: every element by its definition, in double, with rows of y distributed over the threads. A
 /// reference for any strides, not a fast path.
 template <class BoundPlan, detail::OutputElement U>
-FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
+FUSEKIT_H void run_double(Device::RunContext& context, BoundPlan const& bound, detail::ImageView<double const> const& x,
                           detail::ImageView<U> const& y) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
@@ -86,15 +86,15 @@ FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::Im
         using Steps = detail::ReductionSteps<typename Plan::Head>;
         if constexpr (detail::compute_in_double(static_cast<typename Steps::States*>(nullptr))) {
             if (detail::has_no_elements(shape)) return detail::save_empty_totals<double>(bound, shape);
-            std::int64_t const plane = Steps::per_place ? shape[2] * shape[3] : 1;
-            turn.parallel_for(shape[1] * plane, [&](std::int64_t item, int) {
-                std::int64_t const place = item % plane;
-                detail::reduce_double(bound, x, y, {{0, item / plane, place / shape[3], place % shape[3]}});
+            std::int64_t const plane = Steps::per_pixel ? shape[2] * shape[3] : 1;
+            context.parallel_for(shape[1] * plane, [&](std::int64_t item, int) {
+                std::int64_t const pixel = item % plane;
+                detail::reduce_double(bound, x, y, {{0, item / plane, pixel / shape[3], pixel % shape[3]}});
             });
         }
     } else if constexpr (Plan::totals_tiles) {
         using Collector = detail::Collector<Epilogue>;
-        turn.parallel_for(shape[1], [&](std::int64_t k, int) {
+        context.parallel_for(shape[1], [&](std::int64_t k, int) {
             auto const state = Epilogue::template prepare<double>(k, bound.epilogue);
             auto const add = [&](std::int64_t begin, std::int64_t end) {
                 typename Collector::Op::template Accumulator<double> accumulator{};
@@ -113,11 +113,11 @@ FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::Im
         if constexpr (Plan::has_weight_gradient)
             // without channels of x there are no weights, but the bias still has a gradient
             if (detail::has_no_elements(shape)) {
-                turn.parallel_for(
+                context.parallel_for(
                     shape[0], [&](std::int64_t k, int) { detail::save_bias_gradient<double, DoubleCoord>(bound, k); });
                 return;
             }
-        turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
+        context.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};
             auto const state = Epilogue::template prepare<double>(at.k, bound.epilogue);
             for (; at.q < shape[3]; ++at.q)

@@ -86,8 +86,8 @@ public:
     }
 
     /// Merges the totals of all tiles and writes the statistics. Precondition: all tiles have totals.
-    void save(Device::Turn& turn) const {
-        turn.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
+    void save(Device::RunContext& context) const {
+        context.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;
             int const used = static_cast<int>((min)(lanes, view.channels - k));
             Totals const all = detail::pairwise(

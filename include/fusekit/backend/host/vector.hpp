@@ -23,10 +23,10 @@ using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
 /// Register type of elements Sum, and of the accumulators of a convolution of T.
-template <class Sum>
-using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
+template <class Acc>
+using RegisterOf = std::conditional_t<std::is_same_v<Acc, std::int32_t>, Integers, Vector>;
 template <Element T>
-using Sums = RegisterOf<detail::AccumulatorOf<T>>;
+using AccVector = RegisterOf<detail::AccumulatorOf<T>>;
 
 inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
 
@@ -134,27 +134,27 @@ inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
 inline Vector floats(Vector v) { return v; }
 
 /// Loads `lanes` contiguous elements in the accumulator type of convolutions of T.
-template <class Sum, Element T>
-RegisterOf<Sum> load_widened_to(T const* from) {
-    if constexpr (std::same_as<Sum, std::int32_t>)
+template <class Acc, Element T>
+RegisterOf<Acc> load_widened_to(T const* from) {
+    if constexpr (std::same_as<Acc, std::int32_t>)
         return __builtin_convertvector(detail::read<detail::Bytes>(from), Integers);
     else return load(from);
 }
 template <Element T>
-Sums<T> load_widened(T const* from) {
+AccVector<T> load_widened(T const* from) {
     return load_widened_to<detail::AccumulatorOf<T>>(from);
 }
 
 /// Loads `count` of `lanes` elements, `stride` apart; zero in the other lanes.
-template <class Sum, Element T>
-RegisterOf<Sum> load_widened_to(T const* from, std::int64_t stride, int count) {
-    if (stride == 1 && count == lanes) return load_widened_to<Sum>(from);
-    RegisterOf<Sum> v{};
-    for (int i = 0; i < count; ++i) v[i] = detail::widened_to<Sum>(from[i * stride]);
+template <class Acc, Element T>
+RegisterOf<Acc> load_widened_to(T const* from, std::int64_t stride, int count) {
+    if (stride == 1 && count == lanes) return load_widened_to<Acc>(from);
+    RegisterOf<Acc> v{};
+    for (int i = 0; i < count; ++i) v[i] = detail::widened_to<Acc>(from[i * stride]);
     return v;
 }
 template <Element T>
-Sums<T> load_widened(T const* from, std::int64_t stride, int count) {
+AccVector<T> load_widened(T const* from, std::int64_t stride, int count) {
     return load_widened_to<detail::AccumulatorOf<T>>(from, stride, count);
 }
 template <Element T>

@@ -30,7 +30,7 @@ class WeightGradient {
                                          /// columns per work item: the windows of `stretch` pixels fit an L2 cache
                                          tile_columns;
     /// maximum of chunk / stretch; target number of work items
-    static constexpr std::int64_t most_stretches = 64, items = 64;
+    static constexpr std::int64_t max_stretches = 64, items = 64;
 
 public:
     WeightGradient(BoundPlan const& the_bound, detail::ImageView<T const> const& x, TensorView<U> const& the_dw)
@@ -44,24 +44,24 @@ public:
           slabs(detail::divide_up(columns, slab)),
           row_floats(round_up(columns, tile_columns)) {
         std::int64_t const stretches = detail::divide_up(conv.gemm_m(), stretch);
-        chunk = stretch * clamp(stretches * slabs * conv.groups() / items, 1, most_stretches);
+        chunk = stretch * clamp(stretches * slabs * conv.groups() / items, 1, max_stretches);
         chunks = detail::divide_up(conv.gemm_m(), chunk);
     }
 
     std::int64_t sum_floats() const { return chunks * dw.layout.shape[0] * row_floats; }
     std::int64_t thread_floats() const { return slab * stretch + tile_rows * packed_row_stride(stretch); }
 
-    void run(Device::Turn& turn) const {
-        float* const sums = turn.scratch(sum_floats());
-        float* const own = turn.scratch(thread_floats() * turn.threads());
+    void run(Device::RunContext& context) const {
+        float* const sums = context.scratch(sum_floats());
+        float* const own = context.scratch(thread_floats() * context.threads());
         std::int64_t const parts = slabs * conv.groups();
-        turn.parallel_for(chunks * parts, [&](std::int64_t item, int thread) {
+        context.parallel_for(chunks * parts, [&](std::int64_t item, int thread) {
             std::int64_t const at = item / parts, group = item % parts / slabs, first = item % slabs * slab;
             float* const to = sums + (at * dw.layout.shape[0] + conv.first_k(group)) * row_floats + first;
             add_chunk(to, own + thread * thread_floats(), group, first, at * chunk,
                       (min)(conv.gemm_m(), (at + 1) * chunk));
         });
-        turn.parallel_for(dw.layout.shape[0], [&](std::int64_t k, int) { merge(sums + k * row_floats, k); });
+        context.parallel_for(dw.layout.shape[0], [&](std::int64_t k, int) { merge(sums + k * row_floats, k); });
     }
 
 private:
@@ -88,7 +88,7 @@ private:
                 range.length = length;
                 pack_rows(rows, conv.first_k(group) + k, count, first, last);
                 for (std::int64_t j = 0; j < width; j += tile_columns) {
-                    TileSums tile;
+                    TileAccumulators tile;
                     gemm_tile(tile, &range, 1, panels + j * length);
                     for (std::int64_t i = 0; i < count; ++i)
                         for (int part = 0; part < tile_vectors; ++part) {
@@ -166,7 +166,7 @@ private:
         if (of_pixel == 1)
             for (; i + lanes <= count; i += lanes)
                 for (std::int64_t m = 0; m < length; m += lanes)
-                    pack_neighbours(to + m * tile_columns + i, from + i * of_channel + m, of_channel, lanes,
+                    pack_contiguous(to + m * tile_columns + i, from + i * of_channel + m, of_channel, lanes,
                                     static_cast<int>((min)(lanes, length - m)));
         for (; i < count; ++i)
             for (std::int64_t m = 0; m < length; ++m)

@@ -75,7 +75,7 @@ inline constexpr bool is_number = !std::same_as<V, Vector>;
 }  // namespace detail
 
 template <class X, class... Ops>
-consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
+consteval bool Device::accepts(detail::Epilogue<Ops...> const*, void const*) {
     constexpr detail::Sentence why = "x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)";
     using T = std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>;
     constexpr bool compiles = config::has_vectors || std::same_as<T, double>;

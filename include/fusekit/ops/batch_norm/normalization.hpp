@@ -29,12 +29,12 @@ struct Normalization {
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;
-    static constexpr bool per_place = std::is_same_v<Mode, PerActivation>;
-    static constexpr int rank = per_place ? 3 : 1;
-    static constexpr char const* modes = per_place ? "K x P x Q" : "K";
+    static constexpr bool per_pixel = std::is_same_v<Mode, PerActivation>;
+    static constexpr int rank = per_pixel ? 3 : 1;
+    static constexpr char const* modes = per_pixel ? "K x P x Q" : "K";
 
     /// Views of parameters.
-    using Parameters = std::conditional_t<per_place, PlaceParameters, ChannelParameters>;
+    using Parameters = std::conditional_t<per_pixel, PlaceParameters, ChannelParameters>;
 
     template <class V>
     using Prepared = Normalization<V>;
@@ -95,14 +95,14 @@ struct Normalizing {
 
 protected:
     FUSEKIT_H static CollapsedShape<rank> parameter_shape(Check const& in) {
-        if constexpr (per_place) return image(in.y);
+        if constexpr (per_pixel) return image(in.y);
         else return {{{in.y[1]}}};
     }
 
     /// Parameter element for an output coordinate.
     template <class T>
     FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
-        if constexpr (per_place) return view(at.k, at.p, at.q);
+        if constexpr (per_pixel) return view(at.k, at.p, at.q);
         else return view(at.k);
     }
     template <class V>

@@ -56,13 +56,13 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
 
         template <class V = float>
         FUSEKIT_HD static constexpr Prepared<V> prepare(std::int64_t k, Args const& args)
-            requires(!Base::per_place)
+            requires(!Base::per_pixel)
         {
             return {args.scale(k), args.shift(k)};
         }
         template <class At>
         FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
-            requires(Base::per_place && requires { at.load(args.scale); })
+            requires(Base::per_pixel && requires { at.load(args.scale); })
         {
             auto const scale = at.load(args.scale);
             return Prepared<std::remove_const_t<decltype(scale)>>{scale, at.load(args.shift)};
@@ -92,18 +92,18 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     /// pixel.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
-        static constexpr int flops_per_element = Base::per_place ? 4 : 3;
+        static constexpr int flops_per_element = Base::per_pixel ? 4 : 3;
 
         template <class V = float>
         FUSEKIT_HD static constexpr detail::Normalization<V> prepare(std::int64_t k, Args const& args)
-            requires(!Base::per_place)
+            requires(!Base::per_pixel)
         {
             V const scale = args.scale(k), inverse = args.saved_inverse_deviation.view()(k);
             return {args.saved_mean.view()(k), scale * inverse, args.shift(k)};
         }
         template <class At>
         FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
-            requires(Base::per_place && requires { at.load(args.scale); })
+            requires(Base::per_pixel && requires { at.load(args.scale); })
         {
             auto const mean = at.load(args.saved_mean.view()), inverse = at.load(args.saved_inverse_deviation.view());
             return detail::Normalization<std::remove_const_t<decltype(mean)>>{mean, at.load(args.scale) * inverse,
@@ -146,7 +146,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         in.readable("scale", args.scale, shape, modes);
         in.readable("shift", args.shift, shape, modes);
         in.writable("saved_mean", args.saved_mean, shape, modes);
-        Base::check_statistics(args, Base::per_place ? in.x[0] : in.x[0] * in.x[2] * in.x[3], in);
+        Base::check_statistics(args, Base::per_pixel ? in.x[0] : in.x[0] * in.x[2] * in.x[3], in);
     }
 };
 

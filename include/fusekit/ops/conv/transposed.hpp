@@ -25,7 +25,7 @@ consteval bool has_strides(Filter<Rank> const& f) {
 /// Largest and smallest input extent that the filter maps to `out` in one mode; 0 if there is none. The smallest for an
 /// `out` of 0 is 0.
 template <int Rank>
-FUSEKIT_H constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
+FUSEKIT_H constexpr Extent max_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
                  beyond = covered - 1 - f.pad_before[mode] - f.pad_after[mode];
     Extent most = 0;
@@ -34,9 +34,9 @@ FUSEKIT_H constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent ou
     return fits && most > 0 ? most : 0;
 }
 template <int Rank>
-FUSEKIT_H constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
+FUSEKIT_H constexpr Extent min_input(Filter<Rank> const& f, int mode, Extent out) {
     if (out == 0) return 0;
-    Extent const most = most_input(f, mode, out);
+    Extent const most = max_input(f, mode, out);
     return most > f.strides[mode] ? most - f.strides[mode] + 1 : most > 0;
 }
 
@@ -98,12 +98,12 @@ struct TransposedConv {
         CollapsedShape<4> y = x;
         y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
         constexpr int columns = collapsed_space - 1;
-        y[3] = detail::least_input(filter, columns, x[3]);
+        y[3] = detail::min_input(filter, columns, x[3]);
         if constexpr (collapsed_space == 3) {
             Index<5> const of_x = detail::expand<5>(x);
-            detail::set_slices(y, detail::least_input(filter, 0, of_x[2]), detail::least_input(filter, 1, of_x[3]));
+            detail::set_slices(y, detail::min_input(filter, 0, of_x[2]), detail::min_input(filter, 1, of_x[3]));
         } else {
-            y[2] = detail::least_input(filter, 0, x[2]);
+            y[2] = detail::min_input(filter, 0, x[2]);
         }
         return y;
     }
@@ -119,7 +119,7 @@ struct TransposedConv {
     FUSEKIT_H static Text outputs(CollapsedShape<4> const& x, Args const& args) {
         Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
         Index<space + 2> most = least;
-        for (int i = 0; i < space; ++i) most[2 + i] = detail::most_input(Geometry, i, of_x[2 + i]);
+        for (int i = 0; i < space; ++i) most[2 + i] = detail::max_input(Geometry, i, of_x[2 + i]);
         return to_string(least) + (least == most ? Text("") : " to " + to_string(most));
     }
 

@@ -95,13 +95,13 @@ FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, 
 
 /// Index of x that tap i reads for output index p in one mode; out of bounds, as -1, if the tap reads no element.
 template <class Geometry>
-FUSEKIT_H constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
-    Extent const place = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
+FUSEKIT_H constexpr Extent coord_under(Geometry const& f, int mode, Extent p, int i) {
+    Extent const coord = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
     if constexpr (spreads<Geometry>) {
         int const step = f.of_y().strides[mode];
-        return place % step == 0 ? place / step : -1;
+        return coord % step == 0 ? coord / step : -1;
     } else {
-        return place;
+        return coord;
     }
 }
 
@@ -145,20 +145,20 @@ struct SliceHeights<3> {
 /// Row of x that row r of the window of y's row p reads; out of bounds for padding.
 template <class Geometry>
 FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
-    return place_under(f, 0, p, r);
+    return coord_under(f, 0, p, r);
 }
 template <class Geometry>
 FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
     Extent const slice = p / height.y;  // y has row p, so its slices are not empty
     int const t = r / f.size[1];
-    Extent const d = place_under(f, 0, slice, t), h = place_under(f, 1, p - slice * height.y, r - t * f.size[1]);
+    Extent const d = coord_under(f, 0, slice, t), h = coord_under(f, 1, p - slice * height.y, r - t * f.size[1]);
     return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
 /// Column of x that column s of the window of y's column q reads; out of bounds for padding.
 template <class Geometry>
 FUSEKIT_H constexpr Extent column_under(Geometry const& f, Extent q, int s) {
-    return place_under(f, Geometry::rank - 1, q, s);
+    return coord_under(f, Geometry::rank - 1, q, s);
 }
 
 }  // namespace fusekit::detail

@@ -20,9 +20,9 @@ FUSEKIT_H constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
         return;
     }
     auto* const bits = reinterpret_cast<std::uint32_t*>(maximum);
-    std::uint32_t before = __atomic_load_n(bits, __ATOMIC_RELAXED);
-    while (before < magnitude &&
-           !__atomic_compare_exchange_n(bits, &before, magnitude, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    std::uint32_t old = __atomic_load_n(bits, __ATOMIC_RELAXED);
+    while (old < magnitude &&
+           !__atomic_compare_exchange_n(bits, &old, magnitude, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 

@@ -22,7 +22,7 @@ struct ReadNear : BlockOf<64> {
         std::uint32_t const offset = buffer.offset(params.memory + thread);
         Two const two = buffer.load<Two>(offset);
         params.found[thread] = two.values[0] + 1000 * two.values[1];
-        params.padding[3 * thread] = buffer.load<std::uint32_t>(fk::hip::Buffer::nowhere + offset);
+        params.padding[3 * thread] = buffer.load<std::uint32_t>(fk::hip::Buffer::out_of_bounds + offset);
         params.padding[3 * thread + 1] = buffer.load<std::uint16_t>(offset | (0 - (1 + thread)));
         fk::hip::Buffer const to_element_40(params.memory + 20, params.memory + 40);
         params.ended[thread] = to_element_40.load<std::uint32_t>(offset);

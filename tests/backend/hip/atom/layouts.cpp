@@ -18,12 +18,12 @@ template <class Atom>
 consteval bool sums_are_a_bijection() {
     bool found[Atom::m * Atom::n] = {};
     for (int thread = 0; thread < Atom::threads; ++thread)
-        for (int e = 0; e < Atom::sums_per_thread; ++e) {
+        for (int e = 0; e < Atom::acc_per_thread; ++e) {
             bool& one = found[Atom::row(thread, e) * Atom::n + Atom::column(thread, e)];
             if (one) return false;
             one = true;
         }
-    return Atom::threads * Atom::sums_per_thread == Atom::m * Atom::n;
+    return Atom::threads * Atom::acc_per_thread == Atom::m * Atom::n;
 }
 
 /// True if each operand element (Atom::m rows, Atom::k indices) is held by `times` threads.
@@ -55,7 +55,7 @@ consteval bool eights_read_different_banks() {
             for (int lane = first; lane < first + 8; ++lane) {
                 auto const row = static_cast<unsigned>(Unit::factor_row(lane, own * factors));
                 auto const chunk = static_cast<unsigned>(Unit::factor_k(lane, 0) / factors);
-                found |= 1u << Tile::place(chunk * 16 / bytes, row) * bytes / 16 % 8;
+                found |= 1u << Tile::element_index(chunk * 16 / bytes, row) * bytes / 16 % 8;
             }
             if (found != 0xff) return false;
         }

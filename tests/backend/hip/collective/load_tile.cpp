@@ -16,12 +16,12 @@ struct TwiceAndK {
     static constexpr bool converts = true;
     KOffset const* offsets = nullptr;
 
-    struct Neighbours {
+    struct StatePacket {
         unsigned first;
         __host__ __device__ int operator[](int i) const { return static_cast<int>(first) + i; }
     };
     template <int Count>
-    __host__ __device__ Neighbours neighbours(unsigned k) const {
+    __host__ __device__ StatePacket state_packet(unsigned k) const {
         return {k % Count == 0 ? k : 1000 + k};  // checks the alignment of k
     }
     template <class Operand, class T>

@@ -10,7 +10,7 @@ namespace {
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Prologue = fk::detail::Epilogue<Norm, fk::Activation<fk::Relu>>;
 using State = Prologue::State<float>;
-constexpr int size = 16, neighbours = 4;
+constexpr int size = 16, state_packet = 4;
 
 /// Stores the states of all indices, reads them back in packets, and applies each to one element.
 struct PutAndApply : BlockOf<64> {
@@ -25,10 +25,10 @@ struct PutAndApply : BlockOf<64> {
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned) {
         if (thread < size) shared.states.put(thread, Prologue::prepare(thread, params.args));
         __syncthreads();
-        if (thread >= size / neighbours) return;
-        unsigned const first = thread * neighbours;
-        auto const states = shared.states.template neighbours<neighbours>(first);
-        for (unsigned i = 0; i < neighbours; ++i)
+        if (thread >= size / state_packet) return;
+        unsigned const first = thread * state_packet;
+        auto const states = shared.states.template state_packet<state_packet>(first);
+        for (unsigned i = 0; i < state_packet; ++i)
             params.out[first + i] =
                 fk::hip::before_conv<Prologue>(params.x[first + i], states[static_cast<int>(i)], params.args);
     }

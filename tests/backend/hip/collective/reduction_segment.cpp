@@ -14,7 +14,7 @@ struct VisitElements : BlockOf<64> {
     using Segment = fk::hip::ReductionSegment<Plan, float, float, lanes, pattern>;
     struct Params {
         fk::hip::ReductionParams<Plan, float> reduction;
-        unsigned *visits, *places, *totals;  ///< per element of y: number of visits, index in N x K x P x Q, and total
+        unsigned *visits, *indices, *totals;  ///< per element of y: number of visits, index in N x K x P x Q, and total
     };
     struct Shared {};
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
@@ -30,8 +30,8 @@ struct VisitElements : BlockOf<64> {
                 for (int lane = 0; lane < lanes; ++lane) {
                     if (!segment.has(packet, lane)) continue;
                     atomicAdd(&params.visits[packet.y + lane], 1u);
-                    params.places[packet.y + lane] = number(segment.place(step, lane));
-                    params.totals[packet.y + lane] = number(segment.first_place(lane % Segment::totals));
+                    params.indices[packet.y + lane] = number(segment.coord(step, lane));
+                    params.totals[packet.y + lane] = number(segment.first_coord(lane % Segment::totals));
                     ++count;
                 }
                 if (count / Segment::totals != segment.count(packet)) atomicAdd(&params.visits[packet.y], 100u);
@@ -47,14 +47,14 @@ using PerActivation = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
 /// Visits all segments of a tensor, and compares the coordinates with its layout.
 template <class Plan, int lanes, Pattern pattern>
 void check_segments(fk::Layout<4> const& layout, unsigned width) {
-    constexpr bool per_place = std::is_same_v<Plan, PerActivation>;
+    constexpr bool per_pixel = std::is_same_v<Plan, PerActivation>;
     fk::Index<4> const shape = layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane;
-    bool const channels_last = fk::channels_last(layout), by_columns = per_place || channels_last;
+    bool const channels_last = fk::channels_last(layout), by_columns = per_pixel || channels_last;
     fk::hip::Device device = gpu();
     Floats const tensor(device, layout);
     auto const bound = [&] {
-        if constexpr (per_place) {
+        if constexpr (per_pixel) {
             fk::TensorView<float const, 3> const each(nullptr, fk::chw(shape[1], shape[2], shape[3]));
             return Plan::bind({.scale = each, .shift = each});
         } else {
@@ -63,15 +63,15 @@ void check_segments(fk::Layout<4> const& layout, unsigned width) {
         }
     }();
     auto const size = static_cast<std::size_t>(layout.span());
-    Array<unsigned> const visits(device, size, 0), places(device, size, 0), totals(device, size, 0);
+    Array<unsigned> const visits(device, size, 0), indices(device, size, 0), totals(device, size, 0);
 
     fk::TensorView<float> const y(const_cast<float*>(tensor.const_view().data), layout);
     fk::hip::ReductionParams<Plan, float> params{bound, y, y, y, {}, by_columns, {layout.shape, channels_last}};
     params.width = width;
     std::int64_t segments = shape[1];
     if (by_columns) {
-        params.columns = static_cast<unsigned>((per_place ? image : shape[1]) / lanes);
-        params.steps = static_cast<unsigned>(per_place ? shape[0] : shape[0] * plane);
+        params.columns = static_cast<unsigned>((per_pixel ? image : shape[1]) / lanes);
+        params.steps = static_cast<unsigned>(per_pixel ? shape[0] : shape[0] * plane);
         segments = (params.columns + width - 1) / width;
     } else {
         bool const cut = plane % lanes != 0;
@@ -79,17 +79,17 @@ void check_segments(fk::Layout<4> const& layout, unsigned width) {
         params.packets[1] = FastDivmod(static_cast<unsigned>((plane + (cut ? 2 * lanes - 2 : lanes - 1)) / lanes));
         params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : shape[0] * plane);
     }
-    run_blocks<VisitElements<Plan, lanes, pattern>>(device, {params, visits.data(), places.data(), totals.data()},
+    run_blocks<VisitElements<Plan, lanes, pattern>>(device, {params, visits.data(), indices.data(), totals.data()},
                                                     segments);
 
-    auto const where = places.values(), whose = totals.values();
+    auto const where = indices.values(), whose = totals.values();
     int wrong = 0;
     for (std::int64_t number = 0; number < layout.size(); ++number) {
         fk::Index<4> const at{
             {number / image, number / plane % shape[1], number % plane / shape[3], number % shape[3]}};
         auto const element = static_cast<std::size_t>(layout.offset(at));
         wrong += where[element] != number;
-        wrong += whose[element] != (per_place ? number % image : at[1] * plane);
+        wrong += whose[element] != (per_pixel ? number % image : at[1] * plane);
     }
     CAPTURE(fk::to_string(shape).c_str(), channels_last, width, lanes);
     CHECK(wrong == 0);

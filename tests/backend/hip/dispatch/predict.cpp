@@ -43,7 +43,7 @@ struct FewTiles {
 unsigned parts_on(auto const& stream, FewTiles const& few, Floats& y) {
     return stream.prepare(few.layer(), Plan::collapse(few.x.const_view()), Plan::collapse(y.view()))
         .value()
-        .params.parts.count;
+        .params.split_k.count;
 }
 
 }  // namespace

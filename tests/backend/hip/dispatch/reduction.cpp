@@ -29,15 +29,15 @@ TEST_CASE("grid groups fit the device and the reduction") {
 
 TEST_CASE("CTAs of a grid group synchronize, and total the same values as one CTA") {
     fk::hip::Device device;
-    auto const together = [] { return hip_on_cpu::calls("hipLaunchCooperativeKernel"); };
+    auto const cooperative_launches = [] { return hip_on_cpu::calls("hipLaunchCooperativeKernel"); };
     for (oracle::Shape const& shape : {oracle::Shape{16, 2, 24, 24}, {5, 1, 55, 55}, {9, 3, 21, 23}})
         for (char const* layouts : {"nchw", "nhwc", "nchw+1"}) {
-            long const before = together();
+            long const before = cooperative_launches();
             test::detail::check_training_of<float>(test::detail::training_case(shape, layouts, true), device);
             INFO(shape.c << " channels, " << layouts);
-            CHECK(together() > before);
+            CHECK(cooperative_launches() > before);
         }
-    long const before = together();
+    long const before = cooperative_launches();
     check_training_of_integers<float>(device);
-    CHECK(together() > before);
+    CHECK(cooperative_launches() > before);
 }

@@ -61,9 +61,9 @@ TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the ora
 TEST_CASE("HIP: a weight gradient's pixels are split until tiles fill the processors") {
     using fk::hip::share_pixels, fk::hip::WeightProduct;
     constexpr std::size_t tile = 128 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
-    auto const parts = [](WeightProduct const& of, std::size_t workspace_bytes, unsigned most_cluster = 8) {
-        auto const chosen = share_pixels<BulkWeights<128, 128, 64, 6>>(of, {132, most_cluster, workspace_bytes}, costs);
-        return std::pair(chosen.parts.cluster, chosen.parts.groups);
+    auto const parts = [](WeightProduct const& of, std::size_t workspace_bytes, unsigned max_cluster = 8) {
+        auto const chosen = share_pixels<BulkWeights<128, 128, 64, 6>>(of, {132, max_cluster, workspace_bytes}, costs);
+        return std::pair(chosen.split_k.cluster, chosen.split_k.groups);
     };
     CHECK(parts({128 * 132, 2, 12800, false}, states + 1000 * tile) == std::pair(1u, 1u));
     CHECK(parts({512, 18, 12544, true}, 0) == std::pair(3u, 1u));
@@ -79,7 +79,7 @@ TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its e
     fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
     CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}, costs).cycles > 1e200);
     auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30}, costs);
-    CHECK(shared.parts.count() * Tile::unpromoted_pixels >= 100000);
+    CHECK(shared.split_k.count() * Tile::unpromoted_pixels >= 100000);
 }
 
 TEST_CASE("HIP: clusters_at_once is the number of resident clusters") {

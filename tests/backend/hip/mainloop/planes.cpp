@@ -90,8 +90,8 @@ TEST_CASE("HIP: Planes tiles have whole images, as many rows as fit, or pixels f
     CHECK(whole.rows == 14);  // 13 of 15 pixels with the gap, and 14
     CHECK(whole.whole());
     CHECK(whole.plane_pitch() == 196);
-    CHECK(whole.places() == 2 * 15 + 2 + 240);
-    CHECK(whole.seen_places() == 15 * 15 + 16);
+    CHECK(whole.pixels_of_x() == 2 * 15 + 2 + 240);
+    CHECK(whole.pixels_read() == 15 * 15 + 16);
     Tiles const rows(55, 55, 55, 55, fk::filter(3, 3).pad(1));
     CHECK(rows.rows == 4);
     CHECK(rows.of_image == 14);

@@ -204,7 +204,7 @@ TEST_CASE("HIP: split-K is chosen by the table, and never for a schedule named b
     auto const parts_on = [](auto const& stream, OneTile const& product, Floats& y) {
         auto const launch = stream.prepare(product.layer(), OneTile::Plan::collapse(product.x.const_view()),
                                            OneTile::Plan::collapse(y.view()));
-        return launch.value().params.parts.count;
+        return launch.value().params.split_k.count;
     };
     OneTile const product(device);
     Floats y = product.output();
@@ -238,7 +238,7 @@ TEST_CASE("HIP: a Split schedule named by the caller has its number of splits") 
             .prepare(product.layer(), OneTile::Plan::collapse(product.x.const_view()),
                      OneTile::Plan::collapse(y.view()))
             .value()
-            .params.parts.count;
+            .params.split_k.count;
     };
     CHECK(parts_on(device.with<Parted<2>>()) == 2);
     CHECK(parts_on(device.with<Parted<8>>()) == 8);
@@ -255,7 +255,7 @@ TEST_CASE("HIP: split-K on matrix units is chosen for tensors that TMA cannot lo
         Halves y(device, y_layout);
         auto const launch =
             device.prepare(Plan::bind({.weights = w}), Plan::collapse(x.const_view()), Plan::collapse(y.view()));
-        CHECK((launch.value().params.parts.count > 1) == is_shared);
+        CHECK((launch.value().params.split_k.count > 1) == is_shared);
     }
 }
 

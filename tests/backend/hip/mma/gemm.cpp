@@ -42,7 +42,7 @@ struct TwoTiles : BlockOf<128> {
         Rows<T, rows> a[2];
         Rows<T, columns> b[2];
     };
-    using Acc = typename Atom::Sums[2];
+    using Acc = typename Atom::Accumulators[2];
 
     template <class Number>
     __device__ static void fill(Number (&acc)[2][columns / 2]) {
@@ -82,7 +82,7 @@ struct TwoTiles : BlockOf<128> {
                 mma::gemm<Atom>(acc, a, b, tile > 0);  // (2, 64, 64) += over TILE_K
             } else {
                 auto const first = Atom::descriptor(ptx::shared_address(&shared.a[tile]));
-                mma::OperandA<Atom, Atom::rows_further(64)> const a{first};  // (2, 64, TILE_K)
+                mma::OperandA<Atom, Atom::row_offset(64)> const a{first};  // (2, 64, TILE_K)
                 if constexpr (promotes) {
                     Acc step;
                     mma::gemm<Atom>(step, a, b, false);
@@ -122,7 +122,7 @@ struct OneTile : BlockOf<128> {
         __syncthreads();
         auto const a = Atom::descriptor(ptx::shared_address(&shared.a)),
                    b = Atom::descriptor(ptx::shared_address(&shared.b));
-        Atom::Sums acc;
+        Atom::Accumulators acc;
         for (auto& each : acc) each = -77;
         for (unsigned k = 0; k < 4; ++k)
             mma::issue<Atom, 1>(acc, mma::OperandA<Atom>{a + k * Atom::k_step},

@@ -51,6 +51,6 @@ TEST_CASE("HIP: Gemm's time grows with the problem, and is infinite where matrix
     CHECK(time_of<GemmEntry, Large>(problem(8, 64, 56, 128, 3)).seconds > 1.2 * seconds);
     of.wants_matrix_units = true;
     CHECK_FALSE(time_of<GemmEntry, Large>(of).is_finite());
-    of.product.n = least_matrix_channels - 1;
+    of.product.n = min_matrix_channels - 1;
     CHECK(time_of<GemmEntry, Large>(of).is_finite());
 }

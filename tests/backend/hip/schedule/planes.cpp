@@ -71,7 +71,7 @@ TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is o
     ConvCase convolution = problem(8, 64, 14, 128, 5);
     in_planes(convolution);
     CHECK(test::time_of<PlanesEntry, Planes<>>(convolution).is_finite());
-    convolution.taps_neighbour = true;  // KCRS filters are read whole if they are 3 x 3
+    convolution.contiguous_taps = true;  // KCRS filters are read whole if they are 3 x 3
     CHECK_FALSE(test::time_of<PlanesEntry, Planes<>>(convolution).is_finite());
     constexpr ScheduleFacts facts = numbers_of<PlanesEntry, Planes<64, 2>>();
     CHECK((facts.m == 64 && facts.n == 128 && facts.parts == 2 && !facts.splits));

@@ -23,7 +23,7 @@ inline fusekit::hip::ConvCase problem(std::int64_t n, std::int64_t c, std::int64
             .x_channels_last = true,
             .in_bulk = true,
             .rows_of_pixels = true,
-            .taps_neighbour = false,
+            .contiguous_taps = false,
             .planes = fusekit::hip::detail::PlanesOrder::none,
             .terms = 1,
             .wants_matrix_units = false,

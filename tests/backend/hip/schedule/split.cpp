@@ -48,12 +48,12 @@ TEST_CASE("HIP: Split is faster for few tiles of long sums, and infinite for mor
 TEST_CASE("HIP: outside clusters the workspace and the processors bound the CTAs that share tiles") {
     GpuRates rates = rates_of(Architecture::sm(80));
     ScheduleFacts facts = numbers_of<MatrixGemmEntry, Split<Tile>>();
-    auto const most = [&](std::size_t bytes) { return detail::most_sharing_blocks(facts, rates, bytes); };
+    auto const most = [&](std::size_t bytes) { return detail::max_sharing_blocks(facts, rates, bytes); };
     constexpr std::size_t states = GroupWorkspace::state_bytes, tile = 64 * 64 * sizeof(float);
     CHECK(most(0) == 0);
     CHECK(most(states + 10 * tile) == 10);
     CHECK(most(states + 10 * tile - 1) == 9);
     facts.m = 8;
     CHECK(most(states + 1000 * tile) == rates.processors);
-    CHECK(detail::most_sharing_blocks(facts, rates_of(Architecture::sm(90)), 0) > 1 << 30);
+    CHECK(detail::max_sharing_blocks(facts, rates_of(Architecture::sm(90)), 0) > 1 << 30);
 }

@@ -44,7 +44,7 @@ struct AddParts : BlockOf<128> {
 
 TEST_CASE("HIP: PairwiseTotals merges partial totals of equal size, like a binary counter") {
     fk::hip::Device device = gpu();
-    STATIC_REQUIRE(fk::hip::most_parts(AddParts::threads) >= parts);
+    STATIC_REQUIRE(fk::hip::max_parts(AddParts::threads) >= parts);
     Array<Range> const after(device, parts * width * count, {-2, -2});
     run_blocks<AddParts>(device, {after.data()});
     auto const totals = after.values();
@@ -61,6 +61,6 @@ TEST_CASE("HIP: PairwiseTotals merges partial totals of equal size, like a binar
 }
 
 TEST_CASE("HIP: shared memory holds more partial totals for more threads") {
-    CHECK(fk::hip::most_parts(64) == 1 << 5);  // 48 elements of a row; a level takes 8
-    CHECK(fk::hip::most_parts(256) == 1 << 23);
+    CHECK(fk::hip::max_parts(64) == 1 << 5);  // 48 elements of a row; a level takes 8
+    CHECK(fk::hip::max_parts(256) == 1 << 23);
 }

@@ -26,8 +26,8 @@ GpuRates rates(int processors = 132) {
 constexpr ScheduleFacts large = facts_of<Gemm<128, 64, 16, 3>>(), small = facts_of<Gemm<64, 64, 16, 6>>();
 
 double gemm_cycles(ScheduleFacts const& schedule, Product const& of, int processors = 132) {
-    Walk const walk = gemm_walk(schedule, of, processors, 128, CostTable().simt);
-    return walk.rounds * walk.steps * walk.arithmetic;
+    Workload const workload = gemm_workload(schedule, of, processors, 128, CostTable().simt);
+    return workload.rounds * workload.steps * workload.arithmetic;
 }
 
 /// TileM of the schedule chosen for m x n in one group.
@@ -75,40 +75,40 @@ TEST_CASE("HIP: a workload's estimated time is its k-tiles plus overheads, or me
     table.memory_share = 1;
     GpuRates on = rates();
     on.memory_bytes = 1e9;  // one byte per cycle
-    Costs const costs{.launch = 100, .round = 10, .output = 2, .step = 5, .least_step = 50, .arithmetic = 3};
-    Walk const walk{.rounds = 4, .steps = 8, .arithmetic = 20, .cache_bytes = 50, .outputs = 7};
-    auto const cycles = [&](Walk const& of, double bytes) {
+    Costs const costs{.launch = 100, .round = 10, .output = 2, .step = 5, .min_step = 50, .arithmetic = 3};
+    Workload const workload{.rounds = 4, .steps = 8, .arithmetic = 20, .cache_bytes = 50, .outputs = 7};
+    auto const cycles = [&](Workload const& of, double bytes) {
         return std::lround(1e9 * estimate(of, costs, bytes, table, on).seconds);
     };
-    CHECK(cycles(walk, 0) == 100 + 4 * (8 * 65 + 10 + 14));
-    CHECK(estimate(walk, costs, 0, table, on).bound == Bound::arithmetic);
-    Walk idle = walk;
+    CHECK(cycles(workload, 0) == 100 + 4 * (8 * 65 + 10 + 14));
+    CHECK(estimate(workload, costs, 0, table, on).bound == Bound::arithmetic);
+    Workload idle = workload;
     idle.arithmetic = 10;
     CHECK(cycles(idle, 0) == 100 + 4 * (8 * 50 + 10 + 14));
     CHECK(estimate(idle, costs, 0, table, on).bound == Bound::latency);
-    Walk reading = walk;
+    Workload reading = workload;
     reading.cache_bytes = 66 * 50;
     CHECK(cycles(reading, 0) == 100 + 4 * (8 * 66 + 10 + 14));
     CHECK(estimate(reading, costs, 0, table, on).bound == Bound::cache);
-    CHECK(std::abs(cycles(walk, 1e6) - 1000000) < 10);
-    CHECK(estimate(walk, costs, 1e6, table, on).bound == Bound::memory);
+    CHECK(std::abs(cycles(workload, 1e6) - 1000000) < 10);
+    CHECK(estimate(workload, costs, 1e6, table, on).bound == Bound::memory);
     // Equal times take 2^(1/4) of one.
-    CHECK(std::abs(static_cast<double>(cycles(walk, 2276)) - 2276 * 1.1892) < 8);
+    CHECK(std::abs(static_cast<double>(cycles(workload, 2276)) - 2276 * 1.1892) < 8);
     on.launch = 1e-6;
-    CHECK(cycles(walk, 0) == 1000 + 2276);
+    CHECK(cycles(workload, 0) == 1000 + 2276);
 }
 
 namespace {
 
 /// Split-K factor of m x n x k on 132 processors.
-int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
+int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t max_blocks = 1 << 20, double cycles = 1500) {
     static constexpr ScheduleFacts shared = facts_of<Split<Gemm<64, 64, 16, 6>>>();
     Product const product{m, n, 1, k};
     auto const time_of = [](Product const& part, double exchanges) {
         return Estimate{gemm_cycles(shared, part) + exchanges};
     };
     double const wide = gemm_cycles(large, product), narrow = gemm_cycles(small, product);
-    Estimate const best = hip::detail::split_estimate(shared, 64, product, 3 * 132, most_blocks, cycles, 132, time_of);
+    Estimate const best = hip::detail::split_estimate(shared, 64, product, 3 * 132, max_blocks, cycles, 132, time_of);
     return best.seconds < wide && best.seconds < narrow ? best.parts : 1;
 }
 
@@ -153,7 +153,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .x_channels_last = true,
             .in_bulk = true,
             .rows_of_pixels = false,
-            .taps_neighbour = false,
+            .contiguous_taps = false,
             .planes = hip::detail::PlanesOrder::none,
             .terms = 1,
             .wants_matrix_units = false,
@@ -182,15 +182,15 @@ TEST_CASE("HIP: matrix units: large GEMMs get balanced large tiles, small ones s
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 256, 14, 256, 3)) == "WarpSpecialized<192, 128, 4>");  // 132 tiles
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
     static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>(),
-                                   in_turns = facts_of<WarpSpecialized<128, 128, 4, Roles::ping_pong>>();
+                                   ping_pong = facts_of<WarpSpecialized<128, 128, 4, Roles::ping_pong>>();
     auto const most = [](BulkProduct const& product) {
-        return warp_specialized_walk(wide, product, 132, NvidiaTuning::costs.tma).rounds;
+        return warp_specialized_workload(wide, product, 132, NvidiaTuning::costs.tma).rounds;
     };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
     // One more tile costs a round; less with ping-pong.
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
-    CHECK(warp_specialized_walk(in_turns, {128 * 132 + 1, 128, 9}, 132, NvidiaTuning::costs.tma).rounds ==
+    CHECK(warp_specialized_workload(ping_pong, {128 * 132 + 1, 128, 9}, 132, NvidiaTuning::costs.tma).rounds ==
           Catch::Approx(1.675 + 0.325 / 132));
     CHECK(most({192 * 66, 128 * 8, 9}) == 4);
 }
@@ -211,16 +211,16 @@ TEST_CASE("HIP: statistics: tiles store their own totals if tile columns do not 
         return round() - plain;
     };
     static constexpr ScheduleFacts one = facts_of<WarpSpecialized<192, 128, 4>>(),
-                                   in_turns = facts_of<WarpSpecialized<64, 64, 8, Roles::ping_pong>>();
+                                   ping_pong = facts_of<WarpSpecialized<64, 64, 8, Roles::ping_pong>>();
     CHECK(more(one, 512) == 0);  // 4 columns, 132 CTAs
     CHECK(more(one, 1024) == NvidiaTuning::costs.totals.round);  // 8 columns
-    CHECK(more(in_turns, 512) == 0);  // 8 columns, 264 warpgroups
-    CHECK(more(in_turns, 1024) == NvidiaTuning::costs.totals_in_turns.round);
+    CHECK(more(ping_pong, 512) == 0);  // 8 columns, 264 warpgroups
+    CHECK(more(ping_pong, 1024) == NvidiaTuning::costs.totals_ping_pong.round);
 }
 
 TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
-        return warp_specialized_walk(schedule, {1, n, 9, true}, 132, NvidiaTuning::costs.tma).copies;
+        return warp_specialized_workload(schedule, {1, n, 9, true}, 132, NvidiaTuning::costs.tma).copies;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
@@ -228,14 +228,14 @@ TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
 
 TEST_CASE("HIP: 64-byte rows: a k-tile has half of the MMAs and TMA loads of 2.8 cycles per row") {
     static constexpr ScheduleFacts narrow = facts_of<WarpSpecialized<192, 64, 8>>();
-    auto const walk = [](std::int64_t n, int row_bytes) {
-        return warp_specialized_walk(narrow, {192, n, 9, false, row_bytes}, 132, NvidiaTuning::costs.tma);
+    auto const workload = [](std::int64_t n, int row_bytes) {
+        return warp_specialized_workload(narrow, {192, n, 9, false, row_bytes}, 132, NvidiaTuning::costs.tma);
     };
-    CHECK(walk(64, 64).arithmetic * 2 == walk(64, 128).arithmetic);
-    CHECK(walk(64, 64).cache_bytes * 2 == walk(64, 128).cache_bytes);
-    CHECK(walk(64, 64).copies == 2.8 * (192 + 64));
-    CHECK(walk(80, 64).copies == 2.8 * (192 + 64) + 48 * (4 + 1.0 / 8));  // 48 rows past the last filter
-    CHECK(walk(64, 128).copies == 0);
+    CHECK(workload(64, 64).arithmetic * 2 == workload(64, 128).arithmetic);
+    CHECK(workload(64, 64).cache_bytes * 2 == workload(64, 128).cache_bytes);
+    CHECK(workload(64, 64).copies == 2.8 * (192 + 64));
+    CHECK(workload(80, 64).copies == 2.8 * (192 + 64) + 48 * (4 + 1.0 / 8));  // 48 rows past the last filter
+    CHECK(workload(64, 128).copies == 0);
 }
 
 TEST_CASE("HIP: 8-bit elements: tiles of 64 channels are chosen for 64 channels") {
@@ -284,7 +284,7 @@ namespace {
 /// Returns the convolution with NCHW tensors.
 ConvCase in_planes(ConvCase of) {
     of.channels_last = of.in_bulk = false, of.planes = hip::detail::PlanesOrder::planes,
-    of.taps_neighbour = of.taps > 1;
+    of.contiguous_taps = of.taps > 1;
     return of;
 }
 
@@ -315,12 +315,12 @@ TEST_CASE("HIP: Planes is chosen where it is faster than loads through registers
 
 TEST_CASE("HIP: Planes cost: 1x1 windows count pixels, larger windows the MMA columns") {
     PlanesProduct const pixels{133, 4, 1, 128, 196, 240, 1}, windows{132, 4, 9, 64, 209, 224, 6};
-    CHECK(planes_walk(pixels, 132).rounds == 2);
-    CHECK(planes_walk(pixels, 132).arithmetic ==
+    CHECK(planes_workload(pixels, 132).rounds == 2);
+    CHECK(planes_workload(pixels, 132).arithmetic ==
           196 / 2 * 4 * 2);  // a 64 x n product takes n / 2 cycles for 16 channels
-    CHECK(planes_walk(pixels, 132).outputs == 196 * 128);
-    CHECK(planes_walk(windows, 132).rounds == 1);
-    CHECK(planes_walk(windows, 132).arithmetic == 9 * 224 / 2 * 2 * 6);
+    CHECK(planes_workload(pixels, 132).outputs == 196 * 128);
+    CHECK(planes_workload(windows, 132).rounds == 1);
+    CHECK(planes_workload(windows, 132).arithmetic == 9 * 224 / 2 * 2 * 6);
 }
 
 TEST_CASE("HIP: Planes with two parts needs whole images for 1x1 windows, not for larger ones") {

@@ -133,13 +133,13 @@ __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c
 /// Keeps accumulators in AGPRs. On gfx908 only MFMA computes in AGPRs, and the compiler would copy the accumulators to
 /// VGPRs and back in each step.
 #if defined(__gfx908__)
-template <class Sums>
-__device__ void hold(Sums& sums) {
-    asm volatile("" : "+a"(sums));
+template <class Accumulators>
+__device__ void hold(Accumulators& acc) {
+    asm volatile("" : "+a"(acc));
 }
 #else
-template <class Sums>
-__device__ void hold(Sums&) {}
+template <class Accumulators>
+__device__ void hold(Accumulators&) {}
 #endif
 
 #if defined(__GFX11__)

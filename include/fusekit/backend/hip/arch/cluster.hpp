@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// Clusters are groups of consecutive CTAs that are co-resident, synchronize, and read each other's shared memory
 /// (DSMEM). `kernels_cluster` is true if all targets of the program can launch them. Source: CUDA C++ Programming
 /// Guide, "Thread Block Clusters": 8 is the portable maximum of CTAs per cluster.
-inline constexpr unsigned most_cluster_blocks = 8;
+inline constexpr unsigned max_cluster_blocks = 8;
 
 #if defined(HIP_ON_CPU)
 inline constexpr bool kernels_cluster = true;
@@ -64,14 +64,14 @@ __device__ inline void cluster_barrier() {
     cluster_wait();
 }
 __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
-    Packet<float, 4> four;
+    Packet<float, 4> packet;
     asm volatile(
         "{.reg .u32 there; mapa.shared::cluster.u32 there, %4, %5;\n"
         "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];}"
-        : "=f"(four.values[0]), "=f"(four.values[1]), "=f"(four.values[2]), "=f"(four.values[3])
+        : "=f"(packet.values[0]), "=f"(packet.values[1]), "=f"(packet.values[2]), "=f"(packet.values[3])
         : "r"(static_cast<unsigned>(__cvta_generic_to_shared(own))), "r"(rank)
         : "memory");
-    return four;
+    return packet;
 }
 #else
 __device__ constexpr bool in_cluster() { return false; }

@@ -11,13 +11,13 @@ namespace fusekit::hip {
 
 /// Maximum number of threads of a CTA whose plan has an Amax. Each thread has one word of shared memory per Amax
 /// operator: AMD's small tiles have LDS for 256 words, Halo kernels with two Amax for 512 threads.
-inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
+inline constexpr int max_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
 /// A thread's running maximum, as the bits of a non-negative float. Kept in shared memory, where a thread finds it
 /// without a parameter; the compiler may hold it in a register.
 template <int number>
 __device__ unsigned& maximum_of_thread() {
-    __shared__ unsigned maxima[most_maxima];
+    __shared__ unsigned maxima[max_maxima];
     return maxima[threadIdx.x];
 }
 

@@ -15,13 +15,13 @@ __device__ std::uint32_t packed(float first, float second) {
     static_assert(sizeof(U) <= 2);
     using Bits = std::conditional_t<sizeof(U) == 1, std::uint8_t, std::uint16_t>;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    std::uint32_t both;
+    std::uint32_t pair;
     if constexpr (std::is_same_v<U, half>) {
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-        return both;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+        return pair;
     } else if constexpr (std::is_same_v<U, bfloat16>) {
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-        return both;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+        return pair;
     }
 #endif
     if constexpr (config::has_int8 && std::is_same_v<U, int8>) return config::floats_to_int8(first, second);
@@ -41,9 +41,9 @@ __device__ std::uint32_t packed_bytes(float const (&values)[4]) {
 
 /// Unpacks the two 16-bit values of a register.
 template <class U>
-__device__ void unpack(std::uint32_t both, float (&values)[2]) {
-    values[0] = config::bit_cast<U>(static_cast<std::uint16_t>(both));
-    values[1] = config::bit_cast<U>(static_cast<std::uint16_t>(both >> 16));
+__device__ void unpack(std::uint32_t pair, float (&values)[2]) {
+    values[0] = config::bit_cast<U>(static_cast<std::uint16_t>(pair));
+    values[1] = config::bit_cast<U>(static_cast<std::uint16_t>(pair >> 16));
 }
 
 }  // namespace fusekit::hip

@@ -19,15 +19,15 @@ namespace fusekit::hip::sm80 {
 enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define FUSEKIT_MMA_SYNC(shape, types, sum)                                      \
-    asm("mma.sync.aligned." shape ".row.col." types                              \
-        " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "           \
-        "%3};"                                                                   \
-        : "+" sum(sums[0]), "+" sum(sums[1]), "+" sum(sums[2]), "+" sum(sums[3]) \
+#define FUSEKIT_MMA_SYNC(shape, types, sum)                                  \
+    asm("mma.sync.aligned." shape ".row.col." types                          \
+        " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "       \
+        "%3};"                                                               \
+        : "+" sum(acc[0]), "+" sum(acc[1]), "+" sum(acc[2]), "+" sum(acc[3]) \
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
-template <Factor factor, class Sum>
-__device__ void mma_sync(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]) {
+template <Factor factor, class Acc>
+__device__ void mma_sync(Acc (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]) {
     if constexpr (factor == Factor::half) FUSEKIT_MMA_SYNC("m16n8k16", "f32.f16.f16.f32", "f");
     else if constexpr (factor == Factor::bfloat16) FUSEKIT_MMA_SYNC("m16n8k16", "f32.bf16.bf16.f32", "f");
     else if constexpr (factor == Factor::tf32) FUSEKIT_MMA_SYNC("m16n8k8", "f32.tf32.tf32.f32", "f");
@@ -38,8 +38,8 @@ __device__ void mma_sync(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint3
 
 #undef FUSEKIT_MMA_SYNC
 #else
-template <Factor factor, class Sum>
-__device__ void mma_sync(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
+template <Factor factor, class Acc>
+__device__ void mma_sync(Acc (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
 #endif
 
 }  // namespace fusekit::hip::sm80

@@ -119,9 +119,9 @@ __device__ inline void bulk_store(void* to, std::uint32_t from, unsigned bytes) 
 __device__ inline void bulk_commit_group() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ inline void bulk_wait_group_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ inline unsigned atom_add_acq_rel(unsigned* number, unsigned count) {
-    unsigned before;
-    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(number), "r"(count) : "memory");
-    return before;
+    unsigned old;
+    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(number), "r"(count) : "memory");
+    return old;
 }
 __device__ inline unsigned ld_acquire(unsigned const* number) {
     unsigned now;
@@ -137,9 +137,9 @@ __device__ inline void st_relaxed(unsigned* number, unsigned value) {
     asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(number), "r"(value) : "memory");
 }
 __device__ inline unsigned atom_add_one_acq_rel_cta(std::uint32_t number) {
-    unsigned before;
-    asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %0, [%1], 1;" : "=r"(before) : "r"(number) : "memory");
-    return before;
+    unsigned old;
+    asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %0, [%1], 1;" : "=r"(old) : "r"(number) : "memory");
+    return old;
 }
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

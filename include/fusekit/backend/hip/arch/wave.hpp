@@ -7,17 +7,17 @@
 namespace fusekit::hip {
 
 /// Wave shuffles; all lanes of the wave must call them. of_lane_xor() returns the value of lane (lane ^ mask),
-/// of_four() the value of lane `lane` % 4 in each group of four.
+/// shuffle_in_quad() the value of lane `lane` % 4 in each group of four.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
 }
-__device__ inline unsigned of_four(unsigned value, unsigned lane) {
+__device__ inline unsigned shuffle_in_quad(unsigned value, unsigned lane) {
     return __shfl_sync(0xffffffffu, value, static_cast<int>(lane), 4);
 }
 #else
 __device__ inline float of_lane_xor(float value, unsigned mask) { return __shfl_xor(value, static_cast<int>(mask)); }
-__device__ inline unsigned of_four(unsigned value, unsigned lane) {
+__device__ inline unsigned shuffle_in_quad(unsigned value, unsigned lane) {
     return __shfl(value, static_cast<int>(lane % 4), 4);
 }
 #endif
@@ -72,12 +72,12 @@ __device__ void sync_before_stores() {
 }
 #elif defined(HIP_ON_CPU)
 template <int threads>
-FUSEKIT_H void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
-    __syncthreads(place);
+FUSEKIT_H void sync_shared_memory(hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
+    __syncthreads(location);
 }
 template <int threads>
-FUSEKIT_H void sync_before_stores(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
-    __syncthreads(place);
+FUSEKIT_H void sync_before_stores(hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
+    __syncthreads(location);
 }
 #else
 template <int threads>

@@ -23,7 +23,7 @@ template <class T, int TileM, int TileN, int RowBytes = 64>
 class DotTile {
     static constexpr int waves_m = TileM / 64, waves_n = TileN / 32;
     static_assert(waves_m * 64 == TileM && waves_n * 32 == TileN);
-    using Sum = detail::AccumulatorOf<T>;
+    using Acc = detail::AccumulatorOf<T>;
 
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
@@ -38,7 +38,7 @@ public:
     };
     /// Accumulators of a thread (pixels, channels).
     struct Fragment {
-        Sum sums[8][8];
+        Acc acc[8][8];
     };
 
     __device__ explicit DotTile(unsigned thread)
@@ -61,7 +61,7 @@ public:
 #pragma unroll
                     for (unsigned j = 0; j < 8; ++j)
                         // sums (8 pixels, 8 channels) += x (8, k) w (8, k)^T over the indices k in one 32-bit word
-                        fragment.sums[i][j] = dot(x[word], w[j][word], fragment.sums[i][j]);
+                        fragment.acc[i][j] = dot(x[word], w[j][word], fragment.acc[i][j]);
             }
         }
     }
@@ -83,7 +83,7 @@ public:
             for (unsigned i = 0; i < 8; ++i) {
                 unsigned const column = rows_are_pixels ? channel(i) : pixel(i);
                 out[row + part * apart][column / 4].values[column % 4] =
-                    static_cast<float>(rows_are_pixels ? fragment.sums[own][i] : fragment.sums[i][own]);
+                    static_cast<float>(rows_are_pixels ? fragment.acc[own][i] : fragment.acc[i][own]);
             }
         }
     }
@@ -97,7 +97,7 @@ public:
 private:
     unsigned lane_m, lane_n, wave_m, wave_n;
 
-    __device__ static Sum dot(std::uint32_t a, std::uint32_t b, Sum c) {
+    __device__ static Acc dot(std::uint32_t a, std::uint32_t b, Acc c) {
         if constexpr (std::is_same_v<T, half>) return amd::dot2_f32_f16(a, b, c);
         else return amd::dot4_i32_i8(a, b, c);
     }

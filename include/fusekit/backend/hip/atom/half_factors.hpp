@@ -32,8 +32,8 @@ struct RoundedHalfMfma : Mfma<half, Depth, Size> {
         }
         return rounded[0] >> 16 | (rounded[1] & 0xffff0000u);
     }
-    __device__ static typename Base::Sums multiply(typename Base::Operand a, typename Base::Operand b,
-                                                   typename Base::Sums c) {
+    __device__ static typename Base::Accumulators multiply(typename Base::Operand a, typename Base::Operand b,
+                                                           typename Base::Accumulators c) {
         return Mfma<bfloat16, Depth, Size>::multiply(a, b, c);
     }
 };

@@ -11,7 +11,7 @@ template <class TheOperand, int Size, int TileK>
 class KMajorTile {
 public:
     using Operand = TheOperand;
-    static constexpr bool rows_neighbour = true;
+    static constexpr bool contiguous_rows = true;
     /// elements of padding per k, so that stores of one row at consecutive k hit different banks
     static constexpr int pad = 4;
     static constexpr int k_step = Size + pad;  ///< elements from index k of GemmK to k + 1

@@ -20,11 +20,11 @@ struct Mfma {
     static constexpr int m = Size, n = Size, k = Depth, threads = 64;
     static constexpr int rows_per_thread = 1;
     static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, per lane
-    static constexpr int sums_per_thread = m * n / threads;
+    static constexpr int acc_per_thread = m * n / threads;
 
     using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
-    using Sum = detail::AccumulatorOf<T>;
-    using Sums = Vector<Sum, sums_per_thread>;
+    using Acc = detail::AccumulatorOf<T>;
+    using Accumulators = Vector<Acc, acc_per_thread>;
 
     /// Row and index k of element e of a lane's fragment, in a and in b.
     FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % Size; }
@@ -33,7 +33,7 @@ struct Mfma {
     FUSEKIT_HD static constexpr int row(int lane, int e) { return (e / 4 * threads / Size + lane / Size) * 4 + e % 4; }
     FUSEKIT_HD static constexpr int column(int lane, int) { return lane % Size; }
 
-    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+    __device__ static Accumulators multiply(Operand a, Operand b, Accumulators c) {
         if constexpr (Size == 16 && std::is_same_v<T, half>) return amd::mfma_f32_16x16x16f16(a, b, c);
         else if constexpr (Size == 16) return amd::mfma_f32_16x16x16bf16_1k(a, b, c);
         else if constexpr (std::is_same_v<T, half>) return amd::mfma_f32_32x32x8f16(a, b, c);
@@ -50,7 +50,7 @@ struct Mfma {
     /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp): twice as many indices k in the time of
     /// multiply().
     static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
-    __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
+    __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);
         else if constexpr (std::is_same_v<T, bfloat16>) return amd::smfmac_f32_32x32x16_bf16(a, b, c, indices);
         else if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::smfmac_f32_32x32x32_fp8_fp8(a, b, c, indices);

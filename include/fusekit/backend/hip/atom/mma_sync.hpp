@@ -21,11 +21,11 @@ template <class T>
 struct MmaSync {
     static constexpr int m = 16, n = 16, k = 32 / static_cast<int>(sizeof(T)), threads = 32;
     static constexpr int rows_per_thread = 2, factors_per_thread = m * k / threads;
-    static constexpr int sums_per_thread = m * n / threads;
+    static constexpr int acc_per_thread = m * n / threads;
 
     using Operand = Words<4>;  ///< two words of row l / 4, then two of row l / 4 + 8
-    using Sum = detail::AccumulatorOf<T>;
-    using Sums = Vector<Sum, sums_per_thread>;
+    using Acc = detail::AccumulatorOf<T>;
+    using Accumulators = Vector<Acc, acc_per_thread>;
 
     FUSEKIT_HD static constexpr int factor_row(int lane, int e) { return lane / 4 + e / (factors_per_thread / 2) * 8; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
@@ -34,7 +34,7 @@ struct MmaSync {
     FUSEKIT_HD static constexpr int row(int lane, int e) { return lane / 4 + e / 2 % 2 * 8; }
     FUSEKIT_HD static constexpr int column(int lane, int e) { return lane % 4 * 2 + e % 2 + e / 4 * 8; }
 
-    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+    __device__ static Accumulators multiply(Operand a, Operand b, Accumulators c) {
         constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
                                 : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
                                 : std::is_same_v<T, tf32>     ? sm80::Factor::tf32
@@ -50,14 +50,14 @@ struct MmaSync {
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            Sum sums[4] = {};
+            Acc acc[4] = {};
             if constexpr (!from_zero) {
-                for (int e = 0; e < 4; ++e) sums[e] = c[4 * half + e];
+                for (int e = 0; e < 4; ++e) acc[e] = c[4 * half + e];
             }
             std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
-            sm80::mma_sync<factor>(sums, rows, columns);
+            sm80::mma_sync<factor>(acc, rows, columns);
 #pragma unroll
-            for (int e = 0; e < 4; ++e) c[4 * half + e] = from_zero ? c[4 * half + e] + sums[e] : sums[e];
+            for (int e = 0; e < 4; ++e) c[4 * half + e] = from_zero ? c[4 * half + e] + acc[e] : acc[e];
         }
         return c;
     }

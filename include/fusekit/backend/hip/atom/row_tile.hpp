@@ -13,11 +13,13 @@ template <class T, int Size, int RowBytes>
 class RowTile {
 public:
     using Operand = T;
-    static constexpr bool rows_neighbour = false, takes_words = true;
+    static constexpr bool contiguous_rows = false, takes_words = true;
     static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
-    __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
-    __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
+    __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + element_index(k, row); }
+    __device__ T const* at(unsigned k, unsigned row) const {
+        return reinterpret_cast<T const*>(bytes) + element_index(k, row);
+    }
 
     /// 16-byte chunk `chunk` of a row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
@@ -30,13 +32,13 @@ public:
     /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
+        constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
 #pragma unroll
-        for (int first = 0; first < Count; first += together) {
-            Packet<T, together> packet;
+        for (int first = 0; first < Count; first += per_packet) {
+            Packet<T, per_packet> packet;
 #pragma unroll
-            for (int i = 0; i < together; ++i) packet.values[i] = operand(first + i);
-            *reinterpret_cast<Packet<T, together>*>(at(k + static_cast<unsigned>(first), row)) = packet;
+            for (int i = 0; i < per_packet; ++i) packet.values[i] = operand(first + i);
+            *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
         }
     }
     /// Stores `Count` rows at index k.
@@ -47,7 +49,7 @@ public:
     }
 
     /// Offset of index k of row `row` in the tile, in elements, after the swizzle.
-    FUSEKIT_HD static constexpr unsigned place(unsigned k, unsigned row) {
+    FUSEKIT_HD static constexpr unsigned element_index(unsigned k, unsigned row) {
         return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
     }
 

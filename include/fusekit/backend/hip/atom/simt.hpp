@@ -46,11 +46,11 @@ template <Element T, int TileM, int TileN, int TileK, int unroll>
 class Simt {
     static constexpr SimtShape shape{TileM, TileN, TileK};
     static_assert(shape.has_whole_waves() && shape.has_whole_columns() && shape.has_equal_shares());
-    using Sum = detail::AccumulatorOf<T>;
+    using Acc = detail::AccumulatorOf<T>;
 
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, threads = shape.threads();
-    using Operand = Sum;
+    using Operand = Acc;
     using Architecture = arch::Any;
 
     struct Stage {
@@ -61,7 +61,7 @@ public:
     /// Accumulators (pixels, channels): 4 pixels from 4 lane_m on and 4 half a tile later; channels likewise from 4
     /// lane_n on.
     struct Fragment {
-        Sum sums[8][8];
+        Acc acc[8][8];
     };
 
     __device__ explicit Simt(unsigned thread)
@@ -83,7 +83,7 @@ public:
 #pragma unroll
             for (int i = 0; i < 8; ++i)
 #pragma unroll
-                for (int j = 0; j < 8; ++j) fragment.sums[i][j] += x[i] * w[j];  // (8, 8) += over TILE_K
+                for (int j = 0; j < 8; ++j) fragment.acc[i][j] += x[i] * w[j];  // (8, 8) += over TILE_K
         }
     }
 
@@ -98,18 +98,18 @@ public:
     /// banks.
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
-        auto const& sums = fragment.sums;
+        auto const& acc = fragment.acc;
         unsigned const row = rows_are_pixels ? lane_m : lane_n, column = rows_are_pixels ? lane_n : lane_m;
 #pragma unroll
         for (int part = 0; part < 4; ++part) {
             int const own = 2 * round + part / 2;
-            Packet<float, 4> four;
+            Packet<float, 4> packet;
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                four.values[i ^ 1] =
-                    static_cast<float>(rows_are_pixels ? sums[own][part % 2 * 4 + i] : sums[part % 2 * 4 + i][own]);
+                packet.values[i ^ 1] =
+                    static_cast<float>(rows_are_pixels ? acc[own][part % 2 * 4 + i] : acc[part % 2 * 4 + i][own]);
             auto const second = static_cast<unsigned>(part / 2), half = static_cast<unsigned>(part % 2);
-            out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = four;
+            out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = packet;
         }
     }
     /// tile_row(): row of the output tile that row `row` of shared memory holds in pass `round`. tile_column():
@@ -125,9 +125,9 @@ private:
     unsigned lane_m, lane_n;
 
     __device__ static void quad(Operand const* from, Operand* to) {
-        auto const four = *reinterpret_cast<Packet<Operand, 4> const*>(from);
+        auto const packet = *reinterpret_cast<Packet<Operand, 4> const*>(from);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) to[i] = factor(four.values[i]);
+        for (int i = 0; i < 4; ++i) to[i] = factor(packet.values[i]);
     }
 };
 

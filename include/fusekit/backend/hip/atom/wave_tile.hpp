@@ -44,7 +44,7 @@ public:
     };
     /// Accumulators of a lane (channels, pixels).
     struct Fragment {
-        typename Unit::Sums sums[across_n][across_m];
+        typename Unit::Accumulators acc[across_n][across_m];
     };
 
     __device__ explicit WaveTile(unsigned thread)
@@ -68,12 +68,12 @@ public:
 #pragma unroll
         for (int i = 0; i < across_n; ++i)
 #pragma unroll
-            for (int j = 0; j < across_m; ++j) amd::hold(fragment.sums[i][j]);
+            for (int j = 0; j < across_m; ++j) amd::hold(fragment.acc[i][j]);
     }
     __device__ static void publish() {}
 
     /// Accumulators are staged through LDS in `rounds` passes. Rows in LDS are pixels or channels. In each pass,
-    /// `leaving` of the waves along the rows store the tile of one MMA each, or some of the tile's pixels.
+    /// `waves_per_round` of the waves along the rows store the tile of one MMA each, or some of the tile's pixels.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -83,30 +83,30 @@ public:
         constexpr int at_once = rows_at_once<rows_are_pixels>, parts_of_pixels = Unit::m / at_once;
         int const wave = static_cast<int>(rows_are_pixels ? own_m : own_n), part = round % parts_of_pixels,
                   product = round / parts_of_pixels / splits<rows_are_pixels>;
-        if (wave / leaving<rows_are_pixels> != round / parts_of_pixels % splits<rows_are_pixels>) return;
+        if (wave / waves_per_round<rows_are_pixels> != round / parts_of_pixels % splits<rows_are_pixels>) return;
         if (parts_of_pixels > 1 && Unit::column(static_cast<int>(lane), 0) / at_once != part) return;
-        int const row = wave % leaving<rows_are_pixels> * at_once;
+        int const row = wave % waves_per_round<rows_are_pixels> * at_once;
         int const column = static_cast<int>(rows_are_pixels ? own_n * wave_n : own_m * wave_m);
         int const own = static_cast<int>(lane);
-        if constexpr (rows_are_pixels && fours_neighbour) {
+        if constexpr (rows_are_pixels && has_quads_of_rows) {
 #pragma unroll
             for (int i = 0; i < across_n; ++i) {
-                auto const& sums = fragment.sums[i][product];
+                auto const& acc = fragment.acc[i][product];
 #pragma unroll
-                for (int e = 0; e < Unit::sums_per_thread; e += 4)
+                for (int e = 0; e < Unit::acc_per_thread; e += 4)
                     out[row + Unit::column(own, e) % at_once][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
-                        {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]), static_cast<float>(sums[e + 2]),
-                         static_cast<float>(sums[e + 3])}};
+                        {static_cast<float>(acc[e]), static_cast<float>(acc[e + 1]), static_cast<float>(acc[e + 2]),
+                         static_cast<float>(acc[e + 3])}};
             }
         } else {
 #pragma unroll
             for (int other = 0; other < (rows_are_pixels ? across_n : across_m); ++other) {
-                auto const& sums = fragment.sums[rows_are_pixels ? other : product][rows_are_pixels ? product : other];
+                auto const& acc = fragment.acc[rows_are_pixels ? other : product][rows_are_pixels ? product : other];
 #pragma unroll
-                for (int e = 0; e < Unit::sums_per_thread; ++e) {
+                for (int e = 0; e < Unit::acc_per_thread; ++e) {
                     int const n = Unit::row(own, e), m = Unit::column(own, e),
                               at = column + (rows_are_pixels ? other * Unit::m + n : pixel(other, m));
-                    out[row + (rows_are_pixels ? m : n) % at_once][at / 4].values[at % 4] = static_cast<float>(sums[e]);
+                    out[row + (rows_are_pixels ? m : n) % at_once][at / 4].values[at % 4] = static_cast<float>(acc[e]);
                 }
             }
         }
@@ -115,7 +115,7 @@ public:
     __device__ static unsigned tile_row(unsigned row, int round) {
         constexpr unsigned at_once = rows_at_once<rows_are_pixels>, parts_of_pixels = Unit::m / at_once;
         auto const of = static_cast<unsigned>(round) / parts_of_pixels;
-        unsigned const wave = of % splits<rows_are_pixels> * leaving<rows_are_pixels> + row / at_once,
+        unsigned const wave = of % splits<rows_are_pixels> * waves_per_round<rows_are_pixels> + row / at_once,
                        product = wave * across<rows_are_pixels> + of / splits<rows_are_pixels>;
         return product * Unit::m + static_cast<unsigned>(round) % parts_of_pixels * at_once + row % at_once;
     }
@@ -136,9 +136,9 @@ private:
     template <bool rows_are_pixels>
     static constexpr int splits = rounds / (across<rows_are_pixels> * (Unit::m / rows_at_once<rows_are_pixels>));
     template <bool rows_are_pixels>
-    static constexpr int leaving = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
+    static constexpr int waves_per_round = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
     /// True if four consecutive accumulators of a lane are of adjacent channels, and so are stored as one vector.
-    static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
+    static constexpr bool has_quads_of_rows = Unit::row(0, 3) == 3;
 
     /// True if a lane reads all operands of the k-tile before the first MMA, as with one stage, where no copies are in
     /// flight. The operands that were read last are multiplied first: one wait covers all reads.
@@ -173,9 +173,9 @@ private:
                 for (int i = 0; i < across_n; ++i)
 #pragma unroll
                     for (int j = 0; j < across_m; ++j)
-                        fragment.sums[i][j] = Unit::multiply_sparse(
-                            operand({{{w[step][i]}}}, part), x[step][part][j / 2], fragment.sums[i][j],
-                            std::remove_cvref_t<decltype(tile)>::indices[j % 2]);
+                        fragment.acc[i][j] = Unit::multiply_sparse(operand({{{w[step][i]}}}, part),
+                                                                   x[step][part][j / 2], fragment.acc[i][j],
+                                                                   std::remove_cvref_t<decltype(tile)>::indices[j % 2]);
     }
     template <class Stage>
     __device__ void multiply_rows(Stage const& stage, Fragment& fragment) const {
@@ -211,8 +211,8 @@ private:
                     for (int i = 0; i < across_n; ++i)
 #pragma unroll
                         for (int j = 0; j < across_m; ++j)
-                            fragment.sums[i][j] =
-                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
+                            fragment.acc[i][j] =
+                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.acc[i][j]);
         }
     }
     __device__ static void convert(Chunks& of) {

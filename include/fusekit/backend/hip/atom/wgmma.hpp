@@ -24,12 +24,12 @@ struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8> ||
                   std::is_same_v<T, tf32> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>);
     using Architecture = arch::Sm90a;
-    static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
+    static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, acc_per_thread = N / 2;
     static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
     static_assert(row_bytes == 128 || (a_major == ptx::Major::k && b_major == ptx::Major::k));
 
-    using Sum = detail::AccumulatorOf<T>;
-    using Sums = Sum[sums_per_thread];
+    using Acc = detail::AccumulatorOf<T>;
+    using Accumulators = Acc[acc_per_thread];
 
     /// fp8 wgmma truncates addends 13 bits below the largest: promote to FP32 every k-tile.
     static constexpr bool needs_promotion = detail::is_float8<T>;
@@ -49,40 +49,40 @@ struct Wgmma {
     /// the next 64 rows. In a cluster, an SMEM address also has the CTA's rank in bits that overlap the descriptor's
     /// leading dimension: masked off.
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
-        return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
+        return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (row_offset(lines) << 16);
     }
-    /// Descriptor increments: k_step to the next k-block (Wgmma::k indices of GemmK), rows_further() to the row `rows`
+    /// Descriptor increments: k_step to the next k-block (Wgmma::k indices of GemmK), row_offset() to the row `rows`
     /// later, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
                                    b_k_step = b_major == ptx::Major::mn ? mn_k_step : k_step;
-    FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
+    FUSEKIT_HD static constexpr std::uint64_t row_offset(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
     /// Descriptor of the row `rows` later. Changes the lower 32 bits only.
-    FUSEKIT_HD static constexpr std::uint64_t further(std::uint64_t descriptor, int rows) {
-        auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(rows_further(rows));
+    FUSEKIT_HD static constexpr std::uint64_t add_rows(std::uint64_t descriptor, int rows) {
+        auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(row_offset(rows));
         return descriptor >> 32 << 32 | low;
     }
 
     /// Issues one wgmma: sums = a b, or sums += a b if `adds`. a and b are SMEM descriptors.
-    __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
+    __device__ static void multiply(Accumulators& acc, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
                                 : std::is_same_v<T, tf32>     ? ptx::Factor::tf32
                                 : std::is_same_v<T, e4m3>     ? ptx::Factor::e4m3
                                 : std::is_same_v<T, e5m2>     ? ptx::Factor::e5m2
                                                               : ptx::Factor::int8;
-        ptx::wgmma<factor, N, a_major, b_major>(sums, a, b, adds);
+        ptx::wgmma<factor, N, a_major, b_major>(acc, a, b, adds);
     }
     /// Issues one wgmma with 16-bit elements of a in registers and the first `columns` rows j of b.
     template <int columns = N>
-    __device__ static void multiply(Sum (&sums)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
+    __device__ static void multiply(Acc (&acc)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
     {
         constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
-        ptx::wgmma<factor, columns>(sums, a, b, adds);
+        ptx::wgmma<factor, columns>(acc, a, b, adds);
     }
 };
 

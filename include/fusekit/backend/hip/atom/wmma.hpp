@@ -19,11 +19,11 @@ struct Wmma {
     static constexpr int m = 16, n = 16, k = 16, threads = 32;
     static constexpr int rows_per_thread = 1;
     static constexpr int factors_per_thread = copied ? k : k / 2;
-    static constexpr int sums_per_thread = m * n / threads;
+    static constexpr int acc_per_thread = m * n / threads;
 
     using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
-    using Sum = detail::AccumulatorOf<T>;
-    using Sums = Vector<Sum, sums_per_thread>;
+    using Acc = detail::AccumulatorOf<T>;
+    using Accumulators = Vector<Acc, acc_per_thread>;
 
     FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % 16; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
@@ -32,7 +32,7 @@ struct Wmma {
     FUSEKIT_HD static constexpr int row(int lane, int e) { return copied ? 2 * e + lane / 16 : lane / 16 * 8 + e; }
     FUSEKIT_HD static constexpr int column(int lane, int) { return lane % 16; }
 
-    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+    __device__ static Accumulators multiply(Operand a, Operand b, Accumulators c) {
         if constexpr (copied) {
             if constexpr (std::is_same_v<T, half>) return amd::wmma_f32_16x16x16_f16(a, b, c);
             else if constexpr (std::is_same_v<T, bfloat16>) return amd::wmma_f32_16x16x16_bf16(a, b, c);
@@ -48,7 +48,7 @@ struct Wmma {
 
     /// Sparse MMA (SWMMAC): see Mfma::has_sparse.
     static constexpr bool has_sparse = !copied && sizeof(T) == 1;
-    __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
+    __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, e4m3>) return amd::swmmac_f32_16x16x32_fp8_fp8(a, b, c, indices);
         else if constexpr (std::is_same_v<T, e5m2>) return amd::swmmac_f32_16x16x32_bf8_bf8(a, b, c, indices);
         else return amd::swmmac_i32_16x16x32_iu8(a, b, c, indices);

@@ -47,7 +47,7 @@ public:
     /// wrote.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
-        unsigned const before = thread == 0 ? load(&state->generation) : 0;
+        unsigned const old_generation = thread == 0 ? load(&state->generation) : 0;
         bool const last = is_last_block(&state->arrived, group_size, thread, is_last);
         if (last) finalize();
         __syncthreads();
@@ -57,7 +57,7 @@ public:
                 __threadfence();
                 atomicAdd(&state->generation, 1u);
             }
-            while (load(&state->generation) == before) __threadfence();
+            while (load(&state->generation) == old_generation) __threadfence();
             __threadfence();
         }
         __syncthreads();
@@ -74,15 +74,15 @@ private:
 /// Workspace of grid groups (GridGroup): first the barrier counters (State) of all groups, then floats that CTAs
 /// exchange. All bytes are zero at first. Every kernel leaves the counters ready for the next kernel, of any plan.
 struct GroupWorkspace {
-    static constexpr std::size_t most_grid_groups = 2048, state_bytes = most_grid_groups * sizeof(GridGroup::State);
-    static constexpr std::size_t floats = (most_workspace_bytes - state_bytes) / sizeof(float);
+    static constexpr std::size_t max_grid_groups = 2048, state_bytes = max_grid_groups * sizeof(GridGroup::State);
+    static constexpr std::size_t floats = (max_workspace_bytes - state_bytes) / sizeof(float);
 
     void* memory = nullptr;
 
     __device__ GridGroup::State* state(unsigned grid_group) const {
         return static_cast<GridGroup::State*>(memory) + grid_group;
     }
-    __device__ float* values() const { return reinterpret_cast<float*>(state(most_grid_groups)); }
+    __device__ float* values() const { return reinterpret_cast<float*>(state(max_grid_groups)); }
 };
 
 }  // namespace fusekit::hip

@@ -25,7 +25,7 @@ template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Ax
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
-    static constexpr bool rows_neighbour = decltype(Atom::Stage::x)::rows_neighbour;
+    static constexpr bool contiguous_rows = decltype(Atom::Stage::x)::contiguous_rows;
     /// Indices of GemmK per table. With a prologue, the table also has the prologue's parameters for each index; on
     /// processors with little SMEM it is shorter.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
@@ -40,7 +40,7 @@ class LoadOperands {
                                       TileAlongK<E, size, tile_k, threads, C>>;
     using Inputs =
         std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, Convert>,
-                           TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
+                           TileAlongRows<T, tile_m, tile_k, threads, single_pixels && contiguous_rows, Convert>>;
     using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
 
 public:
@@ -72,10 +72,10 @@ public:
         typename Prologue::Args const& prologue;
     };
 
-    /// Computes the table for k-tile `step` and some that follow, if `step` is the first k-tile of a table and `exists`
-    /// is true: the k-tile is not past the end. All threads call it.
-    __device__ Step prepare(int step, bool exists) {
-        if (exists && step % table_steps == 0) find(step);
+    /// Computes the table for k-tile `step` and some that follow, if `step` is the first k-tile of a table and
+    /// `is_valid` is true: the k-tile is not past the end. All threads call it.
+    __device__ Step prepare(int step, bool is_valid) {
+        if (is_valid && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);
     }
     /// Computes the table for k-tile `step` and some that follow; returns the number of k-tiles in the table.
@@ -84,7 +84,7 @@ public:
         return table_steps;
     }
     /// Step of the k-tile at index `place` of the table; k-tile i of the table is at i * stride().
-    __device__ Step found(int place) const { return {place, prologue()}; }
+    __device__ Step found(int in_table) const { return {in_table, prologue()}; }
     __device__ static int stride() { return tile_k; }
     static constexpr bool has_table = true;  ///< k-tiles are found at positions in the table
     /// Issues the loads of a k-tile to registers, or, if they are asynchronous copies, to `stage`.

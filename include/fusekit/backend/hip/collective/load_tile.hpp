@@ -65,17 +65,17 @@ public:
             for (int i = passes * part / parts; i < passes * (part + 1) / parts; ++i)
                 put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else if constexpr (part == 0) {
-            constexpr int together = (min)(count, 4);
+            constexpr int per_call = (min)(count, 4);
             // all conversions precede the first store, after which the compiler would reload the prologue's parameters
             Operand converted[passes][count];
 #pragma unroll
-            for (int j = 0; j < count; j += together) {
-                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
+            for (int j = 0; j < count; j += per_call) {
+                auto const states = convert.template state_packet<per_call>(k + static_cast<unsigned>(j));
 #pragma unroll
-                for (int i = 0; i < passes * together; ++i) {
-                    int const pass = i / together, at_k = j + i % together;
+                for (int i = 0; i < passes * per_call; ++i) {
+                    int const pass = i / per_call, at_k = j + i % per_call;
                     converted[pass][at_k] = convert.template convert<Operand>(
-                        values[pass].values[at_k], this->is_set(pass * count + at_k), states[i % together]);
+                        values[pass].values[at_k], this->is_set(pass * count + at_k), states[i % per_call]);
                 }
             }
 #pragma unroll
@@ -101,18 +101,18 @@ private:
 /// because their threads have no registers left for the offsets.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
-    static constexpr int share = Size * TileK / threads;
+    static constexpr int per_thread = Size * TileK / threads;
     static constexpr bool remembers = Size < 128;
-    static_assert(threads % Size == 0 && share * threads == Size * TileK);
+    static_assert(threads % Size == 0 && per_thread * threads == Size * TileK);
 
 public:
-    static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), share);
+    static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), per_thread);
     static_assert(count % 4 == 0);
 
     template <class RowAt>
     __device__ TileAlongRows(unsigned thread, bool the_vectorized, RowAt row_at)
         : vectorized(may_be_vectorized && the_vectorized),
-          k(this->vectorized ? thread / (Size / count) * (share / count) : thread / step * (share / height)),
+          k(this->vectorized ? thread / (Size / count) * (per_thread / count) : thread / step * (per_thread / height)),
           index(this->vectorized ? thread % (Size / count) * count : thread % step) {
 #pragma unroll
         for (int i = 0; i < height; ++i)
@@ -125,7 +125,7 @@ public:
             load_to_registers<1, height>(offsets);
         } else if constexpr (copies<Tile>) {
 #pragma unroll
-            for (unsigned i = 0; i < share / count; ++i)
+            for (unsigned i = 0; i < per_thread / count; ++i)
                 hip::copy<count>(rows[0], offsets[k + i], tile.at(k + i, index));
         } else {
             load_to_registers<count, 1>(offsets);
@@ -140,9 +140,9 @@ public:
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         constexpr bool divides =
-            !may_be_vectorized && !Convert::converts && !Tile::rows_neighbour && share % (8 * parts) == 0;
+            !may_be_vectorized && !Convert::converts && !Tile::contiguous_rows && per_thread % (8 * parts) == 0;
         if constexpr (divides) {
-            constexpr int first = part * (share / parts), last = first + share / parts;
+            constexpr int first = part * (per_thread / parts), last = first + per_thread / parts;
 #pragma unroll
             for (int i = first; i < last; i += 8)
                 tile.template put_along_k<8>(k + static_cast<unsigned>(i), index,
@@ -158,21 +158,21 @@ private:
     /// True if the tile has x's elements and layout, so that asynchronous copies suffice.
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
-                                   std::is_same_v<typename Tile::Operand, T> && Tile::rows_neighbour;
+                                   std::is_same_v<typename Tile::Operand, T> && Tile::contiguous_rows;
     /// rows of pixels per thread, and distance between them
     static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;
 
     bool vectorized;
     unsigned k, index;
     RowPointer<T> rows[height];
-    T values[share];
+    T values[per_thread];
 
     /// Loads, for each of the thread's GemmK indices, Count contiguous elements from each of Rows rows.
     template <int Count, int Rows>
     __device__ void load_to_registers(KOffset const* offsets) {
         this->clear();
 #pragma unroll
-        for (int first = 0; first < share / Count; first += Rows) {
+        for (int first = 0; first < per_thread / Count; first += Rows) {
             KOffset const offset = offsets[k + static_cast<unsigned>(first / Rows)];
 #pragma unroll
             for (int i = first; i < first + Rows; ++i) {
@@ -193,18 +193,18 @@ private:
     template <int Count, int Rows, class Tile>
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
-        constexpr int indices = share / Count / Rows, together = (min)(indices, 4);
+        constexpr int indices = per_thread / Count / Rows, per_call = (min)(indices, 4);
         // all conversions precede the first store, after which the compiler would reload the prologue's parameters
-        Operand converted[share];
+        Operand converted[per_thread];
         if constexpr (!Convert::converts) {
 #pragma unroll
-            for (int i = 0; i < share; ++i) converted[i] = as_operand<Operand>(values[i]);
+            for (int i = 0; i < per_thread; ++i) converted[i] = as_operand<Operand>(values[i]);
         } else {
 #pragma unroll
-            for (int first = 0; first < indices; first += together) {
-                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(first));
+            for (int first = 0; first < indices; first += per_call) {
+                auto const states = convert.template state_packet<per_call>(k + static_cast<unsigned>(first));
 #pragma unroll
-                for (int i = 0; i < together * Rows * Count; ++i) {
+                for (int i = 0; i < per_call * Rows * Count; ++i) {
                     int const at = first * Rows * Count + i;
                     converted[at] = convert.template convert<Operand>(values[at], is_valid<Rows>(at / Count, convert),
                                                                       states[i / (Rows * Count)]);
@@ -212,12 +212,12 @@ private:
                 }
             }
         }
-        if constexpr (!Tile::rows_neighbour && Count == 1) store_along_k<indices, Rows>(tile, converted);
+        if constexpr (!Tile::contiguous_rows && Count == 1) store_along_k<indices, Rows>(tile, converted);
         else store_along_rows<Count, Rows>(tile, converted);
     }
     /// Stores elements that are consecutive along GemmK as vectors.
     template <int indices, int Rows, class Tile>
-    __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
+    __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[per_thread]) const {
         constexpr int chunk = (min)(indices, 8);
 #pragma unroll
         for (int i = 0; i < indices; i += chunk)
@@ -228,10 +228,10 @@ private:
                                                  [&](int j) { return converted[(i + j) * Rows + row]; });
     }
     template <int Count, int Rows, class Tile>
-    __device__ void store_along_rows(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
+    __device__ void store_along_rows(Tile& tile, typename Tile::Operand const (&converted)[per_thread]) const {
         constexpr int width = (min)(Count, 4);
 #pragma unroll
-        for (int i = 0; i < share; i += width) {
+        for (int i = 0; i < per_thread; i += width) {
             int const load = i / Count;
             Packet<typename Tile::Operand, width> result;
 #pragma unroll

@@ -65,18 +65,18 @@ public:
 #pragma unroll
             for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
         } else {
-            constexpr int together = 4;
+            constexpr int per_call = 4;
             // all conversions precede the first store, after which the compiler would reload the prologue's parameters
             Words<4> converted[passes] = {};
 #pragma unroll
-            for (int j = 0; j < count; j += together) {
-                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
+            for (int j = 0; j < count; j += per_call) {
+                auto const states = convert.template state_packet<per_call>(k + static_cast<unsigned>(j));
 #pragma unroll
-                for (int i = 0; i < passes * together; ++i) {
-                    int const pass = i / together, at_k = j + i % together;
+                for (int i = 0; i < passes * per_call; ++i) {
+                    int const pass = i / per_call, at_k = j + i % per_call;
                     put(converted[pass], at_k,
                         convert.template convert<T>(get(values[pass], at_k), this->is_set(pass * count + at_k),
-                                                    states[i % together]));
+                                                    states[i % per_call]));
                 }
             }
 #pragma unroll

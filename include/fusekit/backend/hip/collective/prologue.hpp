@@ -40,7 +40,7 @@ struct PrologueStates {
 
     /// Parameters of indices k to k + Count - 1; k is a multiple of Count.
     template <int Count>
-    struct Neighbours {
+    struct StatePacket {
         Packet<float, Count> values[floats];
 
         __device__ State operator[](int i) const {
@@ -51,8 +51,8 @@ struct PrologueStates {
         }
     };
     template <int Count>
-    __device__ Neighbours<Count> neighbours(unsigned k) const {
-        Neighbours<Count> result;
+    __device__ StatePacket<Count> state_packet(unsigned k) const {
+        StatePacket<Count> result;
 #pragma unroll
         for (int i = 0; i < floats; ++i)
             result.values[i] = *reinterpret_cast<Packet<float, Count> const*>(&values[i][k]);
@@ -61,17 +61,17 @@ struct PrologueStates {
 };
 template <class Prologue, int Size>
 struct PrologueStates<Prologue, Size, false> {
-    struct Neighbours {
+    struct StatePacket {
         __device__ typename Prologue::template State<float> operator[](int) const { return {}; }
     };
     template <int>
-    __device__ Neighbours neighbours(unsigned) const {
+    __device__ StatePacket state_packet(unsigned) const {
         return {};
     }
 };
 
 /// Mask with one bit per element of a thread: set if the element is in bounds.
-template <bool exists>
+template <bool enabled>
 struct ValidBits {
     std::uint32_t bits = 0;
 
@@ -103,8 +103,8 @@ struct ApplyPrologue {
     typename Prologue::Args const& args;
 
     template <int Count>
-    __device__ auto neighbours(unsigned k) const {
-        return states.template neighbours<Count>(first + k);
+    __device__ auto state_packet(unsigned k) const {
+        return states.template state_packet<Count>(first + k);
     }
     template <class Operand, Element T, class State>
     __device__ Operand convert(T value, bool valid, State const& state) const {

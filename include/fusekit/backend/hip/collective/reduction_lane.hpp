@@ -12,8 +12,8 @@ struct ReductionLane {
     using Epilogue = typename Plan::Epilogue;
 
     OutputCoord at;
-    typename Steps::States::PlaceState head;
-    typename Epilogue::PlaceState epilogue;
+    typename Steps::States::PixelState head;
+    typename Epilogue::PixelState epilogue;
     typename Steps::template Prepared<float> prepared;
 
     __device__ __forceinline__ void prepare(BoundPlan<Plan> const& bound) {
@@ -29,8 +29,8 @@ struct ReductionLane {
         if constexpr (Steps::States::placewise || Epilogue::placewise) {
             if (!has) return;
             ReductionLane of = *this;
-            of.at = segment.place(step, j);
-            if constexpr (!Steps::per_place) of.prepare(bound);
+            of.at = segment.coord(step, j);
+            if constexpr (!Steps::per_pixel) of.prepare(bound);
             f(of);
         } else {
             f(*this);

@@ -45,7 +45,7 @@ struct ReductionParams {
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
-    static constexpr bool per_place = detail::ReductionSteps<typename Plan::Head>::per_place;
+    static constexpr bool per_pixel = detail::ReductionSteps<typename Plan::Head>::per_pixel;
     using Params = ReductionParams<Plan, T, U>;
 
 public:
@@ -66,10 +66,10 @@ public:
         Index<4> const& stride = the_params.y.layout.stride;
         if (pattern == Pattern::planes) {
             std::int64_t const begin = the_number * stride[1];
-            before = static_cast<int>(begin % lanes);
-            base = begin - before;
+            lead = static_cast<int>(begin % lanes);
+            base = begin - lead;
             packets =
-                static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
+                static_cast<unsigned>(lead) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
                     ? the_params.packets[1]
                     : the_params.packets[0];
         } else {
@@ -83,8 +83,9 @@ public:
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
-            std::int64_t const left = params.y.layout.shape[0] - first_image();
-            if (left < params.slab_images) of_segment = left < 0 ? 0 : static_cast<unsigned>(left) * steps_of_image();
+            std::int64_t const remaining = params.y.layout.shape[0] - first_image();
+            if (remaining < params.slab_images)
+                of_segment = remaining < 0 ? 0 : static_cast<unsigned>(remaining) * steps_of_image();
         }
         if (pattern == Pattern::planes) return of_segment * packets.value();
         return !params.by_columns || column < params.columns ? of_segment : 0;
@@ -94,7 +95,7 @@ public:
     /// the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
-            OutputCoord const at = place(step, 0);
+            OutputCoord const at = coord(step, 0);
             auto const offset =
                 // written out: a loop would index the argument at run time and copy it to local memory
                 [&](Layout<4> const& layout) {
@@ -109,7 +110,7 @@ public:
             unsigned const image = packets.divide(step);
             int const i = static_cast<int>(step - image * packets.value()) * lanes;
             std::int64_t const at = base + image * params.y.layout.stride[0] + i;
-            return {at, at, at, i - before};
+            return {at, at, at, i - lead};
         }
     }
     /// True if the elements of a plane are a whole number of packets.
@@ -132,22 +133,22 @@ public:
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
     /// Offset of one element of the total, close to packet `step` in memory: the first element of the packet's image.
-    __device__ std::int64_t value_near(unsigned step) const {
-        return base + before + packets.divide(step) * params.y.layout.stride[0];
+    __device__ std::int64_t value_of_image(unsigned step) const {
+        return base + lead + packets.divide(step) * params.y.layout.stride[0];
     }
 
     /// Coordinate that the elements of total `total` share; for channels, the coordinate of the first element.
-    __device__ OutputCoord first_place(int total) const {
+    __device__ OutputCoord first_coord(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
-        if constexpr (per_place) return params.order.place(index);
+        if constexpr (per_pixel) return params.order.coord(index);
         else return {0, index, 0, 0};
     }
 
     /// Coordinate of element `lane` of packet `step`.
-    __device__ OutputCoord place(unsigned step, int lane) const {
-        OutputCoord at = first_place(lane % totals);
-        if constexpr (per_place) {
+    __device__ OutputCoord coord(unsigned step, int lane) const {
+        OutputCoord at = first_coord(lane % totals);
+        if constexpr (per_pixel) {
             at.n = first_image() + step;
         } else {
             unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
@@ -167,12 +168,12 @@ private:
     unsigned const number, column;
     std::int64_t base;  ///< offset of the segment's first element in the first image or row
     unsigned slab = 0;
-    int before = 0;  ///< elements of the first packet that precede the plane
+    int lead = 0;  ///< elements of the first packet that precede the plane
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
     /// Steps of one image, counted as params.steps is.
-    __device__ unsigned steps_of_image() const { return per_place ? 1 : params.order.plane.value(); }
+    __device__ unsigned steps_of_image() const { return per_pixel ? 1 : params.order.plane.value(); }
 };
 
 }  // namespace fusekit::hip

@@ -12,7 +12,7 @@ template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
     int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
-    int left_m;  ///< number of pixels from first_m to the last
+    int remaining_m;  ///< number of pixels from first_m to the last
     unsigned count_n;  ///< channels of the tile within bounds
 
     template <class Problem>
@@ -24,7 +24,7 @@ struct TileCoord {
           first_m(static_cast<int>((block / tiles_n / groups - conv.first_tile) * TileM)),
           first_n(static_cast<int>(block % tiles_n * TileN)),
           first_k(conv.first_k(group) + first_n),
-          left_m(conv.gemm_m() - first_m),
+          remaining_m(conv.gemm_m() - first_m),
           count_n(static_cast<unsigned>((min)(conv.group_k() - first_n, TileN))) {}
 
     /// tile(): index of the tile along pixels. column(): index of the tile along channels, over all groups.

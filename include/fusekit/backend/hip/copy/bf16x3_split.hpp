@@ -20,7 +20,7 @@ class PixelSplitter {
     using Quad = Packet<float, 4>;
     static constexpr int chunks = Tiles::channels / 8;  ///< 8-channel chunks of a pixel; each is 16 bytes per term
     static constexpr int stride = 32 * warps;  ///< distance from a lane's chunk to its next
-    static constexpr int together = 2;  ///< chunks that a lane loads before it stores any
+    static constexpr int in_flight = 2;  ///< chunks that a lane loads before it stores any
 
 public:
     __device__ PixelSplitter(TensorMap const& the_map, Tiles const& the_tiles, Grid const& the_grid,
@@ -29,8 +29,8 @@ public:
 
     /// Issues the TMA loads of the next channel block, if any. All threads call it.
     __device__ void begin(float* to, std::uint32_t full) {
-        if (thread == 0 && ahead.exists()) {
-            ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
+        if (thread == 0 && ahead.is_valid()) {
+            ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_loaded() * 128));
 #pragma unroll 1
             for (int i = 0; i < parts; ++i) {
                 PlanePart const part = grid.part(ahead.tile, i);
@@ -45,7 +45,7 @@ public:
     __device__ void split(float const* pixels, unsigned char* tile) const {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)
-            split_part(reinterpret_cast<unsigned char const*>(pixels) + i * tiles.part_bytes(), i * tiles.places(),
+            split_part(reinterpret_cast<unsigned char const*>(pixels) + i * tiles.part_bytes(), i * tiles.pixels_of_x(),
                        tile);
     }
 
@@ -57,14 +57,14 @@ private:
     typename Grid::Step ahead;
 
     /// Pixels after the last loaded row are zero: the padding that follows a row is read as zeros.
-    __device__ void split_part(unsigned char const* pixels, int first_place, unsigned char* tile) const {
-        int const all = tiles.seen_places() * chunks, copied = tiles.pixels_seen();
+    __device__ void split_part(unsigned char const* pixels, int first_pixel, unsigned char* tile) const {
+        int const all = tiles.pixels_read() * chunks, copied = tiles.pixels_loaded();
         auto const chunk = thread % chunks;
 #pragma unroll 1
-        for (int number = static_cast<int>(thread); number < all; number += stride * together) {
-            Quad quads[together][2];
+        for (int number = static_cast<int>(thread); number < all; number += stride * in_flight) {
+            Quad quads[in_flight][2];
 #pragma unroll
-            for (int i = 0; i < together; ++i) {
+            for (int i = 0; i < in_flight; ++i) {
                 int const pixel = (number + stride * i) / chunks, read = pixel < copied ? pixel : 0;
                 auto const* const row = pixels + read * 128;
 #pragma unroll
@@ -73,13 +73,14 @@ private:
                         *reinterpret_cast<Quad const*>(row + ((2 * chunk + j) ^ static_cast<unsigned>(read % 8)) * 16);
             }
 #pragma unroll
-            for (int i = 0; i < together; ++i) {
+            for (int i = 0; i < in_flight; ++i) {
                 int const pixel = (number + stride * i) / chunks;
                 if (number + stride * i >= all) break;
-                float left[8];
+                float remainder[8];
 #pragma unroll
-                for (int e = 0; e < 8; ++e) left[e] = pixel < copied ? quads[i][e / 4].values[e % 4] : 0;
-                store_bf16_terms(left, tile + Tiles::chunk_offset(first_place + pixel, chunk), tiles.term_bytes(parts));
+                for (int e = 0; e < 8; ++e) remainder[e] = pixel < copied ? quads[i][e / 4].values[e % 4] : 0;
+                store_bf16_terms(remainder, tile + Tiles::chunk_offset(first_pixel + pixel, chunk),
+                                 tiles.term_bytes(parts));
             }
         }
     }

@@ -20,11 +20,11 @@ struct HaloTiles {
     int stages;
 
     template <class Problem>
-    __device__ HaloTiles(Problem const& conv, int halo_bytes, int most_stages)
+    __device__ HaloTiles(Problem const& conv, int halo_bytes, int max_stages)
         : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
           of_image(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows))),
           all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
-          stages(shape.stages(halo_bytes, most_stages)) {}
+          stages(shape.stages(halo_bytes, max_stages)) {}
 
     __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
     __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }

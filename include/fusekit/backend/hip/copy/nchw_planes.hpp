@@ -38,16 +38,16 @@ public:
           step(the_grid, first_tile),
           lane(static_cast<int>(the_lane)),
           channel(static_cast<int>(warp) * copied + lane % copied),
-          place((lane / copied * Tiles::channels + channel) * tiles.plane_pitch()) {
+          smem_offset((lane / copied * Tiles::channels + channel) * tiles.plane_pitch()) {
         find();
     }
 
     /// Issues the copies of the next channel block, if any, to `to`, the SMEM stage of all channels. All lanes call it.
     __device__ void begin(T const* to, std::uint32_t full) {
-        if (lane >= parts * copied || !step.exists()) return;
+        if (lane >= parts * copied || !step.is_valid()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
         ptx::mbarrier_arrive_expect_tx(full, now);
-        if (now > 0) ptx::bulk_load(ptx::shared_address(to + place), from, now, full);
+        if (now > 0) ptx::bulk_load(ptx::shared_address(to + smem_offset), from, now, full);
         from += std::int64_t{Tiles::channels} * tiles.plane();
         if (step.advance()) find();
     }
@@ -57,7 +57,7 @@ private:
     Tiles const& tiles;
     Grid const& grid;
     typename Grid::Step step;
-    int lane, channel, place;
+    int lane, channel, smem_offset;
     unsigned bytes;  ///< bytes that the lane copies per channel block of the current tile
     T const* from;
 

@@ -21,7 +21,7 @@ class PlaneTransposer {
     using Chunk = Packet<std::uint32_t, Warps::own / 2>;
     static constexpr int own = Warps::own, channels = Tiles::channels;
     static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< distance from a lane's pixel to its next
-    static constexpr int together = 2;  ///< pixels that a lane loads before it stores any
+    static constexpr int in_flight = 2;  ///< pixels that a lane loads before it stores any
     static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
 
 public:
@@ -32,9 +32,9 @@ public:
           count(channels_of_x),
           pitch(the_tiles.plane_pitch()),
           group(warp / Warps::sharing),
-          first_place(static_cast<int>(warp % Warps::sharing * 32 + lane)),
-          lane_row(first_place / tiles.pitch),
-          lane_column(first_place % tiles.pitch),
+          first_pixel(static_cast<int>(warp % Warps::sharing * 32 + lane)),
+          lane_row(first_pixel / tiles.pitch),
+          lane_column(first_pixel % tiles.pitch),
           rows_of_stride(stride / tiles.pitch),
           columns_of_stride(stride % tiles.pitch) {}
 
@@ -46,13 +46,13 @@ public:
 
     /// Transposes channel block `block` to `tile`. All lanes call it.
     __device__ void transpose(int block, T const* planes, unsigned char* tile) const {
-        bool const exist = block * channels + static_cast<int>(group) * own < count;
-        if (exist && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
+        bool const in_bounds = block * channels + static_cast<int>(group) * own < count;
+        if (in_bounds && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
             return transpose_pixels(planes, tile);
         PlanePart part = first_part;
 #pragma unroll 1
         for (int i = 0; i < count_of_parts; ++i, part = grid.after(part))
-            transpose_part(i, part.row, exist, planes, tile);
+            transpose_part(i, part.row, in_bounds, planes, tile);
     }
 
 private:
@@ -60,7 +60,7 @@ private:
     Grid const& grid;
     int count, pitch;
     unsigned group;
-    int first_place, lane_row, lane_column, rows_of_stride, columns_of_stride;
+    int first_pixel, lane_row, lane_column, rows_of_stride, columns_of_stride;
     PlanePart first_part;
     int count_of_parts;
 
@@ -75,8 +75,8 @@ private:
     }
 
     /// Address in the tile of the 16 bytes that hold the warp's channels of a pixel.
-    __device__ unsigned char* chunk(unsigned char* tile, int place) const {
-        return tile + Tiles::chunk_offset(place, group);
+    __device__ unsigned char* chunk(unsigned char* tile, int tile_pixel) const {
+        return tile + Tiles::chunk_offset(tile_pixel, group);
     }
 
     /// Transposes the pixels of all parts, for 1x1 filters. Values past the last pixel are copied too; no pixel of y
@@ -88,39 +88,39 @@ private:
         int from[own];
         find_channels(from, 0, tiles.first_row_of_x(first_part.row));
 #pragma unroll 1
-        for (int pixel = first_place; pixel < pixels; pixel += stride * together) {
-            Bits values[together][own];
-            int place[together];
+        for (int pixel = first_pixel; pixel < pixels; pixel += stride * in_flight) {
+            Bits values[in_flight][own];
+            int tile_pixel[in_flight];
 #pragma unroll
-            for (int i = 0; i < together; ++i) {
+            for (int i = 0; i < in_flight; ++i) {
                 int const number = pixel + stride * i < pixels ? pixel + stride * i : pixel,
                           part = number * reciprocal >> 16, at = number - part * of_part;
-                place[i] = part * Tiles::pixels + at;
+                tile_pixel[i] = part * Tiles::pixels + at;
                 auto const* const here = bytes + (part * channels * pitch + at) * static_cast<int>(sizeof(T));
                 load(values[i], here, from);
             }
 #pragma unroll
-            for (int i = 0; i < together; ++i) put(values[i], true, chunk(tile, place[i]));
+            for (int i = 0; i < in_flight; ++i) put(values[i], true, chunk(tile, tile_pixel[i]));
         }
     }
 
-    __device__ void transpose_part(int part, int row_of_y, bool exist, T const* planes, unsigned char* tile) const {
-        int const places = tiles.seen_places(), width = tiles.x_width, first = tiles.first_row_of_x(row_of_y),
+    __device__ void transpose_part(int part, int row_of_y, bool in_bounds, T const* planes, unsigned char* tile) const {
+        int const tile_pixels = tiles.pixels_read(), width = tiles.x_width, first = tiles.first_row_of_x(row_of_y),
                   above = tiles.whole() ? tiles.pad_top : first - (row_of_y - tiles.pad_top),
-                  rows = exist ? tiles.end_row_of_x(row_of_y) - first : 0,
+                  rows = in_bounds ? tiles.end_row_of_x(row_of_y) - first : 0,
                   elements_of_stride = rows_of_stride * width + columns_of_stride;
         int from[own];
         find_channels(from, part, first);
         auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
         int row = lane_row - above, column = lane_column - tiles.pad_left, offset = row * width + column;
         // A lane's pixels are a multiple of 8 apart, so that all its chunks have the same swizzle.
-        unsigned char* stored = chunk(tile, part * tiles.places() + first_place);
+        unsigned char* stored = chunk(tile, part * tiles.pixels_of_x() + first_pixel);
 #pragma unroll 1
-        for (int place = first_place; place < places; place += stride * together) {
-            Bits values[together][own];
-            bool inside[together];
+        for (int tile_pixel = first_pixel; tile_pixel < tile_pixels; tile_pixel += stride * in_flight) {
+            Bits values[in_flight][own];
+            bool inside[in_flight];
 #pragma unroll
-            for (int i = 0; i < together; ++i) {
+            for (int i = 0; i < in_flight; ++i) {
                 inside[i] = static_cast<unsigned>(row) < static_cast<unsigned>(rows) &&
                             static_cast<unsigned>(column) < static_cast<unsigned>(width);
                 auto const* const here = bytes + (inside[i] ? offset : 0) * static_cast<int>(sizeof(T));
@@ -129,8 +129,8 @@ private:
                 if (column + tiles.pad_left >= tiles.pitch) column -= tiles.pitch, offset += width - tiles.pitch, ++row;
             }
 #pragma unroll
-            for (int i = 0; i < together; ++i, stored += stride * Tiles::row_bytes)
-                if (place + stride * i < places) put(values[i], inside[i], stored);
+            for (int i = 0; i < in_flight; ++i, stored += stride * Tiles::row_bytes)
+                if (tile_pixel + stride * i < tile_pixels) put(values[i], inside[i], stored);
         }
     }
 
@@ -151,10 +151,10 @@ private:
         *reinterpret_cast<Chunk*>(to) = packed;
     }
     __device__ void put(std::uint32_t const (&values)[own], bool inside, unsigned char* to) const {
-        float left[own];
+        float remainder[own];
 #pragma unroll
-        for (int i = 0; i < own; ++i) left[i] = inside ? config::bit_cast<float>(values[i]) : 0;
-        store_bf16_terms(left, to, tiles.term_bytes(parts));
+        for (int i = 0; i < own; ++i) remainder[i] = inside ? config::bit_cast<float>(values[i]) : 0;
+        store_bf16_terms(remainder, to, tiles.term_bytes(parts));
     }
 };
 

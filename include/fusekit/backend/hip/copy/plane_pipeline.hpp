@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// ahead, and transpose them into one of two tiles while the MMAs read the other tile.
 template <class T, class Grid, int parts, int bytes, int consumers>
 class PlaneStages {
-    static constexpr int most_stages = 4;
+    static constexpr int max_stages = 4;
     using Tiles = typename Grid::Tiles;
     using Warps = PlaneWarps<Tiles>;
     using Copies = PlaneCopies<T, Grid, parts>;
@@ -25,7 +25,7 @@ public:
 
     struct Shared {
         unsigned char x[bytes];  ///< two transposed tiles, then stages of planes in x's layout; aligned to 1024 bytes
-        TmaStages<most_stages> planes[Warps::groups];
+        TmaStages<max_stages> planes[Warps::groups];
         Pipeline tiles;
 
         /// Called by one thread before other threads use the barriers.
@@ -84,7 +84,7 @@ private:
                                      unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,
                                      MakeTile const& make_tile, Sync const& sync) {
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
-                  stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
+                  stages = tiles.plane_stages(parts, bytes - free_bytes, max_stages);
         auto const& full = shared.planes[group];
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
@@ -95,7 +95,7 @@ private:
         bool begins = true;
         typename Grid::Step step(grid, first_tile);
 #pragma unroll 1
-        for (; step.exists(); begins = step.advance(), write.advance()) {
+        for (; step.is_valid(); begins = step.advance(), write.advance()) {
             full.consumer_wait(read);
             shared.tiles.producer_acquire(write);
             make_tile(begins, step, planes(read.stage), shared.x + static_cast<int>(write.stage) * tile_bytes);

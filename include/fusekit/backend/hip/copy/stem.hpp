@@ -24,11 +24,11 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     for (unsigned i = thread; i < static_cast<unsigned>(shape.panels) * 2 * chunks * filters; i += threads) {
         unsigned const row = i % filters, number = i / filters, r = number / chunks, of_row = number - r * chunks;
         int const filter = first + static_cast<int>(row), j = static_cast<int>(of_row) * chunk - shape.lead;
-        bool const exists = filter < conv.group_k() && static_cast<int>(r) < conv.window_rows();
-        T const* const from = conv.w.data + (exists ? filter * stride[0] + r * stride[2] : 0);
+        bool const in_bounds = filter < conv.group_k() && static_cast<int>(r) < conv.window_rows();
+        T const* const from = conv.w.data + (in_bounds ? filter * stride[0] + r * stride[2] : 0);
         int s = (max)(j, 0) / channels, c = (max)(j, 0) - s * channels;
         panels[r / 2].template put_along_k<chunk>((of_row * 2 + r % 2) * chunk, row, [&](int e) {
-            bool const seen = exists && j + e >= 0 && j + e < shape.row_elements;
+            bool const seen = in_bounds && j + e >= 0 && j + e < shape.row_elements;
             auto const weight =
                 load_if(seen, reinterpret_cast<Packet<T, 1> const*>(from + s * stride[3] + c * stride[1]));
             bool const next = j + e >= 0;
@@ -53,7 +53,7 @@ public:
         for (int i = 0; i < 2; ++i) {
             int const pixel = Atom::row(static_cast<int>(thread), 2 * i), p = pixel >> shape.shift,
                       q = pixel - (p << shape.shift);
-            places[i] = (p * filter.strides[0] * shape.pitch + q * shape.step + pair) * 2;
+            offsets[i] = (p * filter.strides[0] * shape.pitch + q * shape.step + pair) * 2;
         }
         int const end = shape.lead + shape.row_elements - (shape.chunks - 1) * StemShape::chunk - pair;
         first = shape.lead == 1 && pair == 0 ? 0xffff0000u : ~0u;
@@ -63,24 +63,24 @@ public:
     /// Loads the thread's words of the two window rows of a panel. `begin` is the address of the tile's first window.
     template <int chunks, bool whole_words>
     __device__ void load(unsigned char const* begin, int panel, Words<chunks>& words) const {
-        std::uint32_t const exists[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
+        std::uint32_t const masks[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
         unsigned char const* const row = begin + 2 * panel * row_bytes;
-        unsigned char const* const rows_of_pair[] = {row, row + (exists[1] & static_cast<unsigned>(row_bytes))};
+        unsigned char const* const rows_of_pair[] = {row, row + (masks[1] & static_cast<unsigned>(row_bytes))};
 #pragma unroll
         for (int i = 0; i < chunks; ++i)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                std::uint32_t const mask = exists[half] & (i == 0 ? first : ~0u) & (i == chunks - 1 ? last : ~0u);
+                std::uint32_t const mask = masks[half] & (i == 0 ? first : ~0u) & (i == chunks - 1 ? last : ~0u);
 #pragma unroll
                 for (int pixel = 0; pixel < 2; ++pixel)
                     words[i][half * 2 + pixel] =
-                        word<whole_words>(rows_of_pair[half] + places[pixel] + i * StemShape::chunk * 2) & mask;
+                        word<whole_words>(rows_of_pair[half] + offsets[pixel] + i * StemShape::chunk * 2) & mask;
             }
     }
 
 private:
     /// byte offsets of the thread's words of its two pixels from the tile's first window
-    int row_bytes, rows, places[2];
+    int row_bytes, rows, offsets[2];
     std::uint32_t first, last;  ///< masks of a row's first and last chunk, which zero the lead and the padding
 
     template <bool whole_words>

@@ -42,7 +42,7 @@ public:
         if (ptx::warp_uniform(thread / 32) != 0) return;
         bool const elected = ptx::elect_sync();
 #pragma unroll 1
-        for (int i = 0; i < count && step.exists(); ++i) {
+        for (int i = 0; i < count && step.is_valid(); ++i) {
             if (elected) copy(params);
             advance(params, conv);
         }
@@ -101,7 +101,7 @@ private:
     /// Advances `step` to the next tile in which this warpgroup has filters.
     template <class Problem>
     __device__ void find_tile(Problem const& conv) {
-        while (step.exists() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())
+        while (step.is_valid() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())
             step.tile += gridDim.x;
     }
 

@@ -13,9 +13,9 @@ namespace fusekit::hip {
 /// mbarriers of the filter stages in SMEM, and the number of warps that have read each stage since the CTA started.
 struct FloatPlaneFiltersState {
     /// maximum number of stages; bytes of SMEM of all stages
-    static constexpr int most_stages = 4, bytes = 36 * 1024;
-    TmaStages<most_stages> full;
-    unsigned reads[most_stages];
+    static constexpr int max_stages = 4, bytes = 36 * 1024;
+    TmaStages<max_stages> full;
+    unsigned reads[max_stages];
 
     /// Called by one thread before other threads use the barriers.
     __device__ void init() {
@@ -27,17 +27,17 @@ struct FloatPlaneFiltersState {
 /// Pipeline that loads float filters, 64 per tile, by TMA for `readers` MMA warps. A stage has one tap of 32 channels,
 /// in rows of 128 bytes with the 128-byte swizzle; or, if taps are contiguous in memory, all 3 x 3 taps of 16 channels,
 /// in rows of 144 bytes per four channels. The last warp that reads a stage issues the next load into it.
-template <class Grid, unsigned readers, bool taps_neighbour>
+template <class Grid, unsigned readers, bool contiguous_taps>
 class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
-    static constexpr int row_bytes = taps_neighbour ? packet * taps * 4 : 128, box_bytes = filters * row_bytes,
-                         boxes = taps_neighbour ? slice / packet : 1, stage_bytes = boxes * box_bytes;
-    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
+    static constexpr int row_bytes = contiguous_taps ? packet * taps * 4 : 128, box_bytes = filters * row_bytes,
+                         boxes = contiguous_taps ? slice / packet : 1, stage_bytes = boxes * box_bytes;
+    static constexpr int max_stages = contiguous_taps ? 2 : FloatPlaneFiltersState::max_stages;
 
 public:
     /// Bytes of SMEM for the stages. With contiguous taps, a second stage of the same size may be added.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
-    static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
+    static_assert((contiguous_taps ? 1 : max_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
     /// `the_more`: SMEM of the second stage for contiguous taps, or null.
     __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
@@ -45,9 +45,9 @@ public:
         : memory(the_memory),
           more(the_more),
           state(the_state),
-          read{!taps_neighbour ? most_stages
-               : the_more      ? 2
-                               : 1},
+          read{!contiguous_taps ? max_stages
+               : the_more       ? 2
+                                : 1},
           step(grid, first_tile) {}
 
     /// Issues the first load of each stage. All warps call it; `copies` is true in the one warp that issues.
@@ -65,7 +65,7 @@ public:
     /// channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
     /// .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
-        static_assert(!taps_neighbour);
+        static_assert(!contiguous_taps);
         state.full.consumer_wait(read);
 #pragma unroll
         for (unsigned k = 0; k < 2; ++k)
@@ -81,7 +81,7 @@ public:
     /// Loads a thread's operand a for the three taps of window row `of_window`, of 16 channels. Row 0 waits for the
     /// stage.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
-        static_assert(taps_neighbour);
+        static_assert(contiguous_taps);
         if (of_window == 0) state.full.consumer_wait(read);
 #pragma unroll
         for (unsigned word = 0; word < 4; ++word) {
@@ -101,8 +101,8 @@ public:
     __device__ void release(Params const& params, Problem const& conv) {
         ptx::bar_warp_sync();
         if (ptx::elect_sync()) {
-            unsigned const before = ptx::atom_add_one_acq_rel_cta(ptx::shared_address(&state.reads[read.stage]));
-            if (before % readers == readers - 1) copy(params, read.stage);
+            unsigned const old_reads = ptx::atom_add_one_acq_rel_cta(ptx::shared_address(&state.reads[read.stage]));
+            if (old_reads % readers == readers - 1) copy(params, read.stage);
         }
         advance(conv);
         read.advance();
@@ -118,7 +118,7 @@ private:
     int row = 0, column = 0;
 
     __device__ unsigned char* address(int stage) const {
-        if constexpr (taps_neighbour) return stage == 0 ? memory : more;
+        if constexpr (contiguous_taps) return stage == 0 ? memory : more;
         return memory + stage * stage_bytes;
     }
 
@@ -129,9 +129,9 @@ private:
 
     template <class Problem>
     __device__ void advance(Problem const& conv) {
-        if (!taps_neighbour && ++column < conv.window_columns()) return;
+        if (!contiguous_taps && ++column < conv.window_columns()) return;
         column = 0;
-        if (++row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
+        if (++row < (contiguous_taps ? channels / slice : conv.window_rows())) return;
         row = 0;
         step.advance();
     }
@@ -139,11 +139,11 @@ private:
     /// Issues the TMA load at position `step` into a stage, unless all tiles are loaded.
     template <class Params>
     __device__ void copy(Params const& params, int to_stage) const {
-        if (!step.exists()) return;
+        if (!step.is_valid()) return;
         auto const full = state.full.barrier(to_stage), to = ptx::shared_address(address(to_stage));
         int const c = step.block * channels, filter = step.grid.first_channel(step.tile);
         state.full.producer_expect_tx(to_stage, stage_bytes);
-        if constexpr (taps_neighbour) {
+        if constexpr (contiguous_taps) {
 #pragma unroll
             for (int i = 0; i < boxes; ++i)
                 ptx::tma_load(to + static_cast<unsigned>(i * box_bytes), &params.maps.w, full,

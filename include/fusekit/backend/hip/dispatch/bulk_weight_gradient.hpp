@@ -23,11 +23,11 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
 
 }  // namespace detail
 
-/// Launch of a weight gradient with one schedule, in which `parts` CTAs divide the pixels of a tile. Empty if TMA
+/// Launch of a weight gradient with one schedule, in which `split_k` CTAs divide the pixels of a tile. Empty if TMA
 /// cannot load an operand's layout, or if the program or the GPU lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;
     auto const kernel = kernel_of<Plan, Mainloop>();
@@ -48,14 +48,14 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     if (!maps.in_use) return {};
     WeightProduct const product = detail::weight_product(params);
     std::int64_t const tiles = product.tiles<Schedule>(), steps = detail::divide_up(product.pixels, pixels);
-    params.parts = parts;
-    params.part_pixels = static_cast<int>(detail::divide_up(steps, parts.count())) * pixels;
+    params.split_k = split_k;
+    params.split_pixels = static_cast<int>(detail::divide_up(steps, split_k.count())) * pixels;
     auto const launch = prepare_launch(
-        gpu, kernel, params, tiles * parts.count(), parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        parts.groups > 1 ? GroupWorkspace::state_bytes +
-                               static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
-                         : 0,
-        parts.cluster);
+        gpu, kernel, params, tiles * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * split_k.groups) *
+                                                               Mainloop::Accumulators::floats * sizeof(float)
+                           : 0,
+        split_k.cluster);
     if (!launch) return {};
     return *launch;
 }
@@ -68,7 +68,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (!detail::is_sm90a(gpu) || filter.group_count != 1) return {};
     WeightProduct const product = detail::weight_product(params);
-    SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::most_gradient_cluster : 1,
+    SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::max_gradient_cluster : 1,
                                workspace_bytes};
     return [&]<class... Schedules>(List<Schedules...> table) {
         WeightShares const shares[] = {share_pixels<Schedules>(product, limits, NvidiaTuning::costs.weights)...};
@@ -76,7 +76,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
         for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
             if (shares[i].cycles < shares[best].cycles) best = i;
         return with_entry(table, best, [&]<class Schedule>(Schedule) {
-            return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].parts);
+            return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].split_k);
         });
     }(WeightTable<NvidiaTuning>{});
 }

@@ -40,7 +40,7 @@ struct ConvOperands {
     /// True if x or the weights have no elements: every sum over C, R and S is 0.
     FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
     FUSEKIT_H bool exceed_offsets() const {
-        return far_operand(filter, x.collapsed_layout(), weights, y.layout) != FarOperand::none;
+        return oversized_operand(filter, x.collapsed_layout(), weights, y.layout) != OversizedOperand::none;
     }
 };
 
@@ -100,11 +100,11 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
                     .y = of_y,
                     .filter = filter(1, 1),
                     .taps = static_cast<int>(w[2] * w[3]),
-                    .channels_last = problem::channels_are_neighbours(y.layout),
-                    .x_channels_last = problem::channels_are_neighbours(x.layout),
+                    .channels_last = problem::channels_are_contiguous(y.layout),
+                    .x_channels_last = problem::channels_are_contiguous(x.layout),
                     .in_bulk = x.layout.stride[1] == 1 && y.layout.stride[1] == 1 && product.groups == 1,
                     .rows_of_pixels = false,
-                    .taps_neighbour = weights.stride[1] != 1,
+                    .contiguous_taps = weights.stride[1] != 1,
                     .planes = detail::PlanesOrder::none,
                     .terms = !multiplies_floats<Plan, T>                 ? 1
                              : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2

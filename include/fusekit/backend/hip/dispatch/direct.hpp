@@ -16,7 +16,7 @@ struct Launcher<DirectEntry> {
                                                                     ConvOperands<Plan, T, U> const& operands, int,
                                                                     IndexLimits const& limits) {
         if constexpr (orders == Orders::any)
-            if (!problem::channels_are_neighbours(operands.y.layout))
+            if (!problem::channels_are_contiguous(operands.y.layout))
                 return prepare_along<Schedule, Axis::pixel>(gpu, operands, limits);
         return prepare_along<Schedule, Axis::channel>(gpu, operands, limits);
     }

@@ -35,7 +35,7 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                                  Layout<4> const& weights, Index<4> const& y) {
     if constexpr (!may_have_quads_of_taps<Plan, T>) return false;
     else
-        return AnyTapOrder<Plan, T>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
+        return AnyTapOrder<Plan, T>::fills_packets(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
                (weights.stride[1] > 0 || weights.shape[1] == 1) && x.layout.stride[1] >= 0 &&
                has_quads(window_filter(filter), x, y);
 }
@@ -66,7 +66,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
-        if (!problem::channels_are_neighbours(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
+        if (!problem::channels_are_contiguous(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
@@ -76,8 +76,8 @@ template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Refusal refuse_product(ConvOperands<Plan, T, U> const& operands) {
     auto const& filter = operands.filter;
     if (Refusal refusal =
-            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, operands.x.collapsed_layout(),
-                                operands.weights, operands.y.collapsed_layout()))
+            refuse_oversized_operands(type_name<Plan>, type_name<typename Plan::Head>, filter,
+                                      operands.x.collapsed_layout(), operands.weights, operands.y.collapsed_layout()))
         return refusal;
     if constexpr (Plan::Head::may_be_padded)
         if (!has_bits_for<Plan>(filter))
@@ -119,7 +119,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
         auto const pixels = pixels_of_group<Plan>(params.x);
         if constexpr (has_transposed_conv<Plan>)
             params.fits_32bit_offsets =
-                has_unit && transposed_windows_are_near(filter, params.x) &&
+                has_unit && transposed_windows_fit_buffer(filter, params.x) &&
                 (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
                                          : has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs));
         else
@@ -129,8 +129,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                          : !Plan::pools && has_quads(filter, pixels, outputs) &&
                                                (!may_have_quads_of_taps<Plan, T> ||
                                                 has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs))) &&
-                windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
-        params.fits_32bit_offsets = params.fits_32bit_offsets && filters_are_near<T>(w.layout, schedule.n);
+                windows_fit_buffer(filter, params.x, params.slices, w.layout, outputs, schedule.m);
+        params.fits_32bit_offsets = params.fits_32bit_offsets && filters_fit_buffer<T>(w.layout, schedule.n);
     }
     GroupedProduct const product = operands.product();
     std::int64_t const columns = divide_up(product.n, schedule.n) * product.groups;
@@ -138,8 +138,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     params.slabs = cut.slabs;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
-            params.parts.count = static_cast<unsigned>(parts);
-            return prepare_parts(gpu, kernel, params, schedule, cut.tiles * columns);
+            params.split_k.count = static_cast<unsigned>(parts);
+            return prepare_split_k(gpu, kernel, params, schedule, cut.tiles * columns);
         }
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }

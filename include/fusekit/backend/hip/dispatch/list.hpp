@@ -20,7 +20,7 @@
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
-#include "fusekit/backend/hip/runtime/takes_all.hpp"
+#include "fusekit/backend/hip/runtime/accepts_all.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
 
 namespace fusekit::hip {
@@ -32,7 +32,7 @@ namespace fusekit::hip {
 //   describes<Schedule>             true if Schedule has the members of this schedule template
 //   runs<Plan>                      true if the schedule computes plans with Plan's kind of head
 //   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type, each stated once
-//   CanImplement<Schedule>::takes<X>(epilogue, bound)
+//   CanImplement<Schedule>::accepts<X>(epilogue, bound)
 //                                   at compile time: checks the schedule's numbers and conditions(); a static_assert
 //                                   names the condition that failed. The device's type calls it directly, because
 //                                   compilers print the whole call chain of an error.
@@ -77,7 +77,7 @@ struct NoEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             return false;
         }
     };
@@ -86,9 +86,9 @@ struct NoEntry {
 /// Index of the first entry that describes a schedule.
 template <class Schedule, class... Entries>
 FUSEKIT_H consteval int index_of_entry(List<Entries...>) {
-    int place = 0;
-    static_cast<void>(((Entries::template describes<Schedule> || (++place, false)) || ...));
-    return place;
+    int index = 0;
+    static_cast<void>(((Entries::template describes<Schedule> || (++index, false)) || ...));
+    return index;
 }
 
 using Entries = JoinedList<ConvSchedules, OtherSchedules, List<NoEntry>>;
@@ -96,8 +96,8 @@ using Entries = JoinedList<ConvSchedules, OtherSchedules, List<NoEntry>>;
 /// Index of an entry; -1 without it.
 template <class Entry, class... Entries>
 FUSEKIT_H consteval int index_in(List<Entries...>) {
-    int place = 0, found = -1;
-    static_cast<void>(((found = std::is_same_v<Entry, Entries> ? place : found, ++place) && ...));
+    int index = 0, found = -1;
+    static_cast<void>(((found = std::is_same_v<Entry, Entries> ? index : found, ++index) && ...));
     return found;
 }
 
@@ -210,12 +210,12 @@ struct Misfit : Conditions<Schedule, X, BoundPlan> {
 /// Accepts the calls of a device with one fixed schedule. Refuses a call by a static_assert of the first unmet
 /// condition: those common to all schedules are here, those of one schedule in its entry.
 template <class Schedule>
-struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
-    using EntryOf<Schedule>::template CanImplement<Schedule>::takes;
+struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
+    using EntryOf<Schedule>::template CanImplement<Schedule>::accepts;
 
     template <class X, class Epilogue, class BoundPlan>
         requires detail::Misfit<Schedule, X, BoundPlan>::value
-    FUSEKIT_H static consteval bool takes(Epilogue const*, BoundPlan const*) {
+    FUSEKIT_H static consteval bool accepts(Epilogue const*, BoundPlan const*) {
         using Misfit = detail::Misfit<Schedule, X, BoundPlan>;
         static_assert(
             Misfit::on_gpu,
@@ -240,6 +240,6 @@ struct Suits : EntryOf<Schedule>::template CanImplement<Schedule> {
 
 /// Accepts the calls of a device for which the library chooses the schedule.
 template <>
-struct Suits<void> : TakesAll {};
+struct Accepts<void> : AcceptsAll {};
 
 }  // namespace fusekit::hip

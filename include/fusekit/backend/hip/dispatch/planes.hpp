@@ -101,10 +101,10 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& 
     }
     std::int64_t const most = gpu.processors();
     if constexpr (can_split<Plan, T>) {
-        params.parts.count = static_cast<unsigned>(sharers);
+        params.split_k.count = static_cast<unsigned>(sharers);
         if (sharers > 1)
             return *prepare_launch(gpu, with.kernel, params, with.tiles * sharers, LaunchMode::clusters, 0,
-                                   params.parts.count);
+                                   params.split_k.count);
     }
     return *prepare_launch(gpu, with.kernel, params, with.tiles < most ? with.tiles : most);
 }

@@ -38,7 +38,7 @@ FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound,
                             ImageView<U> const& y, F const& f) {
     constexpr bool has_units = MatrixGemmEntry::has_kernel<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
     ConvOperands<Plan, T, U> const operands{bound, x, y};
-    ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
+    ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), max_workspace_bytes);
     return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
         if (runs_without_tiles(operands)) return f(Ranking(List<DefaultDirect>{}, of, Tuning::costs, rates));
         return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, rates));

@@ -100,7 +100,7 @@ FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> co
 
 /// Stream whose calls are launched as Own::prepare() prepares them. Refers to the stream or device that made it.
 template <class Own, class Schedule = void>
-class Directed : public Memory, public Suits<Schedule> {
+class Directed : public Memory, public Accepts<Schedule> {
 public:
     using TensorDevice = Device;
     static constexpr bool is_handle = true;  ///< calls may run on a const object

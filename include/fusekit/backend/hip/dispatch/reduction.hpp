@@ -21,17 +21,17 @@ struct GridGroups {
 /// concurrently fit L2; up to twice as many if more CTAs are then busy with the last segments. Estimated time:
 /// ceil(segments / groups) / (CTAs per group).
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
-                                               std::int64_t fewest, std::int64_t most_group_size,
+                                               std::int64_t fewest, std::int64_t max_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
-    if (fewest > most_group_size) fewest = most_group_size;
+    if (fewest > max_group_size) fewest = max_group_size;
     if (fewest > blocks) fewest = blocks;  // L2 holds less than one channel
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
     for (std::int64_t group_size = fewest;
-         group_size <= 2 * fewest && group_size <= most_group_size && group_size <= blocks; ++group_size) {
+         group_size <= 2 * fewest && group_size <= max_group_size && group_size <= blocks; ++group_size) {
         std::int64_t const at_once = blocks / group_size, grid_groups = at_once < segments ? at_once : segments;
         double const time =
             static_cast<double>(detail::divide_up(segments, grid_groups)) / static_cast<double>(group_size);
@@ -60,7 +60,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // ensured by an assertion of the schedule (Suits)
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
-    params.count = Steps::per_place ? shape[0] : shape[0] * plane;
+    params.count = Steps::per_pixel ? shape[0] : shape[0] * plane;
 
     // number of co-resident CTAs with the schedule's full number of threads
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
@@ -83,13 +83,13 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
         while (params.slabs == 1 && threads > 64 && halves_threads()) threads /= 2;
         group_size = detail::divide_up(steps, threads);
     } else {
-        cut(Steps::per_place ? 1 : plane);
-        steps = params.slab_images * (Steps::per_place ? 1 : plane);
-        params.columns = static_cast<unsigned>((Steps::per_place ? image : shape[1]) / lanes);
+        cut(Steps::per_pixel ? 1 : plane);
+        steps = params.slab_images * (Steps::per_pixel ? 1 : plane);
+        params.columns = static_cast<unsigned>((Steps::per_pixel ? image : shape[1]) / lanes);
         std::int64_t width = threads / power_of_two(detail::divide_up(steps, unroll));
         while (width > 8 && detail::divide_up(params.columns, width) < at_once) width /= 2;
         if (width < 8) width = 8;
-        if (params.slabs > 1) width = most_width_of_parts;
+        if (params.slabs > 1) width = max_width_of_parts;
         while (width > 1 && width / 2 >= params.columns) width /= 2;
         params.width = static_cast<unsigned>(width);
         segments = detail::divide_up(params.columns, width);
@@ -101,9 +101,9 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
 
     constexpr std::int64_t floats_of_total = sizeof(Total) / sizeof(float);
     std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * floats_of_total;
-    std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
+    std::int64_t const max_blocks = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
-    if (blocks > room) blocks = room;
+    if (blocks > max_blocks) blocks = max_blocks;
     // Few channels are reduced at once, so that pass 2 finds them in L2. Several CTAs reduce one channel only if SMs
     // would be idle otherwise, because a barrier of a grid group takes microseconds. Columns are all reduced at once.
     std::int64_t const segment_bytes =
@@ -114,9 +114,9 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     params.group_size = choice.size;
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
     std::int64_t groups = detail::divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
-    if (Steps::has_totals && params.width <= most_width_of_parts) {
-        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads) / params.slabs;
-        std::int64_t const wanted = power_of_two(detail::divide_up(groups * values, most_values_of_part));
+    if (Steps::has_totals && params.width <= max_width_of_parts) {
+        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = max_parts(threads) / params.slabs;
+        std::int64_t const wanted = power_of_two(detail::divide_up(groups * values, max_values_of_part));
         std::int64_t const parts = wanted < most ? wanted : most > 1 ? most : 1;
         params.slab_parts = static_cast<unsigned>(parts);
         part = detail::divide_up(groups, parts);
@@ -149,7 +149,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu con
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Mainloop = Reducing<Plan, Schedule, T, U, 1, Pattern::any, Steps::has_totals>;
     Index<4> const shape = params.y.layout.shape;
-    std::int64_t const sums = Steps::per_place ? shape[1] * shape[2] * shape[3] : shape[1];
+    std::int64_t const sums = Steps::per_pixel ? shape[1] * shape[2] * shape[3] : shape[1];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", output, sums))
         return *refusal;
     constexpr int threads = 64;
@@ -181,7 +181,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
     ReductionParams<Plan, T, U> params{
-        bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
+        bound, x, y, x, {}, Steps::per_pixel || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = problem::dense_alike(x.layout, y.layout) && detail::packets_are_aligned<lanes>(x, y);
     if constexpr (Steps::has_operand) {
         params.operand = detail::typed<T>(bound.head.x);
@@ -191,13 +191,13 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     // Only kernels with Pattern::any can loop over ranges of images (slabs): with Pattern::planes, the loop spills 48
     // bytes of registers on sm_90a.
     std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
-                       steps = Steps::per_place    ? 1
+                       steps = Steps::per_pixel    ? 1
                                : params.by_columns ? plane
                                                    : detail::divide_up(plane, lanes) + 1;
     packets = packets && images * steps < limits.steps;
-    std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
+    std::int64_t const whole = params.by_columns && !Steps::per_pixel ? y.layout.shape[1] : image;
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
-    if constexpr (!Steps::per_place && orders == Orders::any)
+    if constexpr (!Steps::per_pixel && orders == Orders::any)
         if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params, limits);
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }

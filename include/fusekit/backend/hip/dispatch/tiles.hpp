@@ -13,7 +13,7 @@ template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
-        std::int64_t const most = GroupWorkspace::most_grid_groups;
+        std::int64_t const most = GroupWorkspace::max_grid_groups;
         if (Refusal refusal =
                 refuse_limit(type_name<Plan>, "y", "at most 1024 tiles along the channels, for ChannelStatistics",
                              params.y.layout.shape, columns, most / 2 + 1))

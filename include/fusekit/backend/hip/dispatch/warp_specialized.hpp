@@ -54,8 +54,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                        tiles = divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
-            params.parts.count = static_cast<unsigned>(parts);
-            return *prepare_parts(gpu, kernel, params, schedule, tiles);
+            params.split_k.count = static_cast<unsigned>(parts);
+            return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
     std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
     // Consecutive CTAs read the same tile of x or w. In clusters of two they run on the same GPC: on an H100 a launch

@@ -18,21 +18,21 @@ namespace detail {
 /// Chooses how x or dy is loaded: 8 or 4 channels of a group at once if they are contiguous and aligned; else by
 /// channel or by pixel, whichever is contiguous.
 template <Element T>
-FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
+FUSEKIT_H ContiguousMode contiguous_mode_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
         return group_channels % count == 0 && problem::vectorizable(view, count, 1);
     };
-    if (sizeof(T) == 2 && in_packets(8)) return Neighbours::eights;
-    if (in_packets(4)) return Neighbours::fours;
-    return problem::channels_are_neighbours(view.layout) ? Neighbours::channels : Neighbours::pixels;
+    if (sizeof(T) == 2 && in_packets(8)) return ContiguousMode::channels_by_8;
+    if (in_packets(4)) return ContiguousMode::channels_by_4;
+    return problem::channels_are_contiguous(view.layout) ? ContiguousMode::channels : ContiguousMode::pixels;
 }
 
 /// True if a Buffer with the first element as base address reaches all elements of a tensor.
 template <class T>
-FUSEKIT_H bool is_near(TensorView<T> const& view) {
+FUSEKIT_H bool fits_buffer(TensorView<T> const& view) {
     OffsetRange range;
     for (int mode = 0; mode < 4; ++mode) range.add(view.layout.shape[mode] - 1, view.layout.stride[mode]);
-    return range.is_near(sizeof(T));
+    return range.fits_buffer(sizeof(T));
 }
 
 /// True if four consecutive pixels of dy are contiguous (dense rows of planes), and sums of two offsets in x fit 32
@@ -47,7 +47,7 @@ FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const>
         range.add(x.layout.shape[mode] - 1, x.layout.stride[mode]);
         negative |= x.layout.stride[mode] < 0;
     }
-    return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
+    return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.fits_buffer(2 * sizeof(T));
 }
 
 /// True if WindowOffsets has entries for all rows and columns of a window.
@@ -55,7 +55,7 @@ template <Element T, int Space>
 FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     int rows = 1;
     for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
-    return rows + filter.size[Space - 1] <= WindowOffsets<T>::most_lines;
+    return rows + filter.size[Space - 1] <= WindowOffsets<T>::max_lines;
 }
 
 /// True if WeightGradientRows can compute the problem. Under each tap, four consecutive pixels of a row of y must read
@@ -99,30 +99,30 @@ static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256
               fill_wide_tiles(1088));
 
 /// Chooses the split-K of the pixels, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times groups
-/// of CTAs that add their accumulators through workspace, of `part_bytes` per CTA. A tile's accumulators are added in
+/// of CTAs that add their accumulators through workspace, of `split_bytes` per CTA. A tile's accumulators are added in
 /// `passes` passes.
-FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
-                                               std::int64_t most_parts, std::int64_t part_bytes,
-                                               std::size_t workspace_bytes) {
+FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
+                                             std::int64_t max_splits, std::int64_t split_bytes,
+                                             std::size_t workspace_bytes) {
     auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
-    std::int64_t const wanted = least(divide_up(blocks, tiles), most_parts);
-    std::int64_t const cluster = clusters ? least(wanted, most_cluster_blocks) : 1;
+    std::int64_t const wanted = least(divide_up(blocks, tiles), max_splits);
+    std::int64_t const cluster = clusters ? least(wanted, max_cluster_blocks) : 1;
     std::int64_t groups = divide_up(wanted, cluster);
     constexpr std::size_t states = GroupWorkspace::state_bytes;
-    std::int64_t const room =
-        workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * part_bytes);
-    if (tiles * passes * cluster > static_cast<std::int64_t>(GroupWorkspace::most_grid_groups)) groups = 1;
-    groups = least(groups, room > 1 ? room : 1);
+    std::int64_t const max_groups =
+        workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * split_bytes);
+    if (tiles * passes * cluster > static_cast<std::int64_t>(GroupWorkspace::max_grid_groups)) groups = 1;
+    groups = least(groups, max_groups > 1 ? max_groups : 1);
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
 /// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels do not
-/// fill the tile, or if a CTA would reduce more than `most_pixels` pixels. `plane`: pixels of an image of dy, including
+/// fill the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels of an image of dy, including
 /// padding; each CTA reduces a multiple of `step` pixels.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
-    std::size_t workspace_bytes, std::int64_t most_pixels) {
+    std::size_t workspace_bytes, std::int64_t max_pixels) {
     if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return {};
     auto const& dy = params.bound.head.dy;
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
@@ -131,34 +131,34 @@ FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepar
     if (std::is_same_v<typename Mainloop::Tile, WideWeightGradientTile> && !fill_wide_tiles(group_k)) return {};
     std::int64_t const tiles =
         divide_up(params.columns(), Mainloop::tile_m) * divide_up(group_k, Mainloop::tile_n) * groups;
-    constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
+    constexpr std::int64_t split_bytes = Mainloop::passes * Mainloop::Accumulators::floats * sizeof(float);
     bool const clusters = launches_clusters(gpu);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks,
-                       least = tiles * divide_up(images * plane, most_pixels);
-    params.parts =
-        choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
-                           pixels > 0 ? divide_up(pixels, Mainloop::least_pixels) : 1, part_bytes, workspace_bytes);
-    BlockParts const& parts = params.parts;
-    std::int64_t const steps = divide_up(images * plane, step), part_pixels = divide_up(steps, parts.count()) * step;
-    if (part_pixels > most_pixels) return {};
-    params.part_pixels = static_cast<int>(part_pixels);
-    return prepare_launch(
-        gpu, kernel_of<Plan, Mainloop>(), params, tiles * parts.count(),
-        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        parts.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * parts.groups * part_bytes)
-                         : 0,
-        parts.cluster);
+                       least = tiles * divide_up(images * plane, max_pixels);
+    params.split_k =
+        choose_split_k(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
+                       pixels > 0 ? divide_up(pixels, Mainloop::min_pixels) : 1, split_bytes, workspace_bytes);
+    SplitKGroups const& split_k = params.split_k;
+    std::int64_t const steps = divide_up(images * plane, step), split_pixels = divide_up(steps, split_k.count()) * step;
+    if (split_pixels > max_pixels) return {};
+    params.split_pixels = static_cast<int>(split_pixels);
+    return prepare_launch(gpu, kernel_of<Plan, Mainloop>(), params, tiles * split_k.count(),
+                          split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+                          split_k.groups > 1 ? GroupWorkspace::state_bytes +
+                                                   static_cast<std::size_t>(tiles * split_k.groups * split_bytes)
+                                             : 0,
+                          split_k.cluster);
 }
 /// Prepares a launch of the first of the mainloops that can compute the problem. Refuses if the workspace is so small
-/// that a CTA would reduce more than `most_pixels` pixels.
+/// that a CTA would reduce more than `max_pixels` pixels.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
-    std::size_t workspace_bytes, std::int64_t most_pixels) {
-    auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes, most_pixels);
+    std::size_t workspace_bytes, std::int64_t max_pixels) {
+    auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes, max_pixels);
     if (launch) return std::move(*launch);
     if constexpr (sizeof...(Others) > 0)
-        return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes, most_pixels);
+        return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes, max_pixels);
     Index<4> const& dy = params.bound.head.dy.layout.shape;
     return Error(type_name<Plan>(), "ConvWeightGradient", "workspace",
                  "more bytes for partial sums, as a CTA reduces at most 2^30 pixels",
@@ -191,28 +191,29 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
         if (!params.in_slabs)
             if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
-    params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
-    params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
+    params.in_x = detail::contiguous_mode_of<T>(params.x, y.layout.shape[1]);
+    params.in_dy = detail::contiguous_mode_of<T>(detail::typed<T>(dy), group_k);
     bool const fits_32bit_offsets =
-        !params.in_slabs && detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
-    constexpr Neighbours packets = sizeof(T) == 2 ? Neighbours::eights : Neighbours::fours;
-    auto const have_loop = [&](Neighbours both) {
-        return WeightGradientTile::of_amd && fits_32bit_offsets && params.in_x == both && params.in_dy == both;
+        !params.in_slabs && detail::fits_buffer(params.x) && detail::fits_buffer(detail::typed<T>(dy));
+    constexpr ContiguousMode packets = sizeof(T) == 2 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
+    auto const have_loop = [&](ContiguousMode contiguous) {
+        return WeightGradientTile::of_amd && fits_32bit_offsets && params.in_x == contiguous &&
+               params.in_dy == contiguous;
     };
     params.in_packets = have_loop(packets);
-    bool const in_quads = have_loop(Neighbours::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
+    bool const in_quads = have_loop(ContiguousMode::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2 && Plan::Head::collapsed_space == 2)
         if (in_quads && detail::lies_in_rows(filter, params.x, dy.layout.shape, y.layout.shape[1], group_k)) {
             params.in_rows = true;
-            params.in_x = Neighbours::eights;
-            params.in_dy = Neighbours::fours;
+            params.in_x = ContiguousMode::channels_by_8;
+            params.in_dy = ContiguousMode::channels_by_4;
             detail::make_one_row(filter, params.x.layout, params.bound.head.dy.layout);
             Index<4> const& of_dy = params.bound.head.dy.layout.shape;
             step = 32;
             plane = PaddedRows::of_image(of_dy[2], of_dy[3]);
         }
-    params.in_pixels = in_quads && have_loop(Neighbours::pixels) && detail::fits_window_offsets<T>(filter);
+    params.in_pixels = in_quads && have_loop(ContiguousMode::pixels) && detail::fits_window_offsets<T>(filter);
     if (params.in_pixels) {
         step = 4;
         plane = WindowOffsets<T>::whole(plane);

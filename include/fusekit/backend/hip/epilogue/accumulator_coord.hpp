@@ -32,8 +32,8 @@ struct AccumulatorCoord : ThreadCoord {
     bool exists;
 
     __device__ AccumulatorCoord(OutputCoord const& at, float the_value, TileMaxima<count>& the_maxima, int the_number,
-                                bool it_exists)
-        : ThreadCoord(at), value(the_value), maxima(the_maxima), number(the_number), exists(it_exists) {}
+                                bool is_in_bounds)
+        : ThreadCoord(at), value(the_value), maxima(the_maxima), number(the_number), exists(is_in_bounds) {}
 
     using OutputCoord::load;
     __device__ float load(AnyView<4> const& view) const {

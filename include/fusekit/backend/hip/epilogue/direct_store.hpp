@@ -40,27 +40,27 @@ public:
     };
 
     template <class Params>
-    __device__ static void store(Params const& before, Buffer& buffer, Tile& tile, Coord const& coord, Atom const& atom,
-                                 Fragment const& fragment, unsigned thread) {
-        Params const& params = reload(before);
+    __device__ static void store(Params const& the_params, Buffer& buffer, Tile& tile, Coord const& coord,
+                                 Atom const& atom, Fragment const& fragment, unsigned thread) {
+        Params const& params = reload(the_params);
         std::int64_t const channel = params.y.layout.stride[1];
         unsigned const column = thread % columns;
         auto* const first = params.y.data + coord.first_k * channel;
         using Y = std::remove_pointer_t<decltype(params.y.data)>;
         auto const store_element = [&](Y* to, float sum, Pixel const& at, unsigned n, State const& state,
                                        auto const& collect) {
-            ThreadCoord const place({at.n, std::int64_t{coord.first_k} + n, at.p, at.q});
-            *to = Y(Epilogue::apply(sum, place, state, params.bound.epilogue, collect));
+            ThreadCoord const pixel_coord({at.n, std::int64_t{coord.first_k} + n, at.p, at.q});
+            *to = Y(Epilogue::apply(sum, pixel_coord, state, params.bound.epilogue, collect));
         };
         Total totals[rounds];
         if constexpr (along_channels) {
-            bool const exists = column < coord.count_n;
-            State const state = tile.state(exists ? column : 0);
+            bool const in_bounds = column < coord.count_n;
+            State const state = tile.state(in_bounds ? column : 0);
             Y* const of_channel = first + column * channel;
             typename Totals::Accumulator accumulator;
             auto const write_row = [&](float sum, unsigned m, float&) {
                 Pixel const at = tile.pixels[m];
-                if (at.n >= 0 && exists)
+                if (at.n >= 0 && in_bounds)
                     store_element(of_channel + tile.offsets[m], sum, at, column, state,
                                   [&](float x) { accumulator.add(x); });
             };
@@ -75,7 +75,7 @@ public:
                                   [&](float x) { collected = x; });
             };
             write(buffer.rows, atom, fragment, thread, column, write_row, [&](int round) {
-                if constexpr (Plan::totals_tiles) totals[round] = total_row(buffer.rows, thread, coord.left_m);
+                if constexpr (Plan::totals_tiles) totals[round] = total_row(buffer.rows, thread, coord.remaining_m);
             });
         }
         if constexpr (Plan::totals_tiles) {
@@ -115,8 +115,8 @@ private:
 #pragma unroll 4
             for (unsigned i = 0; i < rows * columns / threads; ++i) {
                 unsigned const row = first_row + i * (threads / columns);
-                float& place = buffer.at(row, column);
-                write_row(place, Transpose::tile_row(row, round), place);
+                float& element = buffer.at(row, column);
+                write_row(element, Transpose::tile_row(row, round), element);
             }
             end(round);
         });
@@ -130,10 +130,10 @@ private:
         __syncthreads();
 #pragma unroll total_unroll
         for (unsigned i = thread % partials; i < columns / 4; i += partials) {
-            auto const four = row[i];
+            auto const packet = row[i];
 #pragma unroll
             for (unsigned j = 0; j < 4; ++j)
-                accumulator.add(four.values[Atom::tile_column(j)], static_cast<int>(4 * i + j) < pixels);
+                accumulator.add(packet.values[Atom::tile_column(j)], static_cast<int>(4 * i + j) < pixels);
         }
         return accumulator.total();
     }

@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/packed.hpp"
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/plane_grid.hpp"
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: the SumTile has channels as rows and the
-/// tile's pixels as columns. Each CTA of the cluster reduces some channels over all CTAs and stores them to y.
+/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: the AccumulatorTile has channels as rows
+/// and the tile's pixels as columns. Each CTA of the cluster reduces some channels over all CTAs and stores them to y.
 /// `consumers` warpgroups with 64 channels each call it; the CTA's other threads call attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
 class NchwSplitStore {
@@ -18,27 +18,27 @@ class NchwSplitStore {
     using Tiles = typename Grid::Tiles;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using Sums = typename Atom::Sums[parts * products];
+    using Accumulators = typename Atom::Accumulators[parts * products];
     static constexpr int pixels = products * Atom::n;  ///< pixels per part (PlanePart)
     static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
 
 public:
     struct Shared {
-        SumTile<channels, parts * pixels> tile;
+        AccumulatorTile<channels, parts * pixels> tile;
         State states[Epilogue::channelwise ? channels : 1];
     };
 
-    /// Stores a thread's accumulators to the CTA's SumTile.
-    __device__ static void put(Shared& shared, Sums const& sums, unsigned group, unsigned thread_of_group) {
+    /// Stores a thread's accumulators to the CTA's AccumulatorTile.
+    __device__ static void put(Shared& shared, Accumulators const& acc, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
-        for (int e = 0; e < Atom::sums_per_thread; e += 2) {
+        for (int e = 0; e < Atom::acc_per_thread; e += 2) {
             auto* const row =
                 reinterpret_cast<float*>(shared.tile.rows[static_cast<int>(group) * Atom::m + Atom::row(thread, e)]);
 #pragma unroll
             for (int i = 0; i < parts * products; ++i)
-                *reinterpret_cast<Packet<float, 2>*>(row + (i * Atom::n + Atom::column(thread, e))) = {sums[i][e],
-                                                                                                       sums[i][e + 1]};
+                *reinterpret_cast<Packet<float, 2>*>(row + (i * Atom::n + Atom::column(thread, e))) = {acc[i][e],
+                                                                                                       acc[i][e + 1]};
         }
     }
 
@@ -54,12 +54,13 @@ public:
             for (int i = static_cast<int>(thread); i < channels; i += threads)
                 shared.states[i] = Epilogue::prepare(std::int64_t{first} + (min)(i, count - 1), arguments);
         }
-        Quad const quad(tiles, grid, number, static_cast<int>(thread % SumTile<channels, parts * pixels>::quads));
+        Quad const quad(tiles, grid, number,
+                        static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::quads));
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
         barrier();
-        BlockParts const sharers{{}, params.parts.count, 1};
-        merge_parts_to<threads>(
-            shared.tile, sharers, number, 0, rank, thread, barrier, [&](unsigned row, Packet<float, 4> const& sums) {
+        SplitKGroups const sharers{{}, params.split_k.count, 1};
+        reduce_split_k_to<threads>(
+            shared.tile, sharers, number, 0, rank, thread, barrier, [&](unsigned row, Packet<float, 4> const& acc) {
                 auto const channel = static_cast<int>(row);
                 if (channel >= count) return;
                 State const state = Epilogue::channelwise ? shared.states[channel] : State{};
@@ -67,13 +68,13 @@ public:
                 for (int i = 0; i < 2; ++i) {
                     float results[2];
                     for (int j = 0; j < 2; ++j)
-                        results[j] = Epilogue::apply(sums.values[2 * i + j], OutputCoord{0, first + channel, 0, 0},
+                        results[j] = Epilogue::apply(acc.values[2 * i + j], OutputCoord{0, first + channel, 0, 0},
                                                      state, arguments);
                     pairs[i] = packed<U>(results[0], results[1]);
                 }
                 quad.store(pairs, reinterpret_cast<std::uint16_t*>(to + channel * stride[1]));
             });
-        finish_parts(sharers);
+        finish_split_k(sharers);
     }
 
 private:
@@ -87,7 +88,7 @@ private:
             int const width = tiles.y_width, rows = part.n < 0 ? 0 : (min)(tiles.rows, tiles.y_height - part.row);
             if (part.n >= 0) image = part.n;
             for (int j = 0; j < 4; ++j) {
-                int const place = (4 * quad + j) % pixels, p = place / tiles.pitch, q = place % tiles.pitch;
+                int const pixel = (4 * quad + j) % pixels, p = pixel / tiles.pitch, q = pixel % tiles.pitch;
                 elements[j] = p < rows && q < width ? (part.row + p) * width + q : -1;
             }
         }

@@ -42,11 +42,11 @@ public:
 
     /// Stores a tile; `part_of(i)` returns its part i. The bulk stores read SMEM until ptx::bulk_wait_group_read().
     template <class PartOf>
-    __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
+    __device__ void store(typename Atom::Accumulators const (&acc)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
         int const from = first + static_cast<int>(thread / 32) * 16;
-        store_half<0>(sums, part_of, shared, from);
-        store_half<1>(sums, part_of, shared, from + channels);
+        store_half<0>(acc, part_of, shared, from);
+        store_half<1>(acc, part_of, shared, from + channels);
     }
 
 private:
@@ -64,7 +64,7 @@ private:
 
     /// Stores the thread's channel `own`: the warp stores channels `from` to `from` + 7.
     template <int own, class PartOf>
-    __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
+    __device__ void store_half(typename Atom::Accumulators const (&acc)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
         ptx::bulk_wait_group_read();
@@ -76,8 +76,8 @@ private:
             if (part.n < 0) continue;
             int const at = first_of(c, part.row * tiles.y_width);
             auto* const to = reinterpret_cast<std::uint16_t*>(shared.staged[i]) + at;
-            if (has_pixels && (!has_rows || tiles.single) && !joined()) stage_pixels<own>(sums, i, at % 2 != 0, to);
-            else stage_places<own>(sums, i, length(part), to);
+            if (has_pixels && (!has_rows || tiles.single) && !joined()) stage_pixels<own>(acc, i, at % 2 != 0, to);
+            else stage_pixels_of_rows<own>(acc, i, length(part), to);
         }
         ptx::fence_proxy_async();
         ptx::bar_warp_sync();
@@ -89,25 +89,26 @@ private:
     /// Applies the epilogue to two consecutive pixels (of 8-pixel block `block`) of the thread's channel `own` in a
     /// part, and packs them.
     template <int own>
-    __device__ std::uint32_t pair(typename Atom::Sums const (&sums)[parts * products], int part, int block) const {
+    __device__ std::uint32_t pair(typename Atom::Accumulators const (&acc)[parts * products], int part,
+                                  int block) const {
         constexpr int of_product = Atom::n / packet;
-        auto const& of_block = sums[part * products + block / of_product];
-        int const first_sum = 4 * (block % of_product) + 2 * own;
-        return packed<U>(result(of_block[first_sum], own), result(of_block[first_sum + 1], own));
+        auto const& of_block = acc[part * products + block / of_product];
+        int const first_acc = 4 * (block % of_product) + 2 * own;
+        return packed<U>(result(of_block[first_acc], own), result(of_block[first_acc + 1], own));
     }
 
     /// Stages the thread's pixels of a channel in a part, in pairs, for 1x1 filters. If the first pixel has an odd
     /// address, two lanes have the pixels of a 32-bit word, and exchange them.
     template <int own>
-    __device__ void stage_pixels(typename Atom::Sums const (&sums)[parts * products], int part, bool is_odd,
+    __device__ void stage_pixels(typename Atom::Accumulators const (&acc)[parts * products], int part, bool is_odd,
                                  std::uint16_t* to) const {
         auto* const words = reinterpret_cast<std::uint32_t*>(to - (is_odd ? 1 : 0)) + thread % 4;
         std::uint32_t last = 0;  // last pair of the previous block
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
-            std::uint32_t const both = pair<own>(sums, part, block), other = of_four(both, thread + 3),
-                                before = thread % 4 == 0 ? last : other;
-            words[block * packet / 2] = is_odd ? before >> 16 | both << 16 : both;
+            std::uint32_t const word = pair<own>(acc, part, block), other = shuffle_in_quad(word, thread + 3),
+                                previous = thread % 4 == 0 ? last : other;
+            words[block * packet / 2] = is_odd ? previous >> 16 | word << 16 : word;
             last = other;
         }
         if (is_odd && thread % 4 == 0) words[pixels / 2] = last >> 16;
@@ -116,8 +117,8 @@ private:
     /// Stages the thread's pixels of a channel in a part, without the gaps between rows. Elements past the end of the
     /// part are not copied to y, or are overwritten by the next channel's.
     template <int own>
-    __device__ void stage_places(typename Atom::Sums const (&sums)[parts * products], int part, int end,
-                                 std::uint16_t* to) const {
+    __device__ void stage_pixels_of_rows(typename Atom::Accumulators const (&acc)[parts * products], int part, int end,
+                                         std::uint16_t* to) const {
         constexpr unsigned scale = 1 << 16;
         auto const gap = static_cast<unsigned>(tiles.pitch - tiles.y_width);
         unsigned const width = gap > 0 ? static_cast<unsigned>(tiles.y_width) : pixels, row_pitch = width + gap,
@@ -126,13 +127,13 @@ private:
         static_assert(pixels < 256);
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
-            unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / scale,
-                           column = place - row * row_pitch;
-            std::uint32_t const both = pair<own>(sums, part, block);
+            unsigned const pixel = static_cast<unsigned>(block * packet) + second, row = pixel * reciprocal / scale,
+                           column = pixel - row * row_pitch;
+            std::uint32_t const word = pair<own>(acc, part, block);
             // If the two pixels of a pair are in different rows, the first one is in the gap.
             int const at = static_cast<int>(second) - static_cast<int>(row * gap) + block * packet;
-            if (column - 1 < width && (!may_join || at <= end)) to[at - 1] = static_cast<std::uint16_t>(both);
-            if (column < width && (!may_join || at < end)) to[at] = static_cast<std::uint16_t>(both >> 16);
+            if (column - 1 < width && (!may_join || at <= end)) to[at - 1] = static_cast<std::uint16_t>(word);
+            if (column < width && (!may_join || at < end)) to[at] = static_cast<std::uint16_t>(word >> 16);
         }
     }
 
@@ -159,9 +160,9 @@ private:
         constexpr int edges = 2 * packet;  // elements per channel at both ends
 #pragma unroll
         for (int i = 0; i < channels * edges / 32; ++i) {
-            int const c = i * (32 / edges) + lane / edges, own = lane % edges, before = early(c, start),
-                      edge = own < packet ? own - before : end_of_whole(c) + own - packet;
-            if (c < present && (own >= packet || before > 0) && edge >= 0 && edge < elements)
+            int const c = i * (32 / edges) + lane / edges, own = lane % edges, lead = early(c, start),
+                      edge = own < packet ? own - lead : end_of_whole(c) + own - packet;
+            if (c < present && (own >= packet || lead > 0) && edge >= 0 && edge < elements)
                 to[std::int64_t{c} * plane + edge] = staged[first_of(c, start) + edge];
         }
     }

@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// Epilogue of a plan that pools: applies the epilogue to the accumulators and writes one value per 2 x 2 window. A
 /// window is four consecutive elements of a channel's row in the SMEM buffer; a thread reduces whole windows.
 /// Consecutive threads have consecutive windows, or consecutive channels if channels are contiguous in y.
-template <class Plan, class Atom, bool channels_neighbour>
+template <class Plan, class Atom, bool contiguous_channels>
 class PoolStore {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;
@@ -22,16 +22,16 @@ public:
     using Buffer = typename Transpose::Buffer;
 
     template <class Params>
-    __device__ static void store(Params const& before, Buffer& buffer, Tile& tile,
+    __device__ static void store(Params const& the_params, Buffer& buffer, Tile& tile,
                                  TileCoord<Atom::tile_m, Atom::tile_n> const& coord, Atom const& atom,
                                  typename Atom::Fragment const& fragment, unsigned thread) {
-        Params const& params = reload(before);
+        Params const& params = reload(the_params);
         using Y = std::remove_pointer_t<decltype(params.y.data)>;
         Transpose::run(buffer, atom, fragment, [&](int round) {
 #pragma unroll 1
             for (unsigned i = thread; i < rows * columns / 4; i += Atom::threads) {
-                unsigned const row = channels_neighbour ? i % rows : i / (columns / 4);
-                unsigned const window = channels_neighbour ? i / rows : i % (columns / 4);
+                unsigned const row = contiguous_channels ? i % rows : i / (columns / 4);
+                unsigned const window = contiguous_channels ? i / rows : i % (columns / 4);
                 unsigned const n = Transpose::tile_row(row, round);
                 Pixel const first = tile.pixels[4 * window];
                 if (first.n < 0 || n >= coord.count_n) continue;

@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// Split-K: an output tile that `parts` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
+/// Split-K: an output tile that `splits` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
 /// its range of GemmK, stores the accumulators to a Buffer, and then sums some of the tile's rows over all CTAs, in the
 /// order of the CTAs: results are bitwise identical in every run.
 ///
@@ -22,36 +22,37 @@ class SplitTile {
                          columns_of_tile = Atom::columns(rows_are_pixels);
     static constexpr int pad = 4, quads = columns_of_tile / 4, pitch = (columns_of_tile + pad) / 4;
     static constexpr int unrolled_rounds = rows_are_pixels && rounds_are_alike<Atom> ? 1 : Atom::rounds;
-    using Four = Packet<float, 4>;
+    using Packet4 = Packet<float, 4>;
 
 public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
-    static constexpr int most_parts = 8, rounds = most_parts;
+    static constexpr int max_splits = 8, rounds = max_splits;
 
     /// Accumulators of the tile's rows, in the order of the atom's passes; used in clusters.
     struct Buffer {
-        Four packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
+        Packet4 packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
     static constexpr int floats = rows_of_tile * columns_of_tile;  ///< floats per CTA in the workspace
 
     /// Called by all threads. Stores this CTA's accumulators and waits until the other CTAs have stored theirs.
-    __device__ SplitTile(TileParts const& parts, Buffer& the_buffer, unsigned block, unsigned the_thread,
-                         Atom const& atom, typename Atom::Fragment const& sums)
-        : buffer(the_buffer), count(parts.count), part(block % count), thread(the_thread) {
+    __device__ SplitTile(SplitK const& split_k, Buffer& the_buffer, unsigned block, unsigned the_thread,
+                         Atom const& atom, typename Atom::Fragment const& acc)
+        : buffer(the_buffer), count(split_k.count), split(block % count), thread(the_thread) {
         if (in_cluster()) {
-            put_all(atom, sums, buffer.packets);
+            put_all(atom, acc, buffer.packets);
             cluster_barrier();
         } else {
             unsigned const tile = block / count;
-            in_workspace = reinterpret_cast<Four(*)[quads]>(parts.workspace.values()) + tile * count * rows_of_tile;
-            put_all(atom, sums, in_workspace + part * rows_of_tile);
-            GridGroup(parts.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
+            in_workspace =
+                reinterpret_cast<Packet4(*)[quads]>(split_k.workspace.values()) + tile * count * rows_of_tile;
+            put_all(atom, acc, in_workspace + split * rows_of_tile);
+            GridGroup(split_k.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
         }
     }
 
     /// Called by all threads before the CTA exits, because other CTAs of the cluster may still read its Buffer.
-    __device__ void leave() const {
+    __device__ void finish() const {
         if (in_cluster()) cluster_barrier();
     }
 
@@ -59,14 +60,14 @@ public:
     struct Fragment {};
     FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
     FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
-    __device__ int first_round() const { return static_cast<int>(part * (most_parts / count)); }
-    __device__ int end_round() const { return static_cast<int>((part + 1) * (most_parts / count)); }
+    __device__ int first_round() const { return static_cast<int>(split * (max_splits / count)); }
+    __device__ int end_round() const { return static_cast<int>((split + 1) * (max_splits / count)); }
 
     template <bool, int Pitch>
-    __device__ void put(int round, Fragment const&, Four (*out)[Pitch]) const {
-        if (count == 2) put_sums<2>(round, out);
-        else if (count == 4) put_sums<4>(round, out);
-        else put_sums<8>(round, out);
+    __device__ void put(int round, Fragment const&, Packet4 (*out)[Pitch]) const {
+        if (count == 2) put_reduced<2>(round, out);
+        else if (count == 4) put_reduced<4>(round, out);
+        else put_reduced<8>(round, out);
     }
     template <bool>
     __device__ static unsigned tile_row(unsigned row, int round) {
@@ -79,38 +80,38 @@ public:
 private:
     Buffer& buffer;
     /// accumulators of all CTAs of this tile in device memory; an element is four columns
-    Four (*in_workspace)[quads] = nullptr;
-    unsigned count, part, thread;
+    Packet4 (*in_workspace)[quads] = nullptr;
+    unsigned count, split, thread;
 
     template <int Pitch>
-    __device__ static void put_all(Atom const& atom, typename Atom::Fragment const& sums, Four (*rows_of)[Pitch]) {
+    __device__ static void put_all(Atom const& atom, typename Atom::Fragment const& acc, Packet4 (*rows_of)[Pitch]) {
 #pragma unroll unrolled_rounds
         for (int round = 0; round < Atom::rounds; ++round)
-            atom.template put<rows_are_pixels>(round, sums, rows_of + round * Atom::rows(rows_are_pixels));
+            atom.template put<rows_are_pixels>(round, acc, rows_of + round * Atom::rows(rows_are_pixels));
     }
-    __device__ Four load(unsigned of_part, unsigned row, unsigned quad) const {
-        if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
-        return load_fresh(&in_workspace[of_part * rows_of_tile + row][quad]);
+    __device__ Packet4 load(unsigned of_split, unsigned row, unsigned quad) const {
+        if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_split);
+        return load_fresh(&in_workspace[of_split * rows_of_tile + row][quad]);
     }
     /// Sums one pass's rows over all CTAs, with all loads in flight before the first addition.
-    template <unsigned parts, int Pitch>
-    __device__ void put_sums(int round, Four (*out)[Pitch]) const {
+    template <unsigned splits, int Pitch>
+    __device__ void put_reduced(int round, Packet4 (*out)[Pitch]) const {
         constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;
         unsigned const first_row = static_cast<unsigned>(round * rows(rows_are_pixels));
-        Four loaded[own][parts];
+        Packet4 loaded[own][splits];
 #pragma unroll
         for (unsigned i = 0; i < own; ++i)
 #pragma unroll
-            for (unsigned of_part = 0; of_part < parts; ++of_part)
-                loaded[i][of_part] =
-                    load(of_part, first_row + (thread + i * threads) / quads, (thread + i * threads) % quads);
+            for (unsigned of_split = 0; of_split < splits; ++of_split)
+                loaded[i][of_split] =
+                    load(of_split, first_row + (thread + i * threads) / quads, (thread + i * threads) % quads);
 #pragma unroll
         for (unsigned i = 0; i < own; ++i) {
-            Four sum = loaded[i][0];
+            Packet4 sum = loaded[i][0];
 #pragma unroll
-            for (unsigned of_part = 1; of_part < parts; ++of_part)
+            for (unsigned of_split = 1; of_split < splits; ++of_split)
 #pragma unroll
-                for (unsigned j = 0; j < 4; ++j) sum.values[j] += loaded[i][of_part].values[j];
+                for (unsigned j = 0; j < 4; ++j) sum.values[j] += loaded[i][of_split].values[j];
             out[(thread + i * threads) / quads][(thread + i * threads) % quads] = sum;
         }
     }

@@ -17,14 +17,14 @@ class TmaStage {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Args = typename Epilogue::Args;
-    using Sums = typename Atom::Sums;
+    using Accumulators = typename Atom::Accumulators;
     static constexpr bool in_bytes = pairs_filters<U>, loads = reads_in_bulk<Plan, T, U>;
-    static constexpr int blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
+    static constexpr int blocks = Atom::n / 8, blocks_per_store = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
     static constexpr int maxima = Epilogue::maxima;
     static_assert(!loads || (maxima == 0 && !in_bytes));
 
 public:
-    static constexpr bool reads_places = (Epilogue::reads_image && !loads) || Epilogue::per_place;
+    static constexpr bool reads_coord = (Epilogue::reads_image && !loads) || Epilogue::per_pixel;
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
     FUSEKIT_H TmaStage() = default;
@@ -39,51 +39,52 @@ public:
     }
 
     /// Applies the epilogue and stores the results to SMEM address `staged`: swizzled rows, each with the 64 channels
-    /// of a pixel. place_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of bounds.
+    /// of a pixel. pixel_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of bounds.
     /// `pixels`: number of pixels in bounds, which come first; 0 if unknown. If an operator reads a tensor of y's
     /// shape, its elements are in the staging buffer before. The values that a statistics operator receives replace the
     /// accumulators.
-    template <class PlaceOf>
-    __device__ void stage(Sums& sums, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
-                          PlaceOf&& place_of) const {
-        if constexpr (maxima > 0 && !reads_places)
+    template <class PixelOf>
+    __device__ void stage(Accumulators& acc, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
+                          PixelOf&& pixel_of) const {
+        if constexpr (maxima > 0 && !reads_coord)
             if (pixels >= Atom::n && first + Atom::m <= count)
-                return stage_tile<true>(sums, staged, arguments, [](int) { return Pixel{}; });
-        stage_tile<false>(sums, staged, arguments, place_of);
+                return stage_tile<true>(acc, staged, arguments, [](int) { return Pixel{}; });
+        stage_tile<false>(acc, staged, arguments, pixel_of);
     }
 
 private:
-    static constexpr bool needs_places = reads_places || maxima > 0;
+    static constexpr bool needs_coord = reads_coord || maxima > 0;
     unsigned thread = 0;
     int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
     /// `is_whole`: all pixels and channels of the tile are in bounds of y.
-    template <bool is_whole, class PlaceOf>
-    __device__ void stage_tile(Sums& sums, std::uint32_t staged, Args const& arguments, PlaceOf&& place_of) const {
-        constexpr int last = blocks - 1, own_words = 4 / together;
+    template <bool is_whole, class PixelOf>
+    __device__ void stage_tile(Accumulators& acc, std::uint32_t staged, Args const& arguments,
+                               PixelOf&& pixel_of) const {
+        constexpr int last = blocks - 1, own_words = 4 / blocks_per_store;
         TileMaxima<maxima> largest;
-        unsigned const lane = thread % 32, own_block = lane / (32 / together);
+        unsigned const lane = thread % 32, own_block = lane / (32 / blocks_per_store);
         // index of the thread's 16-byte chunk in a pixel's row
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;
 #pragma unroll
-        for (int block = 0; block < blocks; block += together) {
+        for (int block = 0; block < blocks; block += blocks_per_store) {
             int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block repeats
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};
             if constexpr (loads) ptx::ldmatrix_x4<true>(address, words);
 #pragma unroll
-            for (int i = 0; i < together; ++i) {
-                Pixel places[2] = {};
-                if (needs_places && block + i <= last)
+            for (int i = 0; i < blocks_per_store; ++i) {
+                Pixel pixels[2] = {};
+                if (needs_coord && block + i <= last)
                     for (int j = 0; j < 2; ++j)
-                        places[j] = place_of(Atom::column(static_cast<int>(thread), 4 * (block + i) + j));
+                        pixels[j] = pixel_of(Atom::column(static_cast<int>(thread), 4 * (block + i) + j));
 #pragma unroll
                 for (int own = 0; own < own_words; ++own) {
                     std::uint32_t& each = words[i * own_words + own];
                     if (block + i > last) each = words[(i - 1) * own_words + own];
-                    else each = word<is_whole>(sums, block + i, own, each, arguments, largest, places);
+                    else each = word<is_whole>(acc, block + i, own, each, arguments, largest, pixels);
                 }
             }
             ptx::stmatrix_x4<true>(address, words);
@@ -102,20 +103,20 @@ private:
     /// Returns a register of results for two adjacent pixels of block `block`: of channel `own` of the thread or, for
     /// 8-bit results, of both its channels.
     template <bool is_whole>
-    __device__ std::uint32_t word(Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
-                                  Args const& arguments, TileMaxima<maxima>& largest, Pixel const (&places)[2]) const {
+    __device__ std::uint32_t word(Accumulators& acc, int block, int own, [[maybe_unused]] std::uint32_t operand,
+                                  Args const& arguments, TileMaxima<maxima>& largest, Pixel const (&pixels)[2]) const {
         float values[2] = {};
-        if constexpr (loads) unpack<U>(before, values);
+        if constexpr (loads) unpack<U>(operand, values);
         auto const result = [&](int at_own, int i) {
             int const e = 4 * block + 2 * at_own + i;
-            Pixel const& at = places[i];
+            Pixel const& at = pixels[i];
             bool const is_of_y = is_whole || (at.n >= 0 && channel(at_own) < count);
-            OutputCoord const place{at.n, channel(at_own), at.p, at.q};
-            if (reads_places && !is_of_y) return 0.0f;
-            return Epilogue::apply(static_cast<float>(sums[e]),
-                                   AccumulatorCoord<loads, maxima>(place, values[i], largest, e, is_of_y),
+            OutputCoord const coord{at.n, channel(at_own), at.p, at.q};
+            if (reads_coord && !is_of_y) return 0.0f;
+            return Epilogue::apply(static_cast<float>(acc[e]),
+                                   AccumulatorCoord<loads, maxima>(coord, values[i], largest, e, is_of_y),
                                    Epilogue::channelwise ? states[at_own] : State{}, arguments,
-                                   [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
+                                   [&](float collected) { acc[e] = static_cast<typename Atom::Acc>(collected); });
         };
         if constexpr (in_bytes) return packed_bytes<U>({result(0, 0), result(1, 0), result(0, 1), result(1, 1)});
         else return packed<U>(result(own, 0), result(own, 1));

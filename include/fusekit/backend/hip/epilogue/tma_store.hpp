@@ -18,7 +18,7 @@ class TmaStore {
     using Stage = TmaStage<Plan, Atom, T, U>;
     static constexpr bool loads = reads_in_bulk<Plan, T, U>;
     using Staging = TmaStaging<loads, Atom::threads>;
-    using Sums = typename Atom::Sums[products];
+    using Accumulators = typename Atom::Accumulators[products];
 
 public:
     struct Shared {
@@ -53,23 +53,25 @@ public:
     }
 
     /// Applies the epilogue to a tile and stages the results for send(). The values that a statistics operator receives
-    /// replace the accumulators in `sums`.
+    /// replace the accumulators in `acc`.
     template <class Params, class Problem>
-    __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Sums& sums) {
+    __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc) {
         Staging::acquire(shared, thread, barrier, parity);
         parity ^= 1;
-        int const left = conv.gemm_m() - tile.m;
+        int const remaining = conv.gemm_m() - tile.m;
 #pragma unroll
         for (int product = 0; product < products; ++product) {
             int reached = Atom::column(static_cast<int>(thread), 0);
-            Pixel place{};
-            if constexpr (Stage::reads_places) place = conv.pixel(tile.m + reached);
+            Pixel coord{};
+            if constexpr (Stage::reads_coord) coord = conv.pixel(tile.m + reached);
             auto const& arguments = params.bound.epilogue;
-            stages[product].stage(sums[product], Staging::address(shared, product), arguments, left, [&](int pixel) {
-                if (pixel >= left) return Pixel{-1, 0, 0};
-                if constexpr (Stage::reads_places) place = conv.next(place, pixel - reached), reached = pixel;
-                return place;
-            });
+            stages[product].stage(acc[product], Staging::address(shared, product), arguments, remaining,
+                                  [&](int pixel) {
+                                      if (pixel >= remaining) return Pixel{-1, 0, 0};
+                                      if constexpr (Stage::reads_coord)
+                                          coord = conv.next(coord, pixel - reached), reached = pixel;
+                                      return coord;
+                                  });
         }
         Staging::publish(barrier);
     }
@@ -83,15 +85,15 @@ public:
     }
 
     template <class Params, class Problem>
-    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile, Sums& sums) {
-        stage(params, conv, tile, sums);
+    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc) {
+        stage(params, conv, tile, acc);
         send(params, tile);
     }
 
-    /// Adds the values that stage() left in `sums` to the statistics totals.
+    /// Adds the values that stage() left in `acc` to the statistics totals.
     template <class Problem>
-    __device__ void add_totals(Problem const& conv, TileStart const& tile, Sums& sums) {
-        totals.add(sums, OwnPixels<Atom>(thread).before(conv.gemm_m() - tile.m), thread);
+    __device__ void add_totals(Problem const& conv, TileStart const& tile, Accumulators& acc) {
+        totals.add(acc, ThreadPixels<Atom>(thread).mask_below(conv.gemm_m() - tile.m), thread);
     }
     /// Writes the totals of all tiles since the last call, at least one, to entry `tile` of `to`, for channels from
     /// `first` on.

@@ -11,10 +11,10 @@
 
 namespace fusekit::hip {
 
-/// A pixel of y in a tile. If it is out of bounds, `exists` is false and `at` is the last pixel.
+/// A pixel of y in a tile. If it is out of bounds, `in_bounds` is false and `at` is the last pixel.
 struct TilePixel {
     Pixel at;
-    bool exists;
+    bool in_bounds;
 };
 
 /// Coordinates of a TMA box in a tensor map of y, fastest mode first.
@@ -29,14 +29,14 @@ template <class Plan, class Atom, class U>
 class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
     using Epilogue = typename Plan::Epilogue;
-    static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles && !Epilogue::per_place);
+    static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles && !Epilogue::per_pixel);
     static constexpr bool loads = reads_in_bulk<Plan, U, U>;
     using Staging = TmaStaging<loads, Atom::threads>;
     using Coord = AccumulatorCoord<loads, Epilogue::maxima>;
     using State = typename Epilogue::template State<float>;
-    static constexpr std::size_t both = 2 * sizeof(State);
+    static constexpr std::size_t pair_bytes = 2 * sizeof(State);
     /// Epilogue parameters of two adjacent columns (channels), loaded by one access if their size allows it.
-    struct alignas(both == 8 || both == 16 ? both : alignof(State)) States {
+    struct alignas(pair_bytes == 8 || pair_bytes == 16 ? pair_bytes : alignof(State)) States {
         State of[2];
     };
 
@@ -75,9 +75,10 @@ public:
     /// Stores a tile. `barrier` is the warpgroup's named barrier, `count` the number of tiles that it stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
-                                 typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
+                                 typename Atom::Accumulators const& acc, unsigned thread, unsigned barrier,
+                                 unsigned count) {
         Staging::template acquire<Epilogue::channelwise>(shared, thread, barrier, count % 2);
-        stage(params, conv, shared, tile, sums, thread);
+        stage(params, conv, shared, tile, acc, thread);
         Staging::publish(barrier);
         if (thread != 0) return;
         ptx::tma_store(&params.maps.y, Staging::address(shared, 0), tile.box().at);
@@ -89,7 +90,7 @@ private:
     /// the last pixel.
     template <class Params, class Problem, class Tile>
     __device__ static void stage(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
-                                 typename Atom::Sums const& sums, unsigned thread) {
+                                 typename Atom::Accumulators const& acc, unsigned thread) {
         auto const& arguments = params.bound.epilogue;
         int const last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
@@ -99,17 +100,17 @@ private:
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
         }
         // Results of accumulators e and e + 1: adjacent channels of one pixel.
-        auto const pair = [&](int e, States const& states, std::uint32_t both) {
+        auto const pair = [&](int e, States const& states, std::uint32_t operand) {
             int const column = tile.n + Atom::column(static_cast<int>(thread), e);
-            auto const& [at, exists] = pixels[e / 2 % 2];
+            auto const& [at, in_bounds] = pixels[e / 2 % 2];
             float results[2] = {}, values[2] = {};
-            if constexpr (loads) unpack<U>(both, values);
+            if constexpr (loads) unpack<U>(operand, values);
             for (int i = 0; i < 2; ++i) {
-                OutputCoord const place{at.n, std::int64_t{(min)(column + i, last_n)}, at.p, at.q};
-                bool const is_of_y = exists && column + i <= last_n;
+                OutputCoord const coord{at.n, std::int64_t{(min)(column + i, last_n)}, at.p, at.q};
+                bool const is_of_y = in_bounds && column + i <= last_n;
                 if (!Epilogue::writes || is_of_y)
-                    results[i] = Epilogue::apply(static_cast<float>(sums[e + i]),
-                                                 Coord(place, values[i], largest, e / 2 + i, is_of_y),
+                    results[i] = Epilogue::apply(static_cast<float>(acc[e + i]),
+                                                 Coord(coord, values[i], largest, e / 2 + i, is_of_y),
                                                  Epilogue::channelwise ? states.of[i] : State{}, arguments);
             }
             return packed<U>(results[0], results[1]);
@@ -122,12 +123,12 @@ private:
             return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
         };
 #pragma unroll
-        for (int e = 0; e < Atom::sums_per_thread; e += 8) {
-            std::uint32_t before[4] = {}, pairs[4];
-            if constexpr (loads) ptx::ldmatrix_x4<false>(address(e), before);
+        for (int e = 0; e < Atom::acc_per_thread; e += 8) {
+            std::uint32_t operands[4] = {}, pairs[4];
+            if constexpr (loads) ptx::ldmatrix_x4<false>(address(e), operands);
             States const left = states_of(e), right = states_of(e + 4);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
+            for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, operands[i]);
             ptx::stmatrix_x4<false>(address(e), pairs);
         }
         largest.keep();

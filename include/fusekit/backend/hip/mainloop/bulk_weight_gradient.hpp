@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/copy/wgrad/pixel_boxes.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
@@ -26,20 +26,20 @@ class BulkWeightGradient : public TmaKernel {
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
     using Pipeline = TmaPipeline<Schedule::stages, warpgroups>;
     using Tile = WeightTile<Schedule>;
-    using Fragment = typename Atom::Sums[products];
+    using Fragment = typename Atom::Accumulators[products];
     static constexpr int consumers = warpgroups * Atom::threads;
     static constexpr unsigned sums_barrier = 1;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    using Sums = SumTile<rows, columns, 2>;
+    using Accumulators = AccumulatorTile<rows, columns, 2>;
     static constexpr int threads = consumers + 32, blocks = 1;
 
     struct alignas(1024) DynamicShared {
         union {
             WeightStage<Schedule, T> stages[Schedule::stages];
-            Sums sums;
+            Accumulators acc;
         };
         Pipeline pipeline;
     };
@@ -57,16 +57,16 @@ public:
             if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
             ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need converged warps
         } else {
-            Fragment sums;
-            multiply(shared, tile, sums, roles.group, thread);
+            Fragment acc;
+            multiply(shared, tile, acc, roles.group, thread);
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages
-            put_sums(shared.sums, sums, roles.group, thread % Atom::threads);
+            put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
         RowRange const own =
-            merge_parts<consumers>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
-        store(params, conv, shared.sums, tile, own, thread);
-        finish_parts(params.parts);
+            reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group, tile.rank, thread);
+        store(params, conv, shared.acc, tile, own, thread);
+        finish_split_k(params.split_k);
     }
 
 private:
@@ -92,13 +92,13 @@ private:
         auto const gemm = [&](Fragment& acc, unsigned number, bool accumulate) {
             auto const& stage = shared.stages[number];
             // (PRODUCTS, 64, PIXELS) and (COLUMNS, PIXELS), MN-major, swizzled
-            mma::OperandA<Atom, Atom::rows_further(pixels)> const dy{
+            mma::OperandA<Atom, Atom::row_offset(pixels)> const dy{
                 Atom::mn_descriptor(ptx::shared_address(stage.dy[group * products]), pixels)};
             mma::OperandB<Atom> const x{Atom::mn_descriptor(ptx::shared_address(stage.x), pixels)};
             mma::gemm<Atom, pixels / Atom::k>(acc, dy, x, accumulate);  // (PRODUCTS, 64, COLUMNS) += over PIXELS
         };
-        auto const add_up = [&](Fragment& sums, int count) {
-            mma::k_loop<Atom>(shared.pipeline, state, count, thread % Atom::threads, sums, gemm);
+        auto const add_up = [&](Fragment& acc, int count) {
+            mma::k_loop<Atom>(shared.pipeline, state, count, thread % Atom::threads, acc, gemm);
         };
         if (!tile.has_rows(group * products) || steps == 0) {
 #pragma unroll 1
@@ -113,32 +113,32 @@ private:
             add_up(total, (min)(flush, steps));
 #pragma unroll 1
             for (int first = flush; first < steps; first += flush) {
-                Fragment sums;
-                add_up(sums, (min)(flush, steps - first));
-                mma::promote(total, sums);
+                Fragment acc;
+                add_up(acc, (min)(flush, steps - first));
+                mma::promote(total, acc);
             }
         }
     }
 
-    __device__ static void put_sums(Sums& to, Fragment const& sums, unsigned group, unsigned thread) {
+    __device__ static void put_accumulators(Accumulators& to, Fragment const& acc, unsigned group, unsigned thread) {
         auto const own = static_cast<int>(thread);
 #pragma unroll
         for (int product = 0; product < products; ++product)
 #pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; e += 2) {
+            for (int e = 0; e < Atom::acc_per_thread; e += 2) {
                 int const column = Atom::column(own, e),
                           row = (static_cast<int>(group) * products + product) * block + Atom::row(own, e);
                 float* const to_pair = &to.rows[row][column / 4].values[column % 4];
-                *reinterpret_cast<Packet<float, 2>*>(to_pair) = {sums[product][e], sums[product][e + 1]};
+                *reinterpret_cast<Packet<float, 2>*>(to_pair) = {acc[product][e], acc[product][e + 1]};
             }
     }
 
     /// Stores the rows (channels of y) that this CTA has reduced to dw. A thread stores four adjacent columns: channels
     /// of x at one tap, fewer at the last channels; or the one column of the bias gradient.
     template <class Problem>
-    __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
+    __device__ static void store(Params const& params, Problem const& conv, Accumulators const& acc, Tile const& tile,
                                  RowRange const& own, unsigned thread) {
-        constexpr unsigned quads = Sums::quads, rows_apart = consumers / quads;
+        constexpr unsigned quads = Accumulators::quads, rows_apart = consumers / quads;
         if (thread >= rows_apart * quads) return;
         auto const filters = static_cast<unsigned>(tile.k - tile.first_k);
         unsigned const quad = thread % quads, end = own.end < filters ? own.end : filters;
@@ -150,7 +150,7 @@ private:
         auto const each_row = [&](auto const& f) {
 #pragma unroll 4
             for (unsigned row = own.begin + thread / quads; row < end; row += rows_apart)
-                f(tile.first_k + static_cast<int>(row), sums.rows[row][quad]);
+                f(tile.first_k + static_cast<int>(row), acc.rows[row][quad]);
         };
         if (count == 4 && params.stores_packets({0, c, r, s})) {
             each_row([&](int k, Packet<float, 4> const& of_row) { params.store(of_row, {k, c, r, s}); });

@@ -63,8 +63,8 @@ public:
                    q = static_cast<int>(m % row), channel = static_cast<int>(k);
         auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
         auto const value = [&](Pixel const& at) {
-            ThreadCoord const place({at.n, channel, at.p, at.q});
-            return Epilogue::apply(sum_of_window(params, at, channel), place, state, params.bound.epilogue);
+            ThreadCoord const coord({at.n, channel, at.p, at.q});
+            return Epilogue::apply(sum_of_window(params, at, channel), coord, state, params.bound.epilogue);
         };
         U& to = params.y(n, k, p, q);
         if constexpr (!Plan::pools) {

@@ -41,10 +41,10 @@ public:
             if (m >= count_m || n >= count_n) continue;
             Pixel const at = conv.pixel(first_m + static_cast<int>(m));
             int const k = first_k + static_cast<int>(n);
-            ThreadCoord const place({at.n, k, at.p, at.q});
+            ThreadCoord const coord({at.n, k, at.p, at.q});
             auto const state = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
             params.y(at.n, k, at.p, at.q) =
-                U(Epilogue::apply(sum_of_window(params, at, k), place, state, params.bound.epilogue,
+                U(Epilogue::apply(sum_of_window(params, at, k), coord, state, params.bound.epilogue,
                                   [&](float x) { shared.values[n][m] = x; }));
         }
         __syncthreads();

@@ -17,7 +17,7 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
-    using State = typename Epilogue::PlaceState;
+    using State = typename Epilogue::PixelState;
     static constexpr int unroll = Schedule::unroll;
     static constexpr int width = (min)(lanes, 4);  ///< lanes whose parameters are loaded as one vector
 
@@ -55,7 +55,7 @@ public:
         unsigned const own = id - split * packets, packet = tile * packets + own;
         std::int64_t x = static_cast<std::int64_t>(std::uint64_t{packet} * lanes), y = x;
         if constexpr (lanes == 1) {
-            OutputCoord const at = params.order.place(packet);
+            OutputCoord const at = params.order.coord(packet);
             x = params.x.layout.offset({{0, at.k, at.p, at.q}});
             y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
@@ -93,20 +93,20 @@ public:
                         for (int lane = 0; lane < width; ++lane) of_lanes[lane] = state(first + lane);
 #pragma unroll
                         for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
-                        OffsetCoords<width> const places{at + first, distance + first, params.y.layout.stride};
+                        OffsetCoords<width> const coords{at + first, distance + first, params.y.layout.stride};
                         T const* const from = values[i].values + first;
                         U* const result = results.values + first;
                         if constexpr (Epilogue::stores) {
                             float inputs[width];
 #pragma unroll
                             for (int lane = 0; lane < width; ++lane) inputs[lane] = from[lane];
-                            Epilogue::apply_each(inputs, places, of_lanes, params.bound.epilogue);
+                            Epilogue::apply_each(inputs, coords, of_lanes, params.bound.epilogue);
 #pragma unroll
                             for (int lane = 0; lane < width; ++lane) result[lane] = U(inputs[lane]);
                         } else {
 #pragma unroll
                             for (int lane = 0; lane < width; ++lane)
-                                result[lane] = U(Epilogue::apply(static_cast<float>(from[lane]), places[lane],
+                                result[lane] = U(Epilogue::apply(static_cast<float>(from[lane]), coords[lane],
                                                                  of_lanes[lane], params.bound.epilogue));
                         }
                     }
@@ -118,7 +118,7 @@ public:
             }
         };
         if constexpr (Epilogue::placewise) {
-            at[0] = params.order.place(packet * lanes);
+            at[0] = params.order.coord(packet * lanes);
 #pragma unroll
             for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);
             State states[lanes];
@@ -130,9 +130,9 @@ public:
                 run_iterations(
                     [&] { return [&](int lane) { return of_tile(shared, slot(own, static_cast<unsigned>(lane))); }; });
             } else {  // with channels first, a packet has elements of at most two channels
-                unsigned const place = packet * lanes, k = params.order.plane.divide(place),
+                unsigned const index = packet * lanes, k = params.order.plane.divide(index),
                                plane = params.order.plane.value();
-                int const others = static_cast<int>(plane - (place - k * plane));
+                int const others = static_cast<int>(plane - (index - k * plane));
                 State const first = of_channel(params, k), last = of_channel(params, others < lanes ? k + 1 : k);
                 run_iterations([&] {
                     return [&, of_first = opaque(others)](int lane) -> State const& {
@@ -141,7 +141,7 @@ public:
                 });
             }
         } else {
-            State const state = of_channel(params, params.order.place(packet).k);
+            State const state = of_channel(params, params.order.coord(packet).k);
             run_iterations([&] { return [&](int) { return state; }; });
         }
     }
@@ -164,9 +164,9 @@ private:
         auto const& epilogue = params.bound.epilogue;
         bool fit = true;
         static_cast<void>(Epilogue::prepare(PacketProbe<width>(params.y.layout.stride, fit), epilogue));
-        auto const prepare_each = [&](auto const& place) {
+        auto const prepare_each = [&](auto const& coord_at) {
 #pragma unroll
-            for (int lane = 0; lane < lanes; ++lane) states[lane] = Epilogue::prepare(place(lane), epilogue);
+            for (int lane = 0; lane < lanes; ++lane) states[lane] = Epilogue::prepare(coord_at(lane), epilogue);
         };
         if (fit) prepare_each([&](int lane) { return PacketCoord<width>(at[lane], offset_y + lane, lane % width); });
         else prepare_each([&](int lane) { return at[lane]; });

@@ -37,11 +37,11 @@ class FloatPlanesGemm : public TmaKernel {
     using Atom = Wgmma<bfloat16, Schedule::pixels / products, ptx::Major::k, ptx::Major::k, Tiles::row_bytes>;
     using Grid = PlaneGrid<Tiles, parts, Atom::m>;
     using Stages = PlaneStages<float, Grid, parts, Schedule::x_bytes(sizeof(float)), consumers>;
-    template <bool taps_neighbour>
-    using Filters = FloatPlaneFilters<Grid, 4 * consumers, taps_neighbour>;
+    template <bool contiguous_taps>
+    using Filters = FloatPlaneFilters<Grid, 4 * consumers, contiguous_taps>;
     static constexpr int filter_bytes = Filters<true>::bytes;
     using Writer = NchwFloatStore<Plan, Atom, Tiles>;
-    using Sums = typename Atom::Sums[own];
+    using Accumulators = typename Atom::Accumulators[own];
     static constexpr unsigned loading_barrier = 1;  ///< first named barrier of the producer warps
     using Roles = WarpRoles<consumers, RegisterBudget<56, 200, 2, consumers>, 2>;
 
@@ -77,8 +77,8 @@ public:
             Stages::load(params, conv, shared.x, tiles, grid, roles.warp - Roles::first_producer, thread % 32, block,
                          loading_barrier, more_bytes);
         } else {
-            auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
-                Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, grid, block);
+            auto const with = [&]<bool contiguous_taps>(std::bool_constant<contiguous_taps>) {
+                Filters<contiguous_taps> filters(shared.filters, more, shared.filters_state, grid, block);
                 filters.fill(params, conv, roles.warp == 0);
                 compute(params, conv, shared, tiles, grid, filters, thread % 128, roles.group, block);
             };
@@ -91,19 +91,19 @@ public:
 private:
     /// Computes and stores the CTA's tiles. A step multiplies `count` taps of 16 channels each, or `count` slices of 16
     /// channels of one tap; the filters of the next step are loaded while a step's MMAs are in flight.
-    template <bool taps_neighbour, class Problem>
+    template <bool contiguous_taps, class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                   Grid const& grid, Filters<taps_neighbour> filters, unsigned thread, unsigned group,
+                                   Grid const& grid, Filters<contiguous_taps> filters, unsigned thread, unsigned group,
                                    unsigned first_tile) {
-        constexpr int slices = Atom::tile_k / Atom::k, count = taps_neighbour ? 3 : slices;
-        int const steps = taps_neighbour ? 3 * slices : tiles.taps(), first_product = static_cast<int>(group) * own,
+        constexpr int slices = Atom::tile_k / Atom::k, count = contiguous_taps ? 3 : slices;
+        int const steps = contiguous_taps ? 3 * slices : tiles.taps(), first_product = static_cast<int>(group) * own,
                   first_part = first_product / products, columns = columns_of(tiles),
-                  first_place = first_product % products * columns;
+                  first_pixel = first_product % products * columns;
         float w[count][8];
         auto const load = [&](int step) {
-            if constexpr (taps_neighbour) filters.load(w, thread, step % 3);
+            if constexpr (contiguous_taps) filters.load(w, thread, step % 3);
             else filters.load(w, thread);
-            if (!taps_neighbour || step % 3 == 2) filters.release(params, conv);
+            if (!contiguous_taps || step % 3 == 2) filters.release(params, conv);
         };
         load(0);
         typename Stages::State state;
@@ -111,24 +111,24 @@ private:
             unsigned const tile = at.number;
             bool const is_last = at.is_last();
             Writer const writer(params, tiles, grid.first_channel(tile), thread);
-            Sums sums = {};
+            Accumulators acc = {};
 #pragma unroll 1
             for (int block = 0; block < grid.channel_blocks(); ++block, state.advance()) {
                 shared.x.tiles.consumer_wait(state);
-                auto const x = Atom::further(Atom::descriptor(Stages::address(shared.x, tiles, state)),
-                                             first_part * tiles.places() + first_place);
+                auto const x = Atom::add_rows(Atom::descriptor(Stages::address(shared.x, tiles, state)),
+                                              first_part * tiles.pixels_of_x() + first_pixel);
                 bool const block_is_last = is_last && block + 1 == grid.channel_blocks();
 #pragma unroll 1
                 for (int step = 0, row = 0, column = 0; step < steps; ++step) {
                     std::uint64_t of_x[count];
 #pragma unroll
                     for (int i = 0; i < count; ++i)
-                        of_x[i] = taps_neighbour ? Atom::further(x, step % 3 * tiles.pitch + i) +
-                                                       static_cast<unsigned>(step / 3) * Atom::k_step
-                                                 : Atom::further(x, row * tiles.pitch + column) +
-                                                       static_cast<unsigned>(i) * Atom::k_step;
+                        of_x[i] = contiguous_taps ? Atom::add_rows(x, step % 3 * tiles.pitch + i) +
+                                                        static_cast<unsigned>(step / 3) * Atom::k_step
+                                                  : Atom::add_rows(x, row * tiles.pitch + column) +
+                                                        static_cast<unsigned>(i) * Atom::k_step;
                     if (++column == tiles.window_columns) column = 0, ++row;
-                    add_products(w, of_x, tiles, columns, sums, [&] {
+                    add_products(w, of_x, tiles, columns, acc, [&] {
                         bool const ends = step + 1 == steps;
                         if (!ends || !block_is_last) load(ends ? 0 : step + 1);
                     });
@@ -137,7 +137,7 @@ private:
             }
             if (is_last) start_next_kernel();
 #pragma unroll
-            for (int i = 0; i < own; ++i) writer.store(sums[i], grid.part(tile, first_part + i), first_place, columns);
+            for (int i = 0; i < own; ++i) writer.store(acc[i], grid.part(tile, first_part + i), first_pixel, columns);
         }
     }
 
@@ -149,10 +149,10 @@ private:
 
     /// Accumulates one step over `count` operands x[i]; calls load_next() while the step's MMAs are in flight.
     template <int count, class LoadNext>
-    __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
-                                        int columns, Sums& sums, LoadNext const& load_next) {
+    __device__ static void add_products(float (&remainder)[count][8], std::uint64_t const (&x)[count],
+                                        Tiles const& tiles, int columns, Accumulators& acc, LoadNext const& load_next) {
         auto const add = [&]<int of_product>(std::integral_constant<int, of_product>) {
-            add_columns<of_product>(left, x, tiles, sums, load_next);
+            add_columns<of_product>(remainder, x, tiles, acc, load_next);
         };
         if constexpr (chooses_columns) {
             if (columns == 104) return add(std::integral_constant<int, 104>{});
@@ -163,11 +163,11 @@ private:
 
     /// add_products() with N = `columns`. Splits the filters into bfloat16 terms between the issues of MMAs.
     template <int columns, int count, class LoadNext>
-    __device__ static void add_columns(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
-                                       Sums& sums, LoadNext const& load_next) {
+    __device__ static void add_columns(float (&remainder)[count][8], std::uint64_t const (&x)[count],
+                                       Tiles const& tiles, Accumulators& acc, LoadNext const& load_next) {
         auto const term = static_cast<unsigned>(tiles.term_bytes(parts)) / 16;
         using Product = Wgmma<bfloat16, columns, ptx::Major::k, ptx::Major::k, Tiles::row_bytes>;
-        typename Product::Sums step[own];
+        typename Product::Accumulators step[own];
         std::uint32_t w[3][count][4];
 #pragma unroll
         for (int number = 0; number < 6; ++number) {
@@ -176,15 +176,15 @@ private:
             if (number < 3) {
 #pragma unroll
                 for (int i = 0; i < count; ++i) {
-                    ptx::fence_operands(left[i]);
-                    take_bf16_term(left[i], w[of_w][i]);
+                    ptx::fence_operands(remainder[i]);
+                    take_bf16_term(remainder[i], w[of_w][i]);
                 }
             }
             auto const a = [&](unsigned k, unsigned) -> auto const& {
                 return w[of_w][k];
             };  // (COUNT, 64, 16), registers
             auto const b = [&](unsigned k, unsigned i) {  // (COUNT, OWN, COLUMNS, 16), swizzled
-                return x[k] + of_x * term + Atom::rows_further(static_cast<int>(i) * tiles.places());
+                return x[k] + of_x * term + Atom::row_offset(static_cast<int>(i) * tiles.pixels_of_x());
             };
             mma::issue<Product, count>(step, a, b, number > 0);  // (OWN, 64, COLUMNS) += over (COUNT, 16)
         }
@@ -194,7 +194,7 @@ private:
 #pragma unroll
         for (int j = 0; j < own; ++j)
 #pragma unroll
-            for (int e = 0; e < columns / 2; ++e) sums[j][e] += step[j][e];
+            for (int e = 0; e < columns / 2; ++e) acc[j][e] += step[j][e];
     }
 };
 

@@ -20,7 +20,7 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm : public TmaKernel {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
-    static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
+    static constexpr int max_taps = Schedule::max_taps, max_stages = Schedule::max_stages;
     static constexpr int row_bytes = bulk_row_bytes(Schedule::channels, sizeof(T));
     static constexpr int result_bytes = Schedule::channels * static_cast<int>(sizeof(U));
     static constexpr bool mn_major = has_transposed_conv<Plan>;
@@ -34,8 +34,8 @@ class HaloGemm : public TmaKernel {
     using Results = TmaStage<Plan, Atom, T, U>;
     /// True if a thread needs the mask of its pixels within y: for statistics, or for an Amax whose epilogue does not
     /// compute coordinates.
-    static constexpr bool asks_for_pixels =
-        Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
+    static constexpr bool needs_pixel_mask =
+        Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_coord);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< bytes of the filters of one tap
 
     /// Named barriers: one per warpgroup for its epilogue, then those of the ordered barrier. With promotion the
@@ -49,9 +49,9 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
 
     struct alignas(1024) DynamicShared {
-        unsigned char filters[most_taps * filter_bytes];
+        unsigned char filters[max_taps * filter_bytes];
         unsigned char halos[Schedule::halo_bytes];
-        TmaPipeline<most_stages, 1> pipeline;
+        TmaPipeline<max_stages, 1> pipeline;
         TmaStages<1> filters_full;
         TmaStages<consumers> read_full;
         typename Totals::Shared totals;
@@ -59,7 +59,7 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        Tiles const tiles(conv, Schedule::halo_bytes, most_stages);
+        Tiles const tiles(conv, Schedule::halo_bytes, max_stages);
         Roles const roles(thread);
         begin(thread, [&] {
             shared.filters_full.init();
@@ -84,9 +84,9 @@ private:
                                    unsigned thread, unsigned group, unsigned block) {
         Results const epilogue(params.bound.epilogue, 0, conv.group_k(), thread);
         TotalChannels<Plan, Atom> totals;
-        OwnPixels<Atom> const own(thread);
+        ThreadPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
-        if constexpr (asks_for_pixels) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
+        if constexpr (needs_pixel_mask) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
         shared.filters_full.consumer_wait(0, 0);
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
@@ -97,10 +97,10 @@ private:
         for (unsigned i = group; tile.exists(); i += consumers, tile.advance()) {
             auto const state = DynamicPipelineState::after(i, stages);
             auto const halo = tiles.halo(shared, state);
-            typename Atom::Sums sums[1];
+            typename Atom::Accumulators acc[1];
             order.wait();
             shared.pipeline.consumer_wait(state);
-            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] { order.arrive(); });
+            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, acc[0], [&] { order.arrive(); });
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
             ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads' MMAs have read the halo
@@ -113,10 +113,11 @@ private:
                 }
                 shared.read_full.consumer_wait(group, i / consumers % 2);
             }
-            int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
-            [[maybe_unused]] std::uint64_t const of_y = in_rows & own.before(rows * tiles.shape.pitch);
-            epilogue.stage(sums[0], halo, params.bound.epilogue, 0, [&](int pixel) {
-                if constexpr (!Results::reads_places) return Pixel{OwnPixels<Atom>::has(of_y, pixel) ? n : -1, 0, 0};
+            int const remaining = conv.extent(conv.y, 2) - first,
+                      rows = remaining < tiles.shape.rows ? remaining : tiles.shape.rows;
+            [[maybe_unused]] std::uint64_t const of_y = in_rows & own.mask_below(rows * tiles.shape.pitch);
+            epilogue.stage(acc[0], halo, params.bound.epilogue, 0, [&](int pixel) {
+                if constexpr (!Results::reads_coord) return Pixel{ThreadPixels<Atom>::has(of_y, pixel) ? n : -1, 0, 0};
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};
@@ -130,7 +131,7 @@ private:
             };
             if constexpr (Plan::totals_tiles) {
                 if (!is_last) send();
-                totals.add(sums, of_y, thread);
+                totals.add(acc, of_y, thread);
                 if (is_last) {
                     Totals::before_put(shared.totals);
                     totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
@@ -162,9 +163,9 @@ private:
         int column = 0;
 
         __device__ void advance(Shape const& shape) {
-            filters += Atom::rows_further(Atom::m);
+            filters += Atom::row_offset(Atom::m);
             bool const ends_row = ++column == shape.window_columns;
-            x += Atom::rows_further(ends_row ? shape.pitch - column + 1 : 1);
+            x += Atom::row_offset(ends_row ? shape.pitch - column + 1 : 1);
             if (ends_row) column = 0;
         }
     };
@@ -173,17 +174,17 @@ private:
     /// MMAs run, for one half of the pixels after the other, because registers hold no second accumulator for all
     /// pixels. Calls when_all_begun() after the last MMA has been issued.
     template <class WhenAllBegun>
-    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums,
+    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Accumulators& acc,
                                     WhenAllBegun const& when_all_begun) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::needs_promotion) {
-            mma::clear(sums);
+            mma::clear(acc);
 #pragma unroll 1
-            for (int left = taps; left > 0; left -= 2) {
+            for (int remaining = taps; remaining > 0; remaining -= 2) {
                 Tap next = tap;
                 next.advance(shape);
-                add_products<0>(tap, next, left > 1, sums);
-                add_products<1>(tap, next, left > 1, sums);
+                add_products<0>(tap, next, remaining > 1, acc);
+                add_products<1>(tap, next, remaining > 1, acc);
                 tap = next;
                 tap.advance(shape);
             }
@@ -191,31 +192,33 @@ private:
         } else {
 #pragma unroll 1
             for (int i = 0; i < taps; ++i, tap.advance(shape)) {
-                gemm<Atom>(tap.filters, tap.x, sums, i > 0);
+                gemm<Atom>(tap.filters, tap.x, acc, i > 0);
                 ptx::wgmma_wait<1>();
             }
             when_all_begun();
-            mma::wait(sums);
+            mma::wait(acc);
         }
     }
 
     template <class Product>
-    __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Sums& acc, bool accumulate) {
+    __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Accumulators& acc,
+                                bool accumulate) {
         mma::OperandA<Product> const a{filters};  // (64, C), swizzled: one tap's filters
         mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: the halo at the tap's offset
         mma::gemm<Product>(acc, a, b, accumulate);  // (64, PIXELS) += over C
     }
     template <int half_of_tile>
-    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, typename Atom::Sums& sums) {
+    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next,
+                                        typename Atom::Accumulators& acc) {
         using Product = ProductOf<pixels / 2>;
-        constexpr int count = Product::sums_per_thread;
-        constexpr std::uint64_t further = Product::rows_further(half_of_tile * Product::n);
-        typename Product::Sums of_taps;
-        gemm<Product>(tap.filters, tap.x + further, of_taps, false);
-        if (has_next) gemm<Product>(next.filters, next.x + further, of_taps, true);
+        constexpr int count = Product::acc_per_thread;
+        constexpr std::uint64_t half_offset = Product::row_offset(half_of_tile * Product::n);
+        typename Product::Accumulators of_taps;
+        gemm<Product>(tap.filters, tap.x + half_offset, of_taps, false);
+        if (has_next) gemm<Product>(next.filters, next.x + half_offset, of_taps, true);
         mma::wait(of_taps);
 #pragma unroll
-        for (int e = 0; e < count; ++e) sums[half_of_tile * count + e] += of_taps[e];
+        for (int e = 0; e < count; ++e) acc[half_of_tile * count + e] += of_taps[e];
     }
 };
 

@@ -99,15 +99,15 @@ struct GemmParts {
     using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// AMD's loader with 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
-    using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
-                                    QuadOperands<Plan, Atom, T, U>>;
+    using BufferOperands = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
+                                              QuadOperands<Plan, Atom, T, U>>;
     static consteval bool has_buffer_loads() {
         if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
         else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
             return false;
         else if constexpr (fast == detail::Axis::channel) return true;
         else if constexpr (sizeof(T) > 2) return false;
-        else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
+        else return fits<GemmShared<Plan, Atom, Loader, BufferOperands, Writer>>();
     }
     /// True if a CU's LDS holds the number of CTAs that the schedule requests, or CTAs of five waves in total, so that
     /// one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS in addition to the
@@ -115,7 +115,7 @@ struct GemmParts {
     template <class Needed>
     static consteval bool fits() {
         constexpr Processor processor = arch::Target::processor;
-        std::size_t const bytes = sizeof(Needed) + sizeof(unsigned[most_maxima]) * std::size_t{Plan::Epilogue::maxima};
+        std::size_t const bytes = sizeof(Needed) + sizeof(unsigned[max_maxima]) * std::size_t{Plan::Epilogue::maxima};
         int const of_waves = detail::divide_up(5 * processor.wave, Schedule::threads),
                   blocks = Schedule::blocks < of_waves ? Schedule::blocks : of_waves;
         return (bytes + 511) / 512 * 512 * static_cast<std::size_t>(blocks) <=
@@ -124,7 +124,8 @@ struct GemmParts {
     static constexpr bool has_taps = has_tap_operands<Plan, Atom, T, fast>;
     template <bool packed>
     using Taps = TapOperands<Plan, Atom, T, U, packed>;
-    using BufferLoader = std::conditional_t<has_taps, Taps<true>, std::conditional_t<has_buffer_loads(), Near, Loader>>;
+    using BufferLoader =
+        std::conditional_t<has_taps, Taps<true>, std::conditional_t<has_buffer_loads(), BufferOperands, Loader>>;
     using Storage = GemmShared<Plan, Atom, Loader, BufferLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
@@ -133,7 +134,7 @@ struct GemmParts {
 /// Precondition: `begin` is a multiple of the number of stages and of the k-tiles in a loader's table.
 template <class Atom, class Loader, class Shared>
 __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
-                                               typename Atom::Fragment& sums) {
+                                               typename Atom::Fragment& acc) {
     constexpr unsigned stages = stages_of<Atom>;
     constexpr bool loads_first = Atom::is_asynchronous;
     if constexpr (loads_first) {  // accumulators of MMAs in flight need the same registers on every path
@@ -152,16 +153,16 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
         if (loads) loader.start(in_flight, stage);
         if constexpr (copies_words<Atom>) commit_copies();
         if constexpr (interleaves_loads<Atom>) {
-            atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums, [&]<int part, int parts>() {
+            atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], acc, [&]<int part, int parts>() {
                 if (loads) loader.template finish_part<part, parts>(in_flight, stage);
             });
         } else {
-            if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums);
+            if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], acc);
             if (loads) loader.finish(in_flight, stage);
         }
         if constexpr (copies_words<Atom>) wait_for_groups<distance - 1>();
         Atom::publish();
-        if constexpr (loads_first) atom.wait(sums);
+        if constexpr (loads_first) atom.wait(acc);
         sync_shared_memory<Atom::threads>();
     }
 }
@@ -208,22 +209,22 @@ public:
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
-        auto const store = [&](Atom const& atom, typename Atom::Fragment const& sums) {
+        auto const store = [&](Atom const& atom, typename Atom::Fragment const& acc) {
             start_next_kernel();
-            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
+            Writer::store(params, shared.out, shared.tile, coord, atom, acc, thread);
         };
         if constexpr (stages_of<Atom> == 1) {
             Atom const atom(thread);
-            typename Atom::Fragment sums = {};
-            sum_in_one_stage(params, conv, shared, coord, atom, sums, thread);
-            store(atom, sums);
+            typename Atom::Fragment acc = {};
+            sum_in_one_stage(params, conv, shared, coord, atom, acc, thread);
+            store(atom, acc);
         } else {
             Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
             int const steps = steps_of(conv);
             Atom const atom(thread);
-            typename Atom::Fragment sums = {};
-            multiply_steps(atom, loader, shared, 0, steps, sums);
-            store(atom, sums);
+            typename Atom::Fragment acc = {};
+            multiply_steps(atom, loader, shared, 0, steps, acc);
+            store(atom, acc);
         }
     }
 
@@ -243,39 +244,39 @@ private:
 
     template <class Problem, class Coord>
     __device__ static void sum_in_one_stage(Params const& params, Problem const& conv, Storage& shared,
-                                            Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
+                                            Coord const& coord, Atom const& atom, typename Atom::Fragment& acc,
                                             unsigned thread) {
         if constexpr (Parts::has_taps) {
             if (params.fits_32bit_offsets) {
-                sum_taps<true>(params, shared, coord, atom, sums, thread);
-                return sum_taps<false>(params, shared, coord, atom, sums, thread);
+                sum_taps<true>(params, shared, coord, atom, acc, thread);
+                return sum_taps<false>(params, shared, coord, atom, acc, thread);
             }
         } else if constexpr (Parts::has_buffer_loads()) {
             if (params.fits_32bit_offsets)
-                return sum<typename Parts::BufferLoader>(params, conv, shared, shared.buffer_loader, coord, atom, sums,
+                return sum<typename Parts::BufferLoader>(params, conv, shared, shared.buffer_loader, coord, atom, acc,
                                                          thread);
         }
-        sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
+        sum<Loader>(params, conv, shared, shared.loader, coord, atom, acc, thread);
     }
 
     /// Accumulates the packed taps, or the tail taps. Reloads the parameters: AMD's scalar registers cannot hold the
     /// problem across both loops.
     template <bool packed, class Coord>
-    __device__ static void sum_taps(Params const& before, Storage& shared, Coord const& coord, Atom const& atom,
-                                    typename Atom::Fragment& sums, unsigned thread) {
+    __device__ static void sum_taps(Params const& the_params, Storage& shared, Coord const& coord, Atom const& atom,
+                                    typename Atom::Fragment& acc, unsigned thread) {
         using Taps = typename Parts::template Taps<packed>;
-        Params const& params = reload(before);
-        if constexpr (Taps::exists)
-            sum<Taps>(params, params.problem(), shared, shared.buffer_loader, coord, atom, sums, thread);
+        Params const& params = reload(the_params);
+        if constexpr (Taps::is_supported)
+            sum<Taps>(params, params.problem(), shared, shared.buffer_loader, coord, atom, acc, thread);
     }
 
     template <class AnyLoader, class Problem, class Coord>
     __device__ static void sum(Params const& params, Problem const& conv, Storage& shared,
                                typename AnyLoader::Shared& of_loader, Coord const& coord, Atom const& atom,
-                               typename Atom::Fragment& sums, unsigned thread) {
+                               typename Atom::Fragment& acc, unsigned thread) {
         AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
         auto& stage = stage_of<AnyLoader>(shared);
-        OneStage(atom, loader, stage).multiply(steps_of<AnyLoader>(conv), sums);
+        OneStage(atom, loader, stage).multiply(steps_of<AnyLoader>(conv), acc);
     }
 };
 

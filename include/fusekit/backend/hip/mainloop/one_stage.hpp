@@ -20,11 +20,11 @@ public:
         : atom(the_atom), loader(the_loader), stage(the_stage) {}
 
     /// Accumulates k-tiles 0 ... `steps` - 1.
-    __device__ __forceinline__ void multiply(int steps, Fragment& sums) {
+    __device__ __forceinline__ void multiply(int steps, Fragment& acc) {
         int const found = loader.find(0);
         load(0, [] {});
-        atom.wait(sums);
-        multiply_found(steps, found, sums);
+        atom.wait(acc);
+        multiply_found(steps, found, acc);
     }
 
 private:
@@ -34,27 +34,27 @@ private:
 
     /// Accumulates `steps` k-tiles; `found` is the number of k-tiles whose offsets the first find() computed. The inner
     /// loop covers the k-tiles of one find(); its only comparison is the end of the loop.
-    __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
-        int left = steps, i = 1;
-        while (left > 0) {
-            if (i == found) found = loader.find(steps - left + 1), i = 0;
-            int const end = (min)(found, i + left), stride = loader.stride(), last = end * stride;
-            int place = i * stride;
-            left -= end - i, i = end;
+    __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& acc) {
+        int remaining = steps, i = 1;
+        while (remaining > 0) {
+            if (i == found) found = loader.find(steps - remaining + 1), i = 0;
+            int const end = (min)(found, i + remaining), stride = loader.stride(), last = end * stride;
+            int position = i * stride;
+            remaining -= end - i, i = end;
             do {
-                load(place, [&] {
-                    atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
+                load(position, [&] {
+                    atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
                     sync_reads();
                 });
-                atom.wait(sums);
-                place = next(place, stride);
-            } while (place != last);
+                atom.wait(acc);
+                position = next(position, stride);
+            } while (position != last);
         }
     }
-    /// Loads the k-tile at `place` and stores it to the stage; calls `between` while the loads are in flight.
+    /// Loads the k-tile at `position` and stores it to the stage; calls `between` while the loads are in flight.
     template <class Between>
-    __device__ __forceinline__ void load(int place, Between const& between) {
-        auto const in_flight = loader.found(place);
+    __device__ __forceinline__ void load(int position, Between const& between) {
+        auto const in_flight = loader.found(position);
         loader.start(in_flight, stage);
         keep_apart();
         between();
@@ -67,9 +67,9 @@ private:
     }
     /// Position of the next k-tile. If positions are not indices of the table, hides how they are computed: otherwise
     /// the compiler keeps a second counter.
-    __device__ static int next(int place, int stride) {
-        place += stride;
-        return Loader::has_table ? place : opaque_per_block(place);
+    __device__ static int next(int position, int stride) {
+        position += stride;
+        return Loader::has_table ? position : opaque_per_block(position);
     }
 };
 

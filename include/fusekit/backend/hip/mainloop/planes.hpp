@@ -34,7 +34,7 @@ class PlanesGemm : public TmaKernel {
     using Filters = PlaneFilters<Grid>;
     using Writer = NchwStore<Plan, Atom, T, parts, products>;
     using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
-    using Sums = typename Atom::Sums[parts * products];
+    using Accumulators = typename Atom::Accumulators[parts * products];
     using State = typename Stages::State;
     /// Named barriers: one per consumer warpgroup, one of all consumers, then the producers'.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
@@ -80,7 +80,7 @@ public:
 private:
     /// Number of CTAs that reduce one tile (split-K).
     __device__ static unsigned sharers_of(Params const& params) {
-        if constexpr (can_split<Plan, T>) return params.parts.count;
+        if constexpr (can_split<Plan, T>) return params.split_k.count;
         else return 1;
     }
     /// The CTA's accumulators of a tile, in the SMEM of x.
@@ -112,20 +112,20 @@ private:
                 continue;
             }
             Writer const writer(params, tiles, first, thread);
-            Sums sums;
+            Accumulators acc;
             bool multiplied = false;
             if constexpr (Plan::Head::longest >= 3)
                 if (!params.channels_fastest) {
-                    multiply_taps(shared, tiles, filters, refill, sums, state, grid.channel_blocks(), thread, barrier);
+                    multiply_taps(shared, tiles, filters, refill, acc, state, grid.channel_blocks(), thread, barrier);
                     multiplied = true;
                 }
-            if (!multiplied) multiply(shared, tiles, filters, refill, sums, state, grid.channel_blocks(), thread);
+            if (!multiplied) multiply(shared, tiles, filters, refill, acc, state, grid.channel_blocks(), thread);
             if (tile + gridDim.x >= grid.size()) start_next_kernel();
             if (sharers == 1) {
-                writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
+                writer.store(acc, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
             } else {
                 ConsumerBarrier()();  // both warpgroups have read x
-                Merge::put(merged(shared), sums, group, thread);
+                Merge::put(merged(shared), acc, group, thread);
             }
         }
         ptx::bulk_wait_group_read();
@@ -154,15 +154,15 @@ private:
     }
 
     /// Index in a tile of x of the first pixel of MMA i.
-    __device__ static int first_place(Tiles const& tiles, int i) {
-        return i / products * tiles.places() + i % products * Atom::n;
+    __device__ static int first_pixel(Tiles const& tiles, int i) {
+        return i / products * tiles.pixels_of_x() + i % products * Atom::n;
     }
 
     /// K-loop of a tile, tap by tap: the MMAs of one stage of filters form one group. The stage is refilled while the
     /// next group is in flight.
     template <class Refill>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
-                                    Sums& sums, State& state, int channel_blocks, unsigned thread) {
+                                    Accumulators& acc, State& state, int channel_blocks, unsigned thread) {
 #pragma unroll 1
         for (int block = 0; block < channel_blocks; ++block, state.advance()) {
             shared.x.tiles.consumer_wait(state);
@@ -170,19 +170,19 @@ private:
 #pragma unroll 1
             for (int row = 0, column = 0; row < tiles.window_rows;) {
                 auto const w = Atom::descriptor(ptx::shared_address(filters.next()));
-                auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column);
+                auto const of_tap = x + Atom::row_offset(row * tiles.pitch + column);
                 mma::OperandA<Atom> const a{w};  // (64, C), swizzled, of one tap
                 auto const b = [&](unsigned k, unsigned i) {  // (PARTS * PRODUCTS, PIXELS, C), swizzled
-                    return of_tap + k * Atom::k_step + Atom::rows_further(first_place(tiles, static_cast<int>(i)));
+                    return of_tap + k * Atom::k_step + Atom::row_offset(first_pixel(tiles, static_cast<int>(i)));
                 };
-                mma::gemm<Atom>(sums, a, b, block + row + column > 0);  // (PARTS * PRODUCTS, 64, PIXELS) += over C
+                mma::gemm<Atom>(acc, a, b, block + row + column > 0);  // (PARTS * PRODUCTS, 64, PIXELS) += over C
                 ptx::wgmma_wait<1>();
                 if (row + column == 0 && block > 0) release(shared, state.stage ^ 1, thread);
                 if (block + row + column > 0) refill(1);
                 if (++column == tiles.window_columns) column = 0, ++row;
             }
         }
-        end(shared, sums, state, thread);
+        end(shared, acc, state, thread);
         refill(1);
     }
 
@@ -190,7 +190,7 @@ private:
     /// in one group. While a warpgroup loads fragments, the other warpgroup's MMAs run.
     template <class Refill>
     __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
-                                         Refill const& refill, Sums& sums, State& state, int channel_blocks,
+                                         Refill const& refill, Accumulators& acc, State& state, int channel_blocks,
                                          unsigned thread, unsigned barrier) {
 #pragma unroll 1
         for (int block = 0; block < channel_blocks; ++block, state.advance()) {
@@ -198,7 +198,7 @@ private:
             auto const x = x_of(shared, tiles, state);
 #pragma unroll 1
             for (unsigned slice = 0; slice < Atom::tile_k / Atom::k; ++slice) {
-                mma::wait(sums);
+                mma::wait(acc);
                 if (slice == 0 && block > 0) release(shared, state.stage ^ 1, thread);
                 typename Filters::Factors factors;
                 filters.load(factors);
@@ -208,19 +208,19 @@ private:
                 };
                 auto const b = [&](unsigned tap, unsigned i) {  // (TAPS, PARTS * PRODUCTS, PIXELS, 16), swizzled
                     auto const of = static_cast<int>(tap);
-                    return Atom::further(of_slice,
-                                         of / 3 * tiles.pitch + of % 3 + first_place(tiles, static_cast<int>(i)));
+                    return Atom::add_rows(of_slice,
+                                          of / 3 * tiles.pitch + of % 3 + first_pixel(tiles, static_cast<int>(i)));
                 };
-                mma::gemm<Atom, 9>(sums, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
+                mma::gemm<Atom, 9>(acc, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
                 ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments of a
                 refill(2);
             }
         }
-        end(shared, sums, state, thread);
+        end(shared, acc, state, thread);
     }
 
-    __device__ static void end(DynamicShared& shared, Sums& sums, State const& state, unsigned thread) {
-        mma::wait(sums);
+    __device__ static void end(DynamicShared& shared, Accumulators& acc, State const& state, unsigned thread) {
+        mma::wait(acc);
         release(shared, state.stage ^ 1, thread);
     }
 };

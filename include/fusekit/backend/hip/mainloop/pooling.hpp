@@ -57,17 +57,17 @@ public:
         unsigned const id = (block - start.block) * (threads / lanes) + thread / lanes, lane = thread % lanes;
         unsigned const output = id < params.outputs ? id : params.outputs - 1;
         unsigned const n = params.image.divide(output);
-        OutputCoord to = params.order.place(output - n * params.image.value());
+        OutputCoord to = params.order.coord(output - n * params.image.value());
         std::int64_t const last = params.y.layout.shape[0] - 1, image = std::int64_t{start.image} + n;
-        bool const exists = id < params.outputs && image <= last;
-        to.n = exists ? image : last;
+        bool const in_bounds = id < params.outputs && image <= last;
+        to.n = in_bounds ? image : last;
         PoolWindow const window = Plan::Pool::window(params.x.layout.shape, to.p, to.q);
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
         Total total;
         auto const add = [&](unsigned i, unsigned j) {
-            ThreadCoord const place({to.n, to.k, window.row + i, window.column + j});
-            float const x = params.x(place.n, place.k, place.p, place.q);
-            total.add(Epilogue::apply(x, place, state, params.bound.epilogue));
+            ThreadCoord const coord({to.n, to.k, window.row + i, window.column + j});
+            float const x = params.x(coord.n, coord.k, coord.p, coord.q);
+            total.add(Epilogue::apply(x, coord, state, params.bound.epilogue));
         };
         auto const rows = static_cast<unsigned>(window.rows), columns = static_cast<unsigned>(window.columns);
         if constexpr (lanes > 1) {
@@ -83,7 +83,7 @@ public:
 #pragma unroll
         for (unsigned distance = 1; distance < lanes; distance *= 2)
             whole = Reduce::combine(whole, of_lane_xor(whole, distance));
-        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window.size()));
+        if (in_bounds && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window.size()));
     }
 };
 

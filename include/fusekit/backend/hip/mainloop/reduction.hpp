@@ -83,7 +83,7 @@ private:
         if (step < steps) load<!Steps::waits>(step, values);  // in flight while the parameters are prepared
 #pragma unroll
         for (int i = 0; i < own; ++i) {
-            lane[i].at = segment.first_place(i);
+            lane[i].at = segment.first_coord(i);
             if (steps > 0) lane[i].prepare(params.bound);
         }
         Total of_segment[own];
@@ -180,7 +180,7 @@ private:
     /// Saves the totals, which are in shared memory since pass 1.
     __device__ __forceinline__ void save() const {
 #pragma unroll
-        for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
+        for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_coord(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
@@ -221,7 +221,7 @@ private:
 
     __device__ __forceinline__ void start(unsigned step, Values const& values, Accumulator (&accumulator)[own]) const {
         if constexpr (pattern == Pattern::planes) {
-            accumulator[0].start(params.x.data[segment.value_near(step)]);
+            accumulator[0].start(params.x.data[segment.value_of_image(step)]);
         } else {
 #pragma unroll
             for (int j = 0; j < own; ++j) accumulator[j].start(values.x[0].values[j]);
@@ -287,13 +287,13 @@ private:
     /// Merges the totals of the group's CTAs; returns to every thread the totals of its columns over all CTAs.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
-        GridGroupTotals<Total> const room{
+        GridGroupTotals<Total> const group_totals{
             params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
-        if (row == 0) room.put(block_rank + 1, column * own, of_segment);
+        if (row == 0) group_totals.put(block_rank + 1, column * own, of_segment);
         GridGroup(params.workspace.state(grid_group), params.group_size, thread, shared.is_last).arrive_and_wait([&] {
-            room.template merge_all<(min)(own, 4)>(params.group_size, params.threads, thread, shared.sums);
+            group_totals.template merge_all<(min)(own, 4)>(params.group_size, params.threads, thread, shared.sums);
         });
-        room.get(0, column * own, of_segment);
+        group_totals.get(0, column * own, of_segment);
     }
 };
 

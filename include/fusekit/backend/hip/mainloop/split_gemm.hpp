@@ -8,10 +8,10 @@ namespace fusekit::hip {
 
 /// Shared memory of a CTA: the stages, which the exchange of accumulators and the output tile reuse, and the tables of
 /// loader and epilogue.
-template <class Plan, class Atom, class Loader, class Sums, class Writer>
+template <class Plan, class Atom, class Loader, class Accumulators, class Writer>
 struct SplitShared {
     struct End {
-        typename Sums::Buffer sums;
+        typename Accumulators::Buffer acc;
         typename Writer::Buffer out;
     };
     union {
@@ -27,9 +27,9 @@ template <class Plan, class Schedule, Element T, detail::OutputElement U, detail
 struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    using Sums = SplitTile<Atom, fast == detail::Axis::channel && !Plan::pools>;
-    using Writer = DirectStore<Plan, Sums, fast>;
-    using Storage = SplitShared<Plan, Atom, Loader, Sums, Writer>;
+    using Accumulators = SplitTile<Atom, fast == detail::Axis::channel && !Plan::pools>;
+    using Writer = DirectStore<Plan, Accumulators, fast>;
+    using Storage = SplitShared<Plan, Atom, Loader, Accumulators, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
@@ -40,7 +40,7 @@ template <class Plan, class Schedule, Element T, detail::OutputElement U, detail
 class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = SplitParts<Plan, Schedule, T, U, fast>;
     using Atom = typename Parts::Atom;
-    using Sums = typename Parts::Sums;
+    using Accumulators = typename Parts::Accumulators;
     using Writer = typename Parts::Writer;
     using Storage = typename Parts::Storage;
     static constexpr int piece_k = Schedule::piece_k, piece_steps = piece_k / Atom::tile_k;
@@ -48,30 +48,30 @@ class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
 public:
     using Loader = typename Parts::Loader;
     static_assert(piece_k % Loader::table_k == 0 && piece_steps % stages_of<Atom> == 0 &&
-                  Sums::floats == Schedule::tile_m * Schedule::tile_n);
+                  Accumulators::floats == Schedule::tile_m * Schedule::tile_n);
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = in_register(the_shared);
-        unsigned const thread = in_register(the_thread), count = params.parts.count;
+        unsigned const thread = in_register(the_thread), count = params.split_k.count;
         auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params, block / count);
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block / count);
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
         Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        int const parts = static_cast<int>(count), part = static_cast<int>(block % count);
+        int const splits = static_cast<int>(count), split = static_cast<int>(block % count);
         int const pieces = static_cast<int>(detail::divide_up(conv.gemm_k(), piece_k));
         int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
-        int const begin = pieces * part / parts * piece_steps, end = pieces * (part + 1) / parts * piece_steps;
+        int const begin = pieces * split / splits * piece_steps, end = pieces * (split + 1) / splits * piece_steps;
         Atom const atom(thread);
         typename Atom::Fragment own = {};
         multiply_steps(atom, loader, shared, of_wave(begin), of_wave(end < steps ? end : steps), own);
-        Sums const sums(reload(params).parts, shared.end.sums, block, thread, atom, own);
-        Writer::store(params, shared.end.out, shared.tile, coord, sums, {}, thread);
-        sums.leave();
+        Accumulators const acc(reload(params).split_k, shared.end.acc, block, thread, atom, own);
+        Writer::store(params, shared.end.out, shared.tile, coord, acc, {}, thread);
+        acc.finish();
     }
 };
 

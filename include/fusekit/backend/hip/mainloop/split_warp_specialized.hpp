@@ -13,15 +13,15 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
-    using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Sums,
+    using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Tiles, typename Whole::Writer;
-    using Four = Packet<float, 4>;
-    static constexpr int quads = Atom::sums_per_thread / 4;
+    using Packet4 = Packet<float, 4>;
+    static constexpr int quads = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
     /// Accumulators of all threads of a CTA, in the SMEM of the stages.
     struct Exchange {
-        Four sums[quads][Atom::threads];
+        Packet4 acc[quads][Atom::threads];
     };
 
 public:
@@ -30,7 +30,7 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        unsigned const warp = ptx::warp_uniform(thread / 32), count = params.parts.count, rank = block % count;
+        unsigned const warp = ptx::warp_uniform(thread / 32), count = params.split_k.count, rank = block % count;
         TileStart const start = Tiles(conv)[block / count];
         unsigned const steps = bulk_steps<Stage>(conv);
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
@@ -39,7 +39,7 @@ public:
         Whole::begin(params, shared, thread);
         bool const multiplies = warp < 4, merges = multiplies && rank == 0;
         State state;
-        Sums sums;
+        Accumulators acc;
         Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
         if (!multiplies) {
             if (warp == 4 && ptx::elect_sync())
@@ -51,40 +51,40 @@ public:
             };
             if (merges) writer.prepare(params, conv, start);
             if (own.begin < own.end) {
-                Whole::multiply(shared, sums, state, own.end - own.begin, thread, 0, begin_read, [] {});
+                Whole::multiply(shared, acc, state, own.end - own.begin, thread, 0, begin_read, [] {});
             } else {
-                mma::clear(sums);
+                mma::clear(acc);
                 begin_read();
             }
-            if (!merges) put(exchange, sums[0], thread);
+            if (!merges) put(exchange, acc[0], thread);
         }
         start_next_kernel();
         cluster_barrier();
         if (merges)
-            for (unsigned of = 1; of < count; ++of) add(sums[0], exchange, of, thread);
+            for (unsigned of = 1; of < count; ++of) add(acc[0], exchange, of, thread);
         cluster_arrive();  // the other CTAs' accumulators have been read
         if (merges) {
-            writer.store(params, conv, start, sums);
+            writer.store(params, conv, start, acc);
             if (thread == 0) ptx::bulk_wait_group_read();
         }
         cluster_wait();
     }
 
 private:
-    __device__ static void put(Exchange& to, typename Atom::Sums const& sums, unsigned thread) {
+    __device__ static void put(Exchange& to, typename Atom::Accumulators const& acc, unsigned thread) {
 #pragma unroll
         for (int i = 0; i < quads; ++i)
-            to.sums[i][thread] = {sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]};
+            to.acc[i][thread] = {acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]};
     }
     /// sums += the accumulators of CTA `rank`. Issues all DSMEM loads before the first addition.
-    __device__ static void add(typename Atom::Sums& sums, Exchange const& from, unsigned rank, unsigned thread) {
-        Four theirs[quads];
+    __device__ static void add(typename Atom::Accumulators& acc, Exchange const& from, unsigned rank, unsigned thread) {
+        Packet4 theirs[quads];
 #pragma unroll
-        for (int i = 0; i < quads; ++i) theirs[i] = load_of_block(&from.sums[i][thread], rank);
+        for (int i = 0; i < quads; ++i) theirs[i] = load_of_block(&from.acc[i][thread], rank);
 #pragma unroll
         for (int i = 0; i < quads; ++i)
 #pragma unroll
-            for (int j = 0; j < 4; ++j) sums[4 * i + j] += theirs[i].values[j];
+            for (int j = 0; j < 4; ++j) acc[4 * i + j] += theirs[i].values[j];
     }
 };
 

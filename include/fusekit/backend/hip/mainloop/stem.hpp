@@ -22,7 +22,7 @@ class StemGemm : public TmaKernel {
     using Panel = SwizzledTile<T, Schedule::channels>;
     using Windows = StemWindows<Atom>;
     using Writer = TmaStorePixels<Plan, Atom, T>;
-    static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
+    static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::max_chunks * Atom::k);
 
     /// First named barrier of the warpgroups.
     static constexpr unsigned first_barrier = 1;
@@ -39,7 +39,7 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
 
     struct alignas(1024) DynamicShared {
-        Panel filters[Schedule::most_panels];
+        Panel filters[Schedule::max_panels];
         typename Writer::Shared writers[consumers];
         alignas(128) unsigned char windows[consumers][stages][Schedule::stage_bytes];
         TmaStages<stages> full[consumers];
@@ -108,7 +108,7 @@ private:
     /// Index, in a row of x, of the first element that a tile's windows read; negative in the padding. TMA loads begin
     /// at multiples of 8 elements.
     __device__ static int first_element(StemShape const& shape, Tile const& tile) {
-        return tile.q * shape.step - shape.before;
+        return tile.q * shape.step - shape.lead_in;
     }
 
     /// Issues the TMA load of the rows of x of tile `number`. Called by one thread of the warpgroup.
@@ -140,10 +140,10 @@ private:
             shared.full[group].consumer_wait(state);
             unsigned char const* const begin =
                 shared.windows[group][state.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
-            typename Atom::Sums sums;
-            multiply_by<1>(shared, windows, begin, shape, sums);
+            typename Atom::Accumulators acc;
+            multiply_by<1>(shared, windows, begin, shape, acc);
             if (at.is_last()) start_next_kernel();
-            Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
+            Writer::store(params, conv, writer, tile, acc, thread, barrier, count);
             if (thread == 0)  // all threads have passed a barrier since they read the stage
                 load(params, conv, shared, tiles, at.number + stages * tiles.step, group, state.stage);
         }
@@ -154,27 +154,27 @@ private:
     /// tries `chunks` and larger numbers.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
-                                       StemShape const& shape, typename Atom::Sums& sums) {
-        if constexpr (chunks < StemShape::most_chunks)
-            if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, shape, sums);
+                                       StemShape const& shape, typename Atom::Accumulators& acc) {
+        if constexpr (chunks < StemShape::max_chunks)
+            if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, shape, acc);
         if constexpr (may_be_odd)
-            if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, shape.panels, sums);
-        multiply<chunks, true>(shared, windows, begin, shape.panels, sums);
+            if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, shape.panels, acc);
+        multiply<chunks, true>(shared, windows, begin, shape.panels, acc);
     }
 
     /// Multiplies a tile, one panel of filters (TILE_K) at a time.
     template <int chunks, bool whole_words>
     __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
-                                    int panels, typename Atom::Sums& sums) {
+                                    int panels, typename Atom::Accumulators& acc) {
         auto filters = Atom::descriptor(ptx::shared_address(shared.filters));
 #pragma unroll 1
-        for (int panel = 0; panel < panels; ++panel, filters += Atom::rows_further(Atom::n)) {
+        for (int panel = 0; panel < panels; ++panel, filters += Atom::row_offset(Atom::n)) {
             typename Windows::template Words<chunks> words;
             windows.template load<chunks, whole_words>(begin, panel, words);
             auto const a = [&](unsigned k, unsigned) -> auto const& { return words[k]; };  // (64, 16 CHUNKS), registers
             mma::OperandB<Atom> const b{filters};  // (64, 16 CHUNKS), swizzled
-            mma::gemm<Atom, chunks>(sums, a, b, panel > 0);  // (64, 64) += over 16 CHUNKS
-            mma::wait(sums);
+            mma::gemm<Atom, chunks>(acc, a, b, panel > 0);  // (64, 64) += over 16 CHUNKS
+            mma::wait(acc);
         }
     }
 };

@@ -26,14 +26,15 @@ protected:
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
-    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< tiles that a CTA's warpgroups process at the same time
+    static constexpr unsigned tiles_per_block =
+        ping_pong ? 2 : 1;  ///< tiles that a CTA's warpgroups process at the same time
     using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
     using State = typename Pipeline::State;
     using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = TmaStore<Plan, Atom, T, U, products>;
-    using Sums = typename Atom::Sums[products];
+    using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;
     /// A single consumer warpgroup needs no more registers than the launch has.
     using Roles = WarpRoles<consumers, std::conditional_t<(consumers > 1), typename Totals::Registers, EqualRegisters>>;
@@ -98,29 +99,29 @@ protected:
             }
         }
         for (PersistentTile tile{first, stride, tiles.size()}; tile.exists(); tile.advance()) {
-            Sums sums;
+            Accumulators acc;
             TileStart start = tiles[tile.number];
             start.n += static_cast<int>(first_channel);
             writer.prepare(params, conv, start);
             order.wait();
             multiply(
-                shared, sums, state, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
+                shared, acc, state, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
                 [&] { order.arrive(); });
             if constexpr (ping_pong) state.advance(steps);  // skips the stages of the other warpgroup's tile
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
             if constexpr (Plan::totals_tiles) {
-                writer.stage(params, conv, start, sums);
+                writer.stage(params, conv, start, acc);
                 if (!is_last) writer.send(params, start);
-                writer.add_totals(conv, start, sums);
-                if (tiles.totals_each(turns) || is_last) {
+                writer.add_totals(conv, start, acc);
+                if (tiles.totals_each(tiles_per_block) || is_last) {
                     Totals::before_put(shared.totals);
                     writer.put_totals(Totals::view(params),
-                                      tiles.row_of(tiles.totals_each(turns) ? tile.number : first), start.n);
+                                      tiles.row_of(tiles.totals_each(tiles_per_block) ? tile.number : first), start.n);
                 }
                 if (is_last) writer.send(params, start);  // the TMA store overlaps the merge of the statistics
             } else {
-                writer.store(params, conv, start, sums);
+                writer.store(params, conv, start, acc);
             }
         }
         if constexpr (Plan::totals_tiles)
@@ -130,8 +131,9 @@ protected:
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
                                         Tiles const& tiles) {
-        Totals::merge_shares(params, shared.totals, tiles.totals(turns), thread, [&](auto const& clear) {
-            for (unsigned tile = block, i = 0; tile < tiles.size() && (i < turns || tiles.totals_each(turns));
+        Totals::merge_shares(params, shared.totals, tiles.totals(tiles_per_block), thread, [&](auto const& clear) {
+            for (unsigned tile = block, i = 0;
+                 tile < tiles.size() && (i < tiles_per_block || tiles.totals_each(tiles_per_block));
                  tile += gridDim.x, ++i)
                 clear(tiles.row_of(tile), static_cast<unsigned>(tiles[tile].n), tile_n);
         });
@@ -139,22 +141,23 @@ protected:
 
     /// A tile's k-loop, for the 64 channels from `first` on of each accumulator: see mma::k_loop().
     template <class WhenBegun, class WhenAllBegun>
-    __device__ static void multiply(DynamicShared& shared, Sums& sums, State& state, unsigned steps, unsigned thread,
-                                    unsigned first, WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
-        auto const gemm = [&](Sums& acc, unsigned number, bool accumulate) {
+    __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
+                                    unsigned thread, unsigned first, WhenBegun const& when_begun,
+                                    WhenAllBegun const& when_all_begun) {
+        auto const gemm = [&](Accumulators& acc, unsigned number, bool accumulate) {
             Stage const& stage = shared.stages[number];
             auto const at_w = ptx::shared_address(stage.w);
             auto const x = Atom::descriptor(ptx::shared_address(stage.x));
-            auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
-            mma::OperandA<Atom, filters_further(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
+            auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filter_offset(first);
+            mma::OperandA<Atom, filter_offset(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
             mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
             mma::gemm<Atom>(acc, a, b, accumulate);  // (PRODUCTS, 64, TILE_M) += over TILE_K
         };
-        mma::k_loop<Atom>(shared.pipeline, state, steps, thread, sums, gemm, when_begun, when_all_begun);
+        mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
     /// Descriptor increment to the filter `count` later in a stage; `count` is a multiple of 64.
-    FUSEKIT_HD static constexpr std::uint64_t filters_further(unsigned count) {
-        return Atom::rows_further(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
+    FUSEKIT_HD static constexpr std::uint64_t filter_offset(unsigned count) {
+        return Atom::row_offset(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }
 };
 

@@ -39,16 +39,16 @@ private:
     static constexpr unsigned stage_count = AtomOf::stage_count, table_steps = table / tile_k;
     static_assert(table % tile_k == 0 && table_steps > 1 && addends % tile_k == 0);
     static constexpr int space = Plan::Head::collapsed_space, column_stride = Plan::Head::collapsed.strides[space - 1];
-    using Place = PlaceInX<space>;
+    using Coord = InputCoord<space>;
     using Epilogue = typename Plan::Epilogue;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
-                         passes = Tile::passes, least_pixels = 256;
+                         passes = Tile::passes, min_pixels = 256;
     static_assert(threads == Atom::threads);
     using OfSums = WeightGradientSums<Atom, Tile>;
-    using Sums = typename OfSums::Shared;
+    using Accumulators = typename OfSums::Shared;
 
 private:
     using Fragment = typename Atom::Fragment;
@@ -56,7 +56,7 @@ private:
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), tile_m, tile_k, threads>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
     using TileAt = WeightGradientTileAt<Tile>;
-    using InPackets = std::integral_constant<Neighbours, OfX::widest>;
+    using InPackets = std::integral_constant<ContiguousMode, OfX::widest>;
     /// True if the target has a specialized k-loop for: vectors of channels, single pixels of x, or vectors of a row's
     /// pixels.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
@@ -66,7 +66,7 @@ private:
 public:
     struct Singles {
         PixelTable<space, table> pixels[stage_count];
-        Place columns[tile_m];
+        Coord columns[tile_m];
     };
     /// Tables and stages of the k-loop; the accumulators reuse their memory. The specialized k-loops have their own
     /// tables.
@@ -74,15 +74,15 @@ public:
         typename Atom::Stage stages[stage_count];
         union {
             Singles singles;
-            std::conditional_t<has_packets, TapPacketOffsets<T, space, Tile, tile_k>, detail::Nothing> places;
-            std::conditional_t<has_pixels, WindowOffsets<T>, detail::Nothing> places_of_pixels;
-            std::conditional_t<has_rows, RowOffsets<T, column_stride>, detail::Nothing> places_of_rows;
+            std::conditional_t<has_packets, TapPacketOffsets<T, space, Tile, tile_k>, detail::Nothing> tap_offsets;
+            std::conditional_t<has_pixels, WindowOffsets<T>, detail::Nothing> window_offsets;
+            std::conditional_t<has_rows, RowOffsets<T, column_stride>, detail::Nothing> row_offsets;
         };
     };
     struct Shared : Totals::Shared {
         union {
             Operands operands;
-            Sums sums;
+            Accumulators acc;
         };
     };
 
@@ -98,11 +98,11 @@ private:
         if (has_columns(params)) fill_columns(params, conv, shared.operands.singles.columns, at, thread);
         Atom const atom(thread);
         Totals const none(shared, thread);
-        Totals totals = with_neighbours(params, [&](auto in_x, auto in_dy) {
+        Totals totals = with_contiguous_modes(params, [&](auto in_x, auto in_dy) {
             return multiply(reload(params), shared.operands, none, at, atom, in_x, in_dy, thread);
         });
         OfSums::store(
-            params, shared.sums, atom, block, thread,
+            params, shared.acc, atom, block, thread,
             [&] {
                 totals.wait(atom);
                 return totals.get();
@@ -115,7 +115,7 @@ private:
     /// Calls f with the contiguous modes of x and of dy. Common layouts are passed as compile-time constants, because
     /// every instruction other than MFMA costs time.
     template <class F>
-    __device__ static Totals with_neighbours(Params const& params, F const& f) {
+    __device__ static Totals with_contiguous_modes(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {
             return f(InPackets{}, InPackets{});
         } else {
@@ -128,13 +128,14 @@ private:
             if constexpr (has_rows)
                 if (params.in_rows) return f(InRows{}, InRows{});
             bool const one_by_one = !has_packets && params.in_rows;
-            return f(one_by_one ? Neighbours::pixels : params.in_x, one_by_one ? Neighbours::pixels : params.in_dy);
+            return f(one_by_one ? ContiguousMode::pixels : params.in_x,
+                     one_by_one ? ContiguousMode::pixels : params.in_dy);
         }
     }
 
     template <class Problem>
     __device__ static KCoord weight(Params const& params, Problem const& conv, int column) {
-        return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
+        return conv.k_coord(static_cast<unsigned>(column), params.in_x != ContiguousMode::pixels);
     }
 
     /// True if the general k-loop runs, which needs the table of columns.
@@ -143,15 +144,15 @@ private:
                !(has_rows && params.in_rows);
     }
     template <class Problem>
-    __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
+    __device__ static void fill_columns(Params const& params, Problem const& conv, Coord (&columns)[tile_m],
                                         TileAt const& at, unsigned thread) {
         for (unsigned i = thread; i < tile_m; i += threads) {
-            Place& column = columns[i];
+            Coord& column = columns[i];
             int const index = at.first_column + static_cast<int>(i);
             KCoord const of = weight(params, conv, index);
             column.at = conv.distance(of.r, of.s);
             column.offset = of.c * conv.x.layout.stride[1] + conv.input_offset(column.at);
-            if (index >= params.weights()) column.remove();
+            if (index >= params.weights()) column.set_out_of_bounds();
         }
     }
 
@@ -163,14 +164,14 @@ private:
         auto conv = reload(params).problem();
         conv.first_image = at.first_image;
         for (unsigned i = thread; i < table; i += threads) {
-            Place& place = pixels.in_x[i];
+            Coord& origin = pixels.in_x[i];
             int const pixel = m + static_cast<int>(i);
-            bool const exists = pixel < at.end;
-            Pixel const to = conv.existing_pixel(exists ? pixel : at.begin);
-            place.at = conv.window(to);
-            place.offset = to.n * conv.x.layout.stride[0] + conv.input_offset(place.at);
+            bool const in_bounds = pixel < at.end;
+            Pixel const to = conv.existing_pixel(in_bounds ? pixel : at.begin);
+            origin.at = conv.window(to);
+            origin.offset = to.n * conv.x.layout.stride[0] + conv.input_offset(origin.at);
             pixels.in_dy[i] = conv.output_offset(to);
-            if (!exists) place.remove();
+            if (!in_bounds) origin.set_out_of_bounds();
         }
     }
 
@@ -180,13 +181,13 @@ private:
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
                                                       unsigned thread) {
         if constexpr (has_packets && std::is_same_v<InX, InPackets>)
-            return Packets::multiply(params, shared.stages[0], shared.places, totals, at, atom, thread);
+            return Packets::multiply(params, shared.stages[0], shared.tap_offsets, totals, at, atom, thread);
         if constexpr (has_pixels && std::is_same_v<InX, InPixels>)
-            return WeightGradientPixels<T>::multiply(params, shared.stages[0], shared.places_of_pixels, totals, at,
-                                                     atom, thread);
+            return WeightGradientPixels<T>::multiply(params, shared.stages[0], shared.window_offsets, totals, at, atom,
+                                                     thread);
         if constexpr (std::is_same_v<InX, InRows>)
-            return WeightGradientRows<T, column_stride>::multiply(params, shared.stages[0], shared.places_of_rows,
-                                                                  totals, at, atom, thread);
+            return WeightGradientRows<T, column_stride>::multiply(params, shared.stages[0], shared.row_offsets, totals,
+                                                                  at, atom, thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
@@ -206,29 +207,29 @@ private:
             fill_pixels(params, shared.singles.pixels[number % stage_count], at,
                         at.begin + static_cast<int>(number) * table, thread);
         };
-        Fragment sums = {};
+        Fragment acc = {};
         if (steps == 0) return totals;
         fill(0);
         sync_shared_memory<threads>();
         auto const load = [&](unsigned step) {
             auto const& table_of_step = shared.singles.pixels[step / table_steps % stage_count];
             unsigned const first = step % table_steps * tile_k;
-            Place const* const in_x_of = table_of_step.in_x + first;
+            Coord const* const in_x_of = table_of_step.in_x + first;
             std::int64_t const* const in_dy_of = table_of_step.in_dy + first;
             x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
-                Place const place = in_x_of[pixel].whole();
-                Place const column = shared.singles.columns[row].whole();
-                load_if(conv.has(place.at, column.at), of_x + place.offset + column.offset, to);
+                Coord const origin = in_x_of[pixel].whole();
+                Coord const column = shared.singles.columns[row].whole();
+                load_if(conv.has(origin.at, column.at), of_x + origin.offset + column.offset, to);
             });
             if (ones >= 0)
                 x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
                     // written without a branch, as both values are loaded
-                    bool const exists = in_x_of[pixel].exists();
-                    if (exists && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
+                    bool const in_bounds = in_x_of[pixel].in_bounds();
+                    if (in_bounds && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
                 });
             dy.each(in_dy, thread, [&](auto& to, unsigned pixel, unsigned row) {
-                bool const exists = in_x_of[pixel].exists();
-                load_if(exists && row < channels, of_dy + in_dy_of[pixel] + row * stride[1], to);
+                bool const in_bounds = in_x_of[pixel].in_bounds();
+                load_if(in_bounds && row < channels, of_dy + in_dy_of[pixel] + row * stride[1], to);
             });
         };
         auto const store = [&](unsigned step) {
@@ -240,26 +241,26 @@ private:
         load(0);
         store(0);
         sync_shared_memory<threads>();
-        atom.wait(sums);
+        atom.wait(acc);
         for (unsigned step = 0; step < steps; ++step) {
             if (stage_count > 1 && step % table_steps == 0) fill(step / table_steps + 1);
             bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than a comparison
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
             // If elements are loaded one by one, they occupy the registers that addresses would.
-            if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, sums);
-            else atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
+            if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, acc);
+            else atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
             if (stage_count == 1) {
                 sync_shared_memory<threads>();
                 if ((step + 2) % table_steps == 0) fill((step + 2) / table_steps);
             }
             if (loads) store(step + 1);
             sync_shared_memory<threads>();
-            if (AtomOf::promotes && (step + 1) % flush_steps == 0) totals.add(sums);
-            atom.wait(sums);
+            if (AtomOf::promotes && (step + 1) % flush_steps == 0) totals.add(acc);
+            atom.wait(acc);
         }
-        if constexpr (AtomOf::promotes) totals.add(sums);
-        else totals.take(sums);
+        if constexpr (AtomOf::promotes) totals.add(acc);
+        else totals.set(acc);
         return totals;
     }
 };

@@ -21,7 +21,7 @@ namespace fusekit::hip {
 template <Element T>
 struct PacketSource {
     T const* first;
-    std::uint32_t const* places;
+    std::uint32_t const* offsets;
     std::uint32_t row;
 };
 
@@ -30,17 +30,17 @@ struct PacketSource {
 template <Element T, class Packets>
 class PacketLoader {
 public:
-    static constexpr std::integral_constant<Neighbours, Packets::widest> in_packets = {};
+    static constexpr std::integral_constant<ContiguousMode, Packets::widest> in_packets = {};
 
     __device__ explicit PacketLoader(PacketSource<T> const& the_source)
         : source(the_source), memory(the_source.first) {}
     __device__ void find(unsigned in_table) {
-        places = *reinterpret_cast<decltype(places) const*>(source.places + in_table);
+        offsets = *reinterpret_cast<decltype(offsets) const*>(source.offsets + in_table);
     }
     __device__ void load(unsigned thread) {
         int i = 0;
         packets.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
-            std::uint32_t const offset = saturating_sum(places.values[i++], source.row);
+            std::uint32_t const offset = saturating_sum(offsets.values[i++], source.row);
             to = memory.load<std::remove_reference_t<decltype(to)>>(offset);
             keep_apart();
         });
@@ -55,7 +55,7 @@ private:
     PacketSource<T> source;
     Buffer memory;
     Packets packets;
-    Packet<std::uint32_t, Packets::packets> places;
+    Packet<std::uint32_t, Packets::packets> offsets;
 };
 
 /// WeightGradient's k-loop on AMD for vectorized channels of x and dy (WeightGradientParams::in_packets). A thread
@@ -67,10 +67,10 @@ class WeightGradientPackets {
     using Atom = typename AtomOf::Type;
     using TileAt = WeightGradientTileAt<Tile>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
-    using Places = TapPacketOffsets<T, Space, Tile, tile_k>;
+    using Offsets = TapPacketOffsets<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
     static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads that load one operand
-    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Places::pixels == 0);
+    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Offsets::pixels == 0);
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), Tile::m, tile_k, loading>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), Tile::n, tile_k, loading>;
     static constexpr auto in_packets = PacketLoader<T, OfX>::in_packets;
@@ -78,9 +78,9 @@ class WeightGradientPackets {
 
 public:
     template <class Params, class Totals>
-    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage, Places& places,
-                                                      Totals totals, TileAt const& at, Atom const& atom,
-                                                      unsigned the_thread) {
+    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage,
+                                                      Offsets& offsets, Totals totals, TileAt const& at,
+                                                      Atom const& atom, unsigned the_thread) {
         int const begin = of_wave(at.begin), end = of_wave(at.end);
         if (begin >= end) return totals;
         auto const conv = params.problem();
@@ -90,8 +90,8 @@ public:
         bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;
         bool const has_ones = static_cast<int>(OfX::first_row(in_packets, thread)) == at.ones(params) && !loads_dy;
         std::uint32_t const ones = has_ones ? word_of_ones<T>() : 0;
-        PacketSource<T> const in_x = source_in_x(params, places, taps, at, thread),
-                              in_dy = source_in_dy(params, places, at, thread);
+        PacketSource<T> const in_x = source_in_x(params, offsets, taps, at, thread),
+                              in_dy = source_in_dy(params, offsets, at, thread);
         PacketLoader<T, OfX> x(loads_dy ? in_dy : in_x);
         PacketLoader<T, OfDy> dy(in_dy);
         auto& rows_of_x = halves_load && loads_dy ? reinterpret_cast<decltype(stage.x)&>(stage.w) : stage.x;
@@ -110,10 +110,10 @@ public:
             if constexpr (!halves_load) dy.store(thread, stage.w);
         };
         auto const fill = [&](int pixel) {
-            places.fill(reload(params).problem(), taps, pixel, end, opaque_per_thread(the_thread));
+            offsets.fill(reload(params).problem(), taps, pixel, end, opaque_per_thread(the_thread));
         };
-        typename Atom::Fragment sums = {};
-        places.find_taps(conv, taps, the_thread);
+        typename Atom::Fragment acc = {};
+        offsets.find_taps(conv, taps, the_thread);
         sync_shared_memory<threads>();
         fill(begin);
         sync_shared_memory<threads>();
@@ -122,17 +122,17 @@ public:
         find(tile_k);
         store();
         sync_shared_memory<threads>();
-        atom.wait(sums);
+        atom.wait(acc);
         auto const multiply_and_load = [&](int next, auto const& between) {
             load();
             find(next);
             keep_apart();  // otherwise a load after the MMAs would need its own wait
-            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
+            atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             between();
             store();
             sync_shared_memory<threads>();
-            atom.wait(sums);
+            atom.wait(acc);
         };
         constexpr int half = 2 * tile_k;  // half of the table, in pixels
         int next = half;
@@ -142,14 +142,14 @@ public:
                 if (next == 0) return;
                 fill(pixel + 2 * half);
                 if (AtomOf::promotes && (pixel - begin) % AtomOf::addends == AtomOf::addends - 2 * half) {
-                    totals.add(sums);
-                    atom.wait(sums);
+                    totals.add(acc);
+                    atom.wait(acc);
                 }
             });
             next = half - next;
         }
-        if constexpr (AtomOf::promotes) totals.add(sums);
-        else totals.take(sums);
+        if constexpr (AtomOf::promotes) totals.add(acc);
+        else totals.set(acc);
         return totals;
     }
 
@@ -157,25 +157,25 @@ private:
     /// Source of the thread's columns of x. Columns past the weights get the row offset ~0, which is out of bounds and
     /// reads zero.
     template <class Params>
-    __device__ static PacketSource<T> source_in_x(Params const& params, Places const& places, TapRange const& taps,
+    __device__ static PacketSource<T> source_in_x(Params const& params, Offsets const& offsets, TapRange const& taps,
                                                   TileAt const& at, unsigned thread) {
         auto const conv = params.problem();
         int const column = at.first_column + static_cast<int>(OfX::first_row(in_packets, thread));
         bool const is_weight = column < params.weights();
         int const tap = is_weight ? column / conv.group_c() : taps.first, channel = column - tap * conv.group_c();
         return {conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1],
-                places.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
+                offsets.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
                 is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
     }
     /// Source of the thread's channels of dy. Rows past the group's channels load row 0; their results are not stored.
     template <class Params>
-    __device__ static PacketSource<T> source_in_dy(Params const& params, Places const& places, TileAt const& at,
+    __device__ static PacketSource<T> source_in_dy(Params const& params, Offsets const& offsets, TileAt const& at,
                                                    unsigned thread) {
         auto const conv = params.problem();
         auto const dy = detail::typed<T>(params.bound.head.dy);
         unsigned const row = OfDy::first_row(in_packets, thread);
         return {dy.data + (conv.first_k(at.group) + at.first_k) * dy.layout.stride[1],
-                places.in_dy + OfDy::first_pixel(in_packets, thread),
+                offsets.in_dy + OfDy::first_pixel(in_packets, thread),
                 static_cast<int>(row) < conv.group_k() - at.first_k ? row * bytes : 0};
     }
 };

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
@@ -36,12 +36,12 @@ struct WeightGradientParams {
     TensorView<T const> x;
     TensorView<U> y;
     problem::Slices<space> slices = {};
-    Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
-    int part_pixels = 0;  ///< pixels that one CTA reduces
+    ContiguousMode in_x = ContiguousMode::pixels, in_dy = ContiguousMode::pixels;
+    int split_pixels = 0;  ///< pixels that one CTA reduces
     bool in_slabs = false;  ///< true if 32-bit counts do not reach all images' pixels
     /// True if the layouts allow the k-loops WeightGradientPackets, WeightGradientPixels and WeightGradientRows.
     bool in_packets = false, in_pixels = false, in_rows = false;
-    BlockParts parts = {};
+    SplitKGroups split_k = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
     /// The forward convolution: its output has the extents of dy.

@@ -14,7 +14,7 @@
 
 namespace fusekit::hip {
 
-using InRows = std::integral_constant<Neighbours, Neighbours::rows>;
+using InRows = std::integral_constant<ContiguousMode, ContiguousMode::rows>;
 
 /// WeightGradient's k-loop on AMD for 16-bit elements if four consecutive pixels of a row of y read adjacent elements
 /// of a row of x, or every other element (column stride 2; WeightGradientParams::in_rows). A thread loads such four
@@ -25,7 +25,7 @@ class WeightGradientRows {
     using AtomOf = WeightGradientAtom<T>;
     using Atom = typename AtomOf::Type;
     using Tile = WeightGradientTile;
-    using Places = RowOffsets<T, Stride>;
+    using Offsets = RowOffsets<T, Stride>;
     using Loader = RowLoads<T, Stride>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k, quads = tile_k / 4;
     static constexpr unsigned x_apart = Tile::m / Loader::columns, dy_apart = Tile::n / Loader::channels;
@@ -33,28 +33,29 @@ class WeightGradientRows {
 
 public:
     template <class Params, class Totals>
-    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage, Places& places,
-                                                      Totals totals, WeightGradientTileAt<Tile> const& at,
-                                                      Atom const& atom, unsigned thread) {
+    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage,
+                                                      Offsets& offsets, Totals totals,
+                                                      WeightGradientTileAt<Tile> const& at, Atom const& atom,
+                                                      unsigned thread) {
         auto const conv = params.problem();
         SlotRange const range(params, conv, at.begin);
         int const begin = range.begin, end = range.end;
         if (begin >= end) return totals;
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
-        int const table = Places::template quads<2 * quads>(taps);
+        int const table = Offsets::template quads<2 * quads>(taps);
         unsigned const row = thread / quads, pixel = thread % quads * 4;
-        Loader loader(params, places, taps, table, at, row, row, thread % quads);
+        Loader loader(params, offsets, taps, table, at, row, row, thread % quads);
         auto const fill = [&](int slot) {
-            places.template fill<threads, false>(reload(params).problem(), taps, table, table, slot, end,
-                                                 opaque_per_thread(thread));
+            offsets.template fill<threads, false>(reload(params).problem(), taps, table, table, slot, end,
+                                                  opaque_per_thread(thread));
         };
         auto const store = [&] {
             loader.wait();
             store_rows<x_apart, Loader::columns>(stage.x, pixel, row, [&](int i) { return loader.of_column(i); });
             store_rows<dy_apart, Loader::channels>(stage.w, pixel, row, [&](int i) { return loader.of_channel(i); });
         };
-        typename Atom::Fragment sums = {};
-        places.find_taps(conv, taps, thread);
+        typename Atom::Fragment acc = {};
+        offsets.find_taps(conv, taps, thread);
         sync_shared_memory<threads>();
         fill(begin);
         sync_shared_memory<threads>();
@@ -63,16 +64,16 @@ public:
         loader.find(quads);
         store();
         sync_shared_memory<threads>();
-        atom.wait(sums);
+        atom.wait(acc);
         auto const multiply_and_load = [&](int next) {
             loader.load();
             loader.find(next);
             keep_apart();  // otherwise a load after the MMAs would need its own wait
-            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
+            atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
             store();
             sync_shared_memory<threads>();
-            atom.wait(sums);
+            atom.wait(acc);
         };
         // Each iteration multiplies two k-tiles; the table is filled again when its end is reached.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
@@ -82,14 +83,14 @@ public:
                 fill(slot + two_steps);
                 next = 0;
                 if (AtomOf::promotes && slot + 4 * table - added > AtomOf::addends) {
-                    totals.add(sums);
+                    totals.add(acc);
                     added = slot;
                 }
                 sync_shared_memory<threads>();
-                atom.wait(sums);
+                atom.wait(acc);
             }
-            int const left = static_cast<int>(detail::divide_up(end - slot, two_steps)),
-                      last = (min)(next + left * two_quads, table);
+            int const remaining = static_cast<int>(detail::divide_up(end - slot, two_steps)),
+                      last = (min)(next + remaining * two_quads, table);
             slot += (last - next) * 4;
             do {
                 multiply_and_load(next);
@@ -101,18 +102,18 @@ public:
         EdgeSteps<tile_k> const edges(again, begin);
 #pragma unroll 1
         for (int slot = edges.from(begin); slot < end; slot = edges.from(slot + tile_k)) {
-            places.template fill<threads, true>(again, taps, table, quads, slot, end, opaque_per_thread(thread));
+            offsets.template fill<threads, true>(again, taps, table, quads, slot, end, opaque_per_thread(thread));
             sync_shared_memory<threads>();
             loader.find(0);
             loader.load_edge();
             store();
             sync_shared_memory<threads>();
-            atom.multiply(stage, sums);  // (TILE_M, TILE_N) += over TILE_K
+            atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
             sync_shared_memory<threads>();
-            atom.wait(sums);
+            atom.wait(acc);
         }
-        if constexpr (AtomOf::promotes) totals.add(sums);
-        else totals.take(sums);
+        if constexpr (AtomOf::promotes) totals.add(acc);
+        else totals.set(acc);
         return totals;
     }
 
@@ -122,7 +123,7 @@ private:
     template <unsigned apart, int count, class Rows, class WordsOf>
     __device__ static void store_rows(Rows& tile, unsigned pixel, unsigned row, WordsOf const& words_of) {
         constexpr unsigned distance = apart * tile_k;
-        static_assert(Rows::place(0, apart) == distance);
+        static_assert(Rows::element_index(0, apart) == distance);
         T* const first = tile.at(pixel, row);
 #pragma unroll
         for (int i = 0; i < count; ++i) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/wgrad/tile.hpp"
 
@@ -17,13 +17,13 @@ class WeightGradientSums {
     static_assert(pass_rounds * passes == Atom::rounds);
 
 public:
-    using Shared = SumTile<Tile::n / passes, Tile::m>;
+    using Shared = AccumulatorTile<Tile::n / passes, Tile::m>;
 
     /// fragment() returns a thread's accumulators. column_of(params, i) and channel_of(params, i) return the tile's
     /// column and channel of the atom's column and row i; weight(params, problem, column) returns a column's coordinate
     /// (c, r, s).
     template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
-    __device__ static void store(Params const& the_params, Shared& sums, Atom const& atom, unsigned block,
+    __device__ static void store(Params const& the_params, Shared& acc, Atom const& atom, unsigned block,
                                  unsigned thread, Fragment const& fragment, ColumnOf const& column_of,
                                  ChannelOf const& channel_of, Weight const& weight) {
         // reloads the parameters and recomputes the tile, so that neither occupies registers during the k-loop
@@ -32,26 +32,25 @@ public:
 #pragma unroll 1
         for (int pass = 0; pass < passes; ++pass) {
             __syncthreads();
-            put(sums, atom, fragment(), pass);
-            RowRange const rows =
-                merge_parts<threads>(sums, params.parts, at.number * passes + static_cast<unsigned>(pass),
-                                     at.group_of_parts, at.rank, thread);
-            store_rows(params, sums, at, rows, pass, thread, column_of, channel_of, weight);
-            finish_parts(params.parts);
+            put(acc, atom, fragment(), pass);
+            RowRange const rows = reduce_split_k<threads>(
+                acc, params.split_k, at.number * passes + static_cast<unsigned>(pass), at.split_group, at.rank, thread);
+            store_rows(params, acc, at, rows, pass, thread, column_of, channel_of, weight);
+            finish_split_k(params.split_k);
         }
     }
 
 private:
     template <class Fragment>
-    __device__ static void put(Shared& sums, Atom const& atom, Fragment const& fragment, int pass) {
+    __device__ static void put(Shared& acc, Atom const& atom, Fragment const& fragment, int pass) {
 #pragma unroll
         for (int round = 0; round < Atom::rounds; ++round)
             if (round / pass_rounds == pass)
                 atom.template put<false>(round, fragment,
-                                         sums.rows + static_cast<unsigned>(round % pass_rounds) * round_rows);
+                                         acc.rows + static_cast<unsigned>(round % pass_rounds) * round_rows);
     }
     template <class Params, class ColumnOf, class ChannelOf, class Weight>
-    __device__ static void store_rows(Params const& params, Shared const& sums, WeightGradientTileAt<Tile> const& at,
+    __device__ static void store_rows(Params const& params, Shared const& acc, WeightGradientTileAt<Tile> const& at,
                                       RowRange const& rows, int pass, unsigned thread, ColumnOf const& column_of,
                                       ChannelOf const& channel_of, Weight const& weight) {
         auto const conv = params.problem();
@@ -60,12 +59,12 @@ private:
             KCoord of;
             bool is_weight, is_bias;
         };
-        auto const place = [&](int column) {
+        auto const coord_of = [&](int column) {
             auto const in_tile = static_cast<int>(column_of(params, Atom::tile_column(static_cast<unsigned>(column))));
             int const index = at.first_column + in_tile;
             return Column{weight(params, conv, index), index < weights, in_tile == ones};
         };
-        store_sums<threads>(sums, rows, Tile::m, thread, place, [&](float sum, int row, Column const& column) {
+        store_sums<threads>(acc, rows, Tile::m, thread, coord_of, [&](float sum, int row, Column const& column) {
             auto const in_pass = static_cast<unsigned>(row);
             unsigned const in_tile = Atom::template tile_row<false>(
                 in_pass % round_rows, pass * pass_rounds + static_cast<int>(in_pass / round_rows));

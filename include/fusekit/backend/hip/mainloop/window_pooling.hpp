@@ -50,7 +50,7 @@ public:
         unsigned const packet = (block - start.block) * threads + thread;
         if (packet >= params.packets) return;
         unsigned const output = packet * lanes, in_slab = params.image.divide(output);
-        OutputCoord to = params.order.place(output - in_slab * params.image.value());
+        OutputCoord to = params.order.coord(output - in_slab * params.image.value());
         std::int64_t const n = std::int64_t{start.image} + in_slab;
         if (n >= params.y.layout.shape[0]) return;
         to.n = n;

@@ -10,34 +10,34 @@ namespace fusekit::hip {
 
 /// Splits floats into three bfloat16 terms, x = x0 + x1 + x2: each term is the remainder of the terms before, rounded
 /// to nearest. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133. An
-/// infinity, or a value that rounds to one, gives NaN. Writes the next term of each remainder in `left` to `words`, two
-/// per word, and subtracts the term from `left`.
+/// infinity, or a value that rounds to one, gives NaN. Writes the next term of each remainder in `remainder` to
+/// `words`, two per word, and subtracts the term from `remainder`.
 template <int Count>
-__device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Count / 2]) {
+__device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)[Count / 2]) {
     static_assert(Count % 2 == 0, "two values are rounded at once");
 #pragma unroll
     for (int i = 0; i < Count / 2; ++i) {
-        words[i] = packed<bfloat16>(left[2 * i], left[2 * i + 1]);
+        words[i] = packed<bfloat16>(remainder[2 * i], remainder[2 * i + 1]);
         float rounded[2];
         unpack<bfloat16>(words[i], rounded);
 #pragma unroll
-        for (int j = 0; j < 2; ++j) left[2 * i + j] -= rounded[j];
+        for (int j = 0; j < 2; ++j) remainder[2 * i + j] -= rounded[j];
     }
 }
-/// Calls put(term, words) for each of the three terms of the floats in `left`; words hold two bfloat16 each.
+/// Calls put(term, words) for each of the three terms of the floats in `remainder`; words hold two bfloat16 each.
 template <int Count, class Put>
-__device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
+__device__ void for_each_bf16_term(float (&remainder)[Count], Put const& put) {
 #pragma unroll
     for (int term = 0; term < 3; ++term) {
         std::uint32_t words[Count / 2];
-        take_bf16_term(left, words);
+        take_bf16_term(remainder, words);
         put(term, words);
     }
 }
 
 /// Stores the three terms of eight values, 16 bytes each, `term_bytes` apart.
-__device__ inline void store_bf16_terms(float (&left)[8], unsigned char* to, int term_bytes) {
-    for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[4]) {
+__device__ inline void store_bf16_terms(float (&remainder)[8], unsigned char* to, int term_bytes) {
+    for_each_bf16_term(remainder, [&](int term, std::uint32_t const(&words)[4]) {
         *reinterpret_cast<Packet<std::uint32_t, 4>*>(to + term * term_bytes) = {words[0], words[1], words[2], words[3]};
     });
 }
@@ -56,7 +56,7 @@ class Bf16x3Tile {
 
 public:
     using Operand = float;
-    static constexpr bool rows_neighbour = false;
+    static constexpr bool contiguous_rows = false;
 
     __device__ Term const& term(int i) const { return terms[i]; }
 
@@ -64,10 +64,10 @@ public:
     /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        float left[Count];
+        float remainder[Count];
 #pragma unroll
-        for (int i = 0; i < Count; ++i) left[i] = operand(i);
-        for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[Count / 2]) {
+        for (int i = 0; i < Count; ++i) remainder[i] = operand(i);
+        for_each_bf16_term(remainder, [&](int term, std::uint32_t const(&words)[Count / 2]) {
             terms[term].template put_along_k<Count>(k, row, [&](int i) { return value(words, i); });
         });
     }
@@ -113,19 +113,18 @@ public:
         Bf16x3Tile<TileN> w;
     };
     struct Fragment : Base::Fragment {
-        typename Unit::Sums step;  ///< sums of the k-tile in flight, not yet promoted
+        typename Unit::Accumulators step;  ///< sums of the k-tile in flight, not yet promoted
     };
 
     /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() between the issues: threads convert
     /// quarter i of the next k-tile while the tensor cores run the MMAs issued before.
     template <class Convert>
     __device__ void multiply(Stage const& stage, Fragment& fragment, Convert const& convert) const {
-        auto const x =
-            Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(this->warpgroup() * Unit::m);
+        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::row_offset(this->warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
         auto const multiply_terms = [&](int number) {
-            auto const a = x + static_cast<unsigned>(bf16x6_term(number, 0)) * Unit::rows_further(TileM),
-                       b = w + static_cast<unsigned>(bf16x6_term(number, 1)) * Unit::rows_further(TileN);
+            auto const a = x + static_cast<unsigned>(bf16x6_term(number, 0)) * Unit::row_offset(TileM),
+                       b = w + static_cast<unsigned>(bf16x6_term(number, 1)) * Unit::row_offset(TileN);
             mma::OperandA<Unit> const terms_of_a{a};  // (64, TILE_K), swizzled, one term
             mma::OperandB<Unit> const terms_of_b{b};  // (TILE_N, TILE_K), swizzled, one term
             mma::gemm<Unit>(fragment.step, terms_of_a, terms_of_b, number > 0);  // (64, TILE_N) += over TILE_K
@@ -143,7 +142,7 @@ public:
     }
     __device__ void wait(Fragment& fragment) const {
         mma::wait(fragment.step);
-        mma::promote(fragment.sums, fragment.step);
+        mma::promote(fragment.acc, fragment.step);
     }
 };
 

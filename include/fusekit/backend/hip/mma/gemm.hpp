@@ -6,9 +6,9 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 
-/// Issue loop of wgmma over pairs of operands, with its fences and waits. Accumulators are one `Atom::Sums`, a tile
-/// (64, N), or an array of them. `a(k, i)` and `b(k, i)` return the operands of k-block k (`Atom::k` indices of GemmK)
-/// for accumulator i: SMEM descriptors, or, for a, fragments in registers.
+/// Issue loop of wgmma over pairs of operands, with its fences and waits. Accumulators are one `Atom::Accumulators`, a
+/// tile (64, N), or an array of them. `a(k, i)` and `b(k, i)` return the operands of k-block k (`Atom::k` indices of
+/// GemmK) for accumulator i: SMEM descriptors, or, for a, fragments in registers.
 namespace fusekit::hip::mma {
 
 /// Operand in SMEM: descriptors `k_step` apart along GemmK, `tile_step` apart from one accumulator to the next.
@@ -37,12 +37,12 @@ namespace detail {
 template <class T>
 constexpr unsigned accumulators = std::rank_v<T> == 1 ? 1 : static_cast<unsigned>(std::extent_v<T>);
 
-template <class Sum, int size>
-__device__ Sum (&accumulator(Sum (&acc)[size], unsigned))[size] {
+template <class Acc, int size>
+__device__ Acc (&accumulator(Acc (&acc)[size], unsigned))[size] {
     return acc;
 }
-template <class Sum, int count, int size>
-__device__ Sum (&accumulator(Sum (&acc)[count][size], unsigned i))[size] {
+template <class Acc, int count, int size>
+__device__ Acc (&accumulator(Acc (&acc)[count][size], unsigned i))[size] {
     return acc[i];
 }
 __device__ inline std::uint64_t words_of(std::uint64_t descriptor) { return descriptor; }
@@ -86,19 +86,19 @@ __device__ void wait(Acc& acc) {
 }
 
 /// Promotion: acc += step in FP32, rounded to nearest. Precondition: wait(step) has returned.
-template <class Sum, int count, class Step>
-__device__ void promote(Sum (&acc)[count], Step const& step) {
+template <class Acc, int count, class Step>
+__device__ void promote(Acc (&acc)[count], Step const& step) {
 #pragma unroll
     for (int i = 0; i < count; ++i)
-        if constexpr (std::is_array_v<Sum>) promote(acc[i], step[i]);
+        if constexpr (std::is_array_v<Acc>) promote(acc[i], step[i]);
         else acc[i] += step[i];
 }
 /// acc = 0.
-template <class Sum, int count>
-__device__ void clear(Sum (&acc)[count]) {
+template <class Acc, int count>
+__device__ void clear(Acc (&acc)[count]) {
 #pragma unroll
     for (int i = 0; i < count; ++i)
-        if constexpr (std::is_array_v<Sum>) clear(acc[i]);
+        if constexpr (std::is_array_v<Acc>) clear(acc[i]);
         else acc[i] = 0;
 }
 

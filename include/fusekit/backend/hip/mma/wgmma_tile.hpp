@@ -13,7 +13,7 @@ template <class T, int Size>
 class SwizzledTile {
 public:
     using Operand = T;
-    static constexpr bool rows_neighbour = false;
+    static constexpr bool contiguous_rows = false;
     static constexpr int tile_k = Wgmma<T, 64>::tile_k;
 
     __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
@@ -23,13 +23,13 @@ public:
     /// element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
+        constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
 #pragma unroll
-        for (int first = 0; first < Count; first += together) {
-            Packet<T, together> packet;
+        for (int first = 0; first < Count; first += per_packet) {
+            Packet<T, per_packet> packet;
 #pragma unroll
-            for (int i = 0; i < together; ++i) packet.values[i] = operand(first + i);
-            *reinterpret_cast<Packet<T, together>*>(at(k + static_cast<unsigned>(first), row)) = packet;
+            for (int i = 0; i < per_packet; ++i) packet.values[i] = operand(first + i);
+            *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
         }
     }
     /// Stores `Count` rows at index k.
@@ -61,20 +61,20 @@ public:
         SwizzledTile<T, TileN> w;
     };
     struct Fragment {
-        typename Unit::Sums sums;
+        typename Unit::Accumulators acc;
     };
 
     __device__ explicit WgmmaTile(unsigned the_thread) : thread(the_thread) {}
 
     /// Issues the MMAs of a k-tile; wait() completes them.
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
-        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(warpgroup() * Unit::m);
+        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::row_offset(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
         mma::OperandA<Unit> const a{x};  // (64, TILE_K), swizzled, the warpgroup's pixels
         mma::OperandB<Unit> const b{w};  // (TILE_N, TILE_K), swizzled
-        mma::gemm<Unit>(fragment.sums, a, b, true);  // (64, TILE_N) += over TILE_K
+        mma::gemm<Unit>(fragment.acc, a, b, true);  // (64, TILE_N) += over TILE_K
     }
-    __device__ void wait(Fragment& fragment) const { mma::wait(fragment.sums); }
+    __device__ void wait(Fragment& fragment) const { mma::wait(fragment.acc); }
     /// Proxy fence: makes this thread's SMEM stores visible to wgmma. The barrier that follows covers other threads'
     /// stores.
     __device__ static void publish() { ptx::fence_proxy_async(); }
@@ -97,18 +97,18 @@ public:
             if (own / 32 != round) return;
             float* const first = out[group * 16 + pixel % 16]->values + channel;
 #pragma unroll
-            for (int e = 0; e < Unit::sums_per_thread; e += 2)
+            for (int e = 0; e < Unit::acc_per_thread; e += 2)
                 *reinterpret_cast<Packet<float, 2>*>(first + Unit::row(0, e) * pitch +
-                                                     Unit::column(0, e)) = {{fragment.sums[e], fragment.sums[e + 1]}};
+                                                     Unit::column(0, e)) = {{fragment.acc[e], fragment.acc[e + 1]}};
         } else {
-            constexpr int part = Unit::sums_per_thread / rounds;
+            constexpr int part = Unit::acc_per_thread / rounds;
             float* const first = out[channel]->values + group * Unit::m + pixel;
 #pragma unroll
             for (int i = 0; i < rounds; ++i) {
                 if (i != round) continue;
 #pragma unroll
                 for (int e = 0; e < part; ++e)
-                    first[Unit::column(0, e) * pitch + Unit::row(0, e)] = fragment.sums[i * part + e];
+                    first[Unit::column(0, e) * pitch + Unit::row(0, e)] = fragment.acc[i * part + e];
             }
         }
     }

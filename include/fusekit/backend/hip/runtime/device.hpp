@@ -46,7 +46,7 @@ private:
 FUSEKIT_H inline Stream::Stream(Device const& device) : Stream(&device.gpu(), Kind::in_order) {}
 
 FUSEKIT_H inline Stream::Stream(Device const& device, hipStream_t stream, WorkspaceView workspace)
-    : Memory(device.index(), stream), properties(&device.gpu()), lent(workspace) {}
+    : Memory(device.index(), stream), properties(&device.gpu()), workspace_view(workspace) {}
 
 FUSEKIT_H inline Stream Stream::non_blocking(Device const& device) { return Stream(&device.gpu(), Kind::non_blocking); }
 

@@ -32,8 +32,8 @@ class DeviceGuard {
 public:
     /// On failure throws Error, or stores it in `refusal` if that is given.
     FUSEKIT_H explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
-        Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
-        if (!failed && before != device) {
+        Refusal failed = refusal_of(hipGetDevice(&previous), device, "hipGetDevice");
+        if (!failed && previous != device) {
             failed = refusal_of(hipSetDevice(device), device, "hipSetDevice", "a device that works");
             other = !failed;
         }
@@ -43,11 +43,11 @@ public:
     DeviceGuard(DeviceGuard const&) = delete;
     DeviceGuard& operator=(DeviceGuard const&) = delete;
     FUSEKIT_H ~DeviceGuard() {
-        if (other) static_cast<void>(hipSetDevice(before));
+        if (other) static_cast<void>(hipSetDevice(previous));
     }
 
 private:
-    int before = 0;
+    int previous = 0;
     bool other = false;
 };
 

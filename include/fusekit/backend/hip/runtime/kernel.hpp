@@ -67,7 +67,7 @@ inline constexpr int maxima_of<Plan> = Plan::maxima;
 template <class Plan, class Mainloop, int... number>
 __device__ __forceinline__ void run_with_maxima(typename Mainloop::Params const& params,
                                                 std::integer_sequence<int, number...>) {
-    static_assert(Mainloop::threads <= most_maxima,
+    static_assert(Mainloop::threads <= max_maxima,
                   "with Amax a block has 256 threads at most on AMD's GPUs, 512 on NVIDIA's");
     ((maximum_of_thread<number>() = 0), ...);
     run_mainloop<Mainloop>(params);

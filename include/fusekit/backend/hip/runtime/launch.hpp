@@ -52,9 +52,9 @@ struct Launch {
     unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, in addition to the kernel's static
     unsigned cluster = 1;  ///< CTAs per cluster
 
-    FUSEKIT_H bool suits(Stream& stream) const { return stream.index() == device; }
-    FUSEKIT_H void suits(Check const& in, Stream& stream) const {
-        if (!suits(stream)) refuse_stream(in, device, stream.index());
+    FUSEKIT_H bool is_for(Stream& stream) const { return stream.index() == device; }
+    FUSEKIT_H void check_device(Check const& in, Stream& stream) const {
+        if (!is_for(stream)) refuse_stream(in, device, stream.index());
     }
 
     /// Launches the kernel on the stream; allocates nothing. Pointers have been checked.
@@ -88,7 +88,7 @@ private:
 
     FUSEKIT_H static void lend(Params& own, void* memory) {
         if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
-        else if constexpr (requires { own.parts.workspace; }) own.parts.workspace.memory = memory;
+        else if constexpr (requires { own.split_k.workspace; }) own.split_k.workspace.memory = memory;
         else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
     }
 
@@ -130,14 +130,14 @@ struct KnownKernel {
     Refusal refusal;
     DeviceGuard const guard(device, &refusal);
     hipFuncAttributes attributes{};
-    bool const takes = !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
-                       attributes.maxThreadsPerBlock >= threads &&
-                       hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(shared_bytes)) == hipSuccess;
-    if (!takes) clear_last_error();
+    bool const accepts = !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
+                         attributes.maxThreadsPerBlock >= threads &&
+                         hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(shared_bytes)) == hipSuccess;
+    if (!accepts) clear_last_error();
     else __atomic_fetch_or(&known.launchable, bit, __ATOMIC_RELAXED);
     __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
-    return takes;
+    return accepts;
 }
 
 /// A plan's kernel for one mainloop, as a value: code that prepares launches is compiled once for all kernels of a

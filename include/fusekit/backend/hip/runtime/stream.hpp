@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/runtime/accepts_all.hpp"
 #include "fusekit/backend/hip/runtime/gpu.hpp"
-#include "fusekit/backend/hip/runtime/takes_all.hpp"
 #include "fusekit/tensor/no_output.hpp"
 #include "fusekit/tensor/workspace.hpp"
 
 namespace fusekit::hip {
 
 /// Upper limit of a run's workspace, and size of a stream's own workspace, in bytes.
-inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t max_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
 template <class Schedule>
@@ -24,7 +24,7 @@ struct TunedTable;
 ///
 /// Plans that reduce use a workspace: the stream's own, or one that the caller passes to the run. Runs that share a
 /// workspace must be ordered, as runs on one stream are; graphs captured from one stream share the stream's workspace.
-class Stream : public Memory, public TakesAll {
+class Stream : public Memory, public AcceptsAll {
 public:
     using TensorDevice = Device;  ///< device type of the tensors that runs allocate
     static constexpr bool is_handle = true;  ///< true: a const Stream may launch runs
@@ -44,19 +44,19 @@ public:
     FUSEKIT_H Stream(Stream&& other) noexcept
         : Memory(other),
           properties(other.properties),
-          lent(config::exchange(other.lent, {})),
+          workspace_view(config::exchange(other.workspace_view, {})),
           owns_stream(config::exchange(other.owns_stream, false)),
           owns_workspace(config::exchange(other.owns_workspace, false)) {}
     FUSEKIT_H Stream& operator=(Stream&& other) noexcept {
         config::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
         config::swap(properties, other.properties);
-        config::swap(lent, other.lent);
+        config::swap(workspace_view, other.workspace_view);
         config::swap(owns_stream, other.owns_stream);
         config::swap(owns_workspace, other.owns_workspace);
         return *this;
     }
     FUSEKIT_H ~Stream() {
-        if (owns_workspace) release(lent.data);
+        if (owns_workspace) release(workspace_view.data);
         if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) clear_last_error();
     }
 
@@ -67,8 +67,8 @@ public:
     FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
     /// Workspace of runs to which the caller passes none.
-    FUSEKIT_H void* own_workspace() const { return lent.data; }
-    FUSEKIT_H std::size_t own_workspace_bytes() const { return lent.bytes; }
+    FUSEKIT_H void* own_workspace() const { return workspace_view.data; }
+    FUSEKIT_H std::size_t own_workspace_bytes() const { return workspace_view.bytes; }
 
     /// Memory of new tensors that runs on this stream write.
     FUSEKIT_H Memory output_memory() const {
@@ -121,8 +121,8 @@ protected:
             static_cast<Memory&>(*this) = Memory(index(), own);
         }
         StreamOwner owner{kind == Kind::borrowed ? nullptr : this};
-        Workspace<Memory> own(*this, most_workspace_bytes);
-        lent = own.give_up();
+        Workspace<Memory> own(*this, max_workspace_bytes);
+        workspace_view = own.give_up();
         owner.stream = nullptr;
         owns_stream = kind != Kind::borrowed;
         owns_workspace = true;
@@ -130,7 +130,7 @@ protected:
 
 private:
     Gpu const* properties;
-    WorkspaceView lent;
+    WorkspaceView workspace_view;
     bool owns_stream = false, owns_workspace = false;
 
     /// Destroys the stream if the constructor throws.

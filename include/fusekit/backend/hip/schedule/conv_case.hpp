@@ -35,7 +35,7 @@ struct ConvCase {
     bool channels_last;  ///< y is channels-last, and GemmK has channels fastest
     bool x_channels_last;
     bool in_bulk;  ///< x and y have channel stride 1, and there is one group: necessary for TMA
-    bool rows_of_pixels, taps_neighbour;  ///< rows of x's pixels are contiguous; taps of a filter are contiguous
+    bool rows_of_pixels, contiguous_taps;  ///< rows of x's pixels are contiguous; taps of a filter are contiguous
     detail::PlanesOrder planes;  ///< order of x and y for Planes
     int terms;  ///< tensor-core products per product of elements, at the rate of half: 6 for bf16x6
     bool wants_matrix_units;  ///< the user requests tensor cores for floats

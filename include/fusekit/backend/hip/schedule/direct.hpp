@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/walk.hpp"
+#include "fusekit/backend/hip/schedule/workload.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
 
 namespace fusekit::hip {
@@ -18,7 +18,7 @@ template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
 /// Cost of one output per thread (Walk): one multiply-add after another.
-FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
@@ -38,7 +38,7 @@ struct DirectEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             return true;
         }
     };
@@ -56,9 +56,9 @@ struct DirectEntry {
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        return estimate(
-            direct_walk(static_cast<double>(of.product.m * of.product.n * of.product.groups), of.product.gemm_k, rates),
-            table.direct, of.product.bytes, table, rates);
+        return estimate(direct_workload(static_cast<double>(of.product.m * of.product.n * of.product.groups),
+                                        of.product.gemm_k, rates),
+                        table.direct, of.product.bytes, table, rates);
     }
 };
 

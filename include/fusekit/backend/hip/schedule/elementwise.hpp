@@ -36,7 +36,7 @@ struct ElementwiseEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4,
                            iterations = Schedule::iterations > 0 && Schedule::tile_iterations > 0,
                            unroll = Schedule::unroll > 0;

@@ -36,8 +36,8 @@ concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 
 /// Walk of plain arithmetic. All threads have equal work. Waves are distributed over a processor's schedulers; the
 /// scheduler with the most waves ends last.
-FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors,
-                                double products_a_cycle, SimtCosts const& simt) {
+FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product const& of, int processors,
+                                        double products_a_cycle, SimtCosts const& simt) {
     int const threads = schedule.m * schedule.n / 64;
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks;
@@ -55,9 +55,10 @@ namespace detail {
 /// Estimated time of a Gemm or NativeGemm with `products` multiply-adds per SM and cycle.
 FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                         GpuRates const& rates, Costs const& costs, double products) {
-    if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
+    if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= min_matrix_channels) return {};
     PartTime const time{schedule, of, table, rates, costs, products, [](PartTime const& all, Product const& part) {
-                            return gemm_walk(all.schedule, part, all.rates.processors, all.products, all.table.simt);
+                            return gemm_workload(all.schedule, part, all.rates.processors, all.products,
+                                                 all.table.simt);
                         }};
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
@@ -75,7 +76,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
 template <class Schedule>
 struct IsSimtTile {
     template <class X, class BoundPlan>
-    FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+    FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
         constexpr SimtShape tile{Schedule::tile_m, Schedule::tile_n, Schedule::tile_k};
         constexpr bool whole = tile.has_whole_waves(), columns = !whole || tile.has_whole_columns(),
                        shares = !whole || !columns || tile.has_equal_shares(),

@@ -8,17 +8,17 @@ namespace fusekit::hip {
 
 /// Convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and dilation 1. A
 /// tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and one TMA load
-/// reads the tile's rows of x for all taps. Filters of at most most_taps taps stay in SMEM. Errors: the first condition
+/// reads the tile's rows of x for all taps. Filters of at most max_taps taps stay in SMEM. Errors: the first condition
 /// that failed with its value, "Halo: C = 96 exceeds 64".
 template <int Pixels = 232>
 struct Halo {
-    static constexpr int pixels = Pixels, channels = 64, most_taps = 9, most_stages = 8, halo_bytes = 150 * 1024;
+    static constexpr int pixels = Pixels, channels = 64, max_taps = 9, max_stages = 8, halo_bytes = 150 * 1024;
     static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
 };
 
 template <class Schedule>
 concept HaloSchedule = HasBlocks<Schedule> && requires {
-    Schedule::pixels, Schedule::channels, Schedule::most_taps, Schedule::most_stages, Schedule::halo_bytes,
+    Schedule::pixels, Schedule::channels, Schedule::max_taps, Schedule::max_stages, Schedule::halo_bytes,
         Schedule::consumers;
 };
 
@@ -34,8 +34,8 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 }  // namespace detail
 
 /// Cost of `tiles` tiles with a halo (Walk): one 64 x m x 64 product per tap, of elements of `element_bytes` bytes.
-FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
-                                int processors) {
+FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
+                                        int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(taps),
             .arithmetic = wgmma_cycles(schedule.m) * 2 * element_bytes,
@@ -61,7 +61,7 @@ struct HaloEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr bool tile = Schedule::pixels == DefaultHalo<T>::pixels;
@@ -92,7 +92,7 @@ struct HaloEntry {
         Unmet const unmet = detail::first_unmet(
             detail::at_most("C", of.x[1], Schedule::channels, "use WarpSpecialized"),
             detail::at_most("K", of.y[1], Schedule::channels, "use WarpSpecialized"),
-            detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::most_taps,
+            detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::max_taps,
                             "use WarpSpecialized"),
             detail::at_most("Q + S - 1", of.y[3] + filter.size[1] - 1, Schedule::pixels, "use WarpSpecialized"));
         if (unmet) return unmet;
@@ -115,8 +115,8 @@ struct HaloEntry {
         if (tiles == 0) return {};
         Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
-        return estimate(halo_walk(schedule, tiles, of.taps, bytes, rates.processors), costs, of.product.bytes, table,
-                        rates);
+        return estimate(halo_workload(schedule, tiles, of.taps, bytes, rates.processors), costs, of.product.bytes,
+                        table, rates);
     }
 
 private:

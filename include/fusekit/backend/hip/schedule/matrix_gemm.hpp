@@ -18,8 +18,8 @@ struct MatrixGemm {
 };
 
 /// Cost of tensor cores with operands through registers (Walk); `terms` tensor-core products per product of elements.
-FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors,
-                                  double products_a_cycle, int terms) {
+FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product const& of, int processors,
+                                          double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks,
                        outputs = at_once * schedule.m * schedule.n;
@@ -53,7 +53,7 @@ struct MatrixGemmEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
@@ -84,7 +84,7 @@ struct MatrixGemmEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         bool const is_float = of.type == DataType::float32;
-        if (is_float ? of.product.n < least_matrix_channels : detail::has_small_groups(of)) return {};
+        if (is_float ? of.product.n < min_matrix_channels : detail::has_small_groups(of)) return {};
         Costs const& costs = of.terms == 2      ? table.tf32_matrix
                              : is_float         ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
                              : of.channels_last ? table.matrix
@@ -96,8 +96,8 @@ struct MatrixGemmEntry {
                                     costs,
                                     rates.half_products,
                                     [](detail::PartTime const& all, Product const& part) {
-                                        return matrix_walk(all.schedule, part, all.rates.processors, all.products,
-                                                           all.of.terms);
+                                        return matrix_workload(all.schedule, part, all.rates.processors, all.products,
+                                                               all.of.terms);
                                     }};
         return detail::register_estimate(time, schedule.m / 64 * 128, table.matrix_split);
     }

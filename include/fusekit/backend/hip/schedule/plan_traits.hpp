@@ -32,7 +32,7 @@ FUSEKIT_H consteval PlanTraits traits_of() {
         traits.same_weights = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
         traits.products_of_float = std::is_same_v<FloatFactor<Plan>, float>;
         traits.prologue = Plan::has_prologue, traits.pools = Plan::pools, traits.totals = Plan::totals_tiles;
-        traits.by_pixel = Plan::Epilogue::located || Plan::Epilogue::per_place || Plan::Epilogue::stores;
+        traits.by_pixel = Plan::Epilogue::located || Plan::Epilogue::per_pixel || Plan::Epilogue::stores;
     }
     if constexpr (Plan::head_kind == detail::HeadKind::reduction)
         traits.total_bytes = sizeof(typename detail::ReductionSteps<typename Plan::Head>::template Total<float>);

@@ -34,18 +34,18 @@ struct PlanesProduct {
     std::int64_t tiles, channel_blocks;
     int taps, channels;  ///< taps of a filter; channels of y per tile
     /// of one tile: elements of a channel in SMEM, with the gaps between rows; and N of its MMAs
-    int places, columns;
+    int pixels, columns;
     int terms;  ///< MMAs per product of x and w: 6 for float (bf16x6.hpp), else 1
 };
 
 /// Work of the busiest SM with Planes (Walk). For 1x1 windows, transposing x takes longer than the MMAs, in proportion
 /// to the number of pixels.
-FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
-    int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
+FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processors) {
+    int const multiplied = of.taps == 1 ? of.pixels : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
             .steps = static_cast<double>(of.channel_blocks),
             .arithmetic = of.terms * wgmma_cycles(multiplied) * channels_of_block / 16 * of.channels / 64,
-            .outputs = static_cast<double>(of.places * of.channels)};
+            .outputs = static_cast<double>(of.pixels * of.channels)};
 }
 
 /// Entry of Planes in the list of schedules (list.hpp).
@@ -70,7 +70,7 @@ struct PlanesEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int pixels = Schedule::pixels;
@@ -160,14 +160,14 @@ struct PlanesEntry {
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        bool const whole_filters = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
-        if (!whole_filters || of.product.groups != 1 || of.product.n < least_matrix_channels) return {};
+        bool const whole_filters = !of.contiguous_taps || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
+        if (!whole_filters || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
         PlanesProduct const whole = product_of(schedule, of);
         if (whole.tiles == 0) return {};
         bool const single = of.taps == 1, floats = whole.terms > 1,
                    channels_last = of.planes == detail::PlanesOrder::channels_last;
         auto const time = [&](PlanesProduct const& part, int processors, Costs const& costs) {
-            return estimate(planes_walk(part, processors), costs, of.product.bytes, table, rates);
+            return estimate(planes_workload(part, processors), costs, of.product.bytes, table, rates);
         };
         if (!schedule.splits) {
             Costs const &pixels = channels_last ? table.float_pixels
@@ -211,7 +211,7 @@ private:
                 .channel_blocks = detail::divide_up(of.x[1], tiles.channels),
                 .taps = of.taps,
                 .channels = Schedule::channels(sizeof(T)),
-                .places = Schedule::parts * tiles.places_of_y(),
+                .pixels = Schedule::parts * tiles.pixels_of_y(),
                 .columns = columns,
                 .terms = floats ? 6 : 1};
     }

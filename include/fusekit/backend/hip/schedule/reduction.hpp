@@ -32,7 +32,7 @@ struct ReductionEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanTraits plan = traits_of<typename BoundPlan::Plan, T>();
             constexpr int threads = Schedule::threads;

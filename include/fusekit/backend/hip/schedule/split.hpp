@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/schedule/operand_types.hpp"
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/walk.hpp"
+#include "fusekit/backend/hip/schedule/workload.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
 
 namespace fusekit::hip {
@@ -63,19 +63,18 @@ FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
 namespace detail {
 
 /// Returns the best time of split-K with 2, 4 or 8 CTAs per tile. The time is infinite if there are more than
-/// `most_tiles` tiles, or if more than `most_blocks` CTAs would be needed. time_of(part, cycles) returns the time of a
+/// `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part, cycles) returns the time of a
 /// GEMM of one CTA's range of GemmK, plus the cycles in which CTAs add their accumulators. An SM's CTAs do so one after
 /// another; each doubling of the CTAs per tile costs `exchange` cycles. `threads` is the number of MMA threads per CTA.
 template <class TimeOf>
-FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of,
-                                  std::int64_t most_tiles, std::int64_t most_blocks, double exchange, int processors,
-                                  TimeOf const& time_of) {
+FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of, std::int64_t max_tiles,
+                                  std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of) {
     int const piece_k = threads < 128 ? 64 : 128;
     std::int64_t const tiles = count_tiles(schedule, of), pieces = divide_up(of.gemm_k, piece_k);
     Estimate best;
-    if (tiles > most_tiles) return best;
+    if (tiles > max_tiles) return best;
     double exchanges = exchange;
-    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= most_blocks; parts *= 2) {
+    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= max_blocks; parts *= 2) {
         Product part = of;
         part.groups *= parts;
         part.gemm_k = piece_k * divide_up(pieces, parts);
@@ -89,10 +88,10 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
 
 /// Largest number of CTAs of a launch with split-K. CTAs of a cluster are not limited. CTAs without clusters exchange
 /// accumulators through the workspace, which must have room for them, and must be co-resident: one per SM.
-FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
-                                                  std::size_t workspace_bytes) {
+FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
+                                                 std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
-    std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
+    std::size_t const bytes = workspace_bytes < max_workspace_bytes ? workspace_bytes : max_workspace_bytes;
     if (bytes < GroupWorkspace::state_bytes) return 0;
     auto const most = static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) /
                                                 (static_cast<std::size_t>(schedule.m * schedule.n) * sizeof(float)));
@@ -104,8 +103,8 @@ FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, S
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);
     return split_estimate(time.schedule, threads, time.of.product,
-                          std::int64_t{split.most_tiles} * time.rates.processors,
-                          most_sharing_blocks(time.schedule, time.rates, time.of.workspace_bytes),
+                          std::int64_t{split.max_tiles} * time.rates.processors,
+                          max_sharing_blocks(time.schedule, time.rates, time.of.workspace_bytes),
                           clusters ? split.cluster_cycles : split.workspace_cycles, time.rates.processors, time);
 }
 

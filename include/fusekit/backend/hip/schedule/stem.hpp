@@ -9,27 +9,28 @@ namespace fusekit::hip {
 
 /// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
 /// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
-/// another. SMEM holds the filters, at most most_panels panels of 64 GemmK indices each, and two stages of x per
+/// another. SMEM holds the filters, at most max_panels panels of 64 GemmK indices each, and two stages of x per
 /// warpgroup.
 ///
 /// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
 template <int Warpgroups = 4>
 struct Stem {
-    static constexpr int pixels = 64, channels = 64, most_panels = 8, consumers = Warpgroups;
+    static constexpr int pixels = 64, channels = 64, max_panels = 8, consumers = Warpgroups;
     static constexpr int stage_bytes = 96 * 1024 / (2 * Warpgroups) / 128 * 128;
     static constexpr int threads = consumers * 128, blocks = 1;
 };
 
 template <class Schedule>
 concept StemSchedule = HasBlocks<Schedule> && requires {
-    Schedule::pixels, Schedule::channels, Schedule::most_panels, Schedule::stage_bytes, Schedule::consumers;
+    Schedule::pixels, Schedule::channels, Schedule::max_panels, Schedule::stage_bytes, Schedule::consumers;
 };
 
 using DefaultStem = Stem<4>;
 
 /// Walk of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, by warpgroups that share a processor. A
 /// step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
-FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors, StemCosts const& reads) {
+FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
+                                        StemCosts const& reads) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(panels * chunks),
             .arithmetic = reads.filters + reads.words,
@@ -58,7 +59,7 @@ struct StemEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr bool tile = Schedule::pixels == 64;
@@ -77,7 +78,7 @@ struct StemEntry {
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         if (Unmet const unmet = detail::first_unmet(
-                detail::holds(!Plan::Epilogue::per_place, "an operator has parameters per pixel",
+                detail::holds(!Plan::Epilogue::per_pixel, "an operator has parameters per pixel",
                               "use WarpSpecialized"),
                 detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized")))
             return unmet;
@@ -103,7 +104,7 @@ struct StemEntry {
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};
         StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes);
-        return shape.panels <= Schedule::most_panels ? shape : StemShape();
+        return shape.panels <= Schedule::max_panels ? shape : StemShape();
     }
 
     template <class Schedule>
@@ -119,8 +120,8 @@ struct StemEntry {
         if (!of.rows_of_pixels || !of.channels_last) return {};
         StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter);
         if (tile.panels == 0) return {};
-        return estimate(stem_walk(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
-                                  tile.chunks, rates.processors, table.stem_reads),
+        return estimate(stem_workload(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
+                                      tile.chunks, rates.processors, table.stem_reads),
                         table.stem, of.product.bytes, table, rates);
     }
 
@@ -140,9 +141,9 @@ private:
     FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;
         return detail::first_unmet(
-            detail::at_most("S * C", filter.size[1] * channels, StemShape::most_chunks * StemShape::chunk - lead,
+            detail::at_most("S * C", filter.size[1] * channels, StemShape::max_chunks * StemShape::chunk - lead,
                             "use WarpSpecialized"),
-            detail::at_most("R", filter.size[0], 2 * Schedule::most_panels, "use WarpSpecialized"),
+            detail::at_most("R", filter.size[0], 2 * Schedule::max_panels, "use WarpSpecialized"),
             detail::holds(false, "the rows of x that a tile of 64 pixels reads exceed a stage", "use WarpSpecialized"));
     }
 };

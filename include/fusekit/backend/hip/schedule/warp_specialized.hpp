@@ -49,8 +49,8 @@ struct BulkProduct {
 /// each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at 128 bytes a cycle.
 /// Operands: L2 bandwidth shared by the busy processors. Copies: more for narrow and short rows and for rows past the
 /// last filter. With ping-pong the next tile's products overlap the epilogue, so that a last round costs less.
-FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors,
-                                            TmaCosts const& tma) {
+FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
+                                                    int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        busy = rows * columns < processors ? rows * columns : processors;
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
@@ -85,13 +85,13 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
-    Costs costs = schedule.ping_pong ? table.warp_specialized_in_turns : table.warp_specialized;
+    Costs costs = schedule.ping_pong ? table.warp_specialized_ping_pong : table.warp_specialized;
     if (!of.totals) return costs;
-    Costs const& more = schedule.ping_pong ? table.totals_in_turns : table.totals;
-    std::int64_t const tiles = count_tiles(schedule, of.product), turns = schedule.ping_pong ? 2 : 1,
-                       taking = turns * (tiles < processors ? tiles : processors);
+    Costs const& more = schedule.ping_pong ? table.totals_ping_pong : table.totals;
+    std::int64_t const tiles = count_tiles(schedule, of.product), tiles_per_block = schedule.ping_pong ? 2 : 1,
+                       tiles_in_flight = tiles_per_block * (tiles < processors ? tiles : processors);
     costs.launch += more.launch, costs.output += more.output;
-    if (taking % divide_up(of.product.n, schedule.n) != 0) costs.round += more.round;
+    if (tiles_in_flight % divide_up(of.product.n, schedule.n) != 0) costs.round += more.round;
     return costs;
 }
 
@@ -119,7 +119,7 @@ struct WarpSpecializedEntry {
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
-        FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
@@ -183,7 +183,7 @@ struct WarpSpecializedEntry {
             schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
                 int const bytes = row_bytes_of(all.schedule, all.of);
                 std::int64_t const channels = bytes / static_cast<int>(size_of(all.of.type));
-                return warp_specialized_walk(
+                return warp_specialized_workload(
                     all.schedule,
                     {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes},
                     all.rates.processors, all.table.tma);

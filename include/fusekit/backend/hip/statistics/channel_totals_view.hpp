@@ -31,19 +31,19 @@ struct ChannelTotalsView {
     /// `waits`, repeats the loads until put() has written all of them.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
-        bool all_there = false;
+        bool all_ready = false;
 #pragma unroll 1
-        while (!all_there) {
-            all_there = true;
+        while (!all_ready) {
+            all_ready = true;
 #pragma unroll
             for (unsigned i = 0; i < Count; ++i)
 #pragma unroll
                 for (unsigned word = 0; word < words; ++word) {
                     unsigned const bits = ptx::ld_relaxed(at(number_of(i), k) + word);
                     reinterpret_cast<unsigned*>(&totals[i])[word] = bits;
-                    all_there &= bits != not_put;
+                    all_ready &= bits != not_put;
                 }
-            all_there |= !waits;
+            all_ready |= !waits;
         }
     }
 

@@ -12,40 +12,40 @@ namespace fusekit::hip {
 /// grow with all of GemmK. Totals are in registers or in SMEM.
 template <class Fragment, int threads, bool in_registers>
 class FragmentTotals {
-    using Sums = decltype(Fragment::sums);
-    using Sum = std::remove_all_extents_t<Sums>;
-    static constexpr int lines = std::extent_v<Sums, 0>, columns = std::extent_v<Sums, 1>;
+    using Accumulators = decltype(Fragment::acc);
+    using Acc = std::remove_all_extents_t<Accumulators>;
+    static constexpr int lines = std::extent_v<Accumulators, 0>, columns = std::extent_v<Accumulators, 1>;
     struct OfThreads {
-        Sum totals[lines * columns][threads];
+        Acc totals[lines * columns][threads];
     };
 
 public:
     using Shared = std::conditional_t<in_registers, detail::Nothing, OfThreads>;
 
     __device__ FragmentTotals(Shared& the_shared, unsigned the_thread) : shared(&the_shared), thread(the_thread) {
-        each(*this, [](Sum& total, int, int) { total = Sum{}; });
+        each(*this, [](Acc& total, int, int) { total = Acc{}; });
     }
     /// totals += the fragment's accumulators; zeroes the accumulators.
     __device__ void add(Fragment& fragment) {
-        each(*this, [&](Sum& total, int i, int j) {
-            Sum& sum = fragment.sums[i][j];
+        each(*this, [&](Acc& total, int i, int j) {
+            Acc& sum = fragment.acc[i][j];
             if constexpr (requires { total += sum; }) {
                 total += sum;
             } else {
 #pragma unroll
-                for (int e = 0; e < static_cast<int>(sizeof(Sum) / sizeof(float)); ++e) total[e] += sum[e];
+                for (int e = 0; e < static_cast<int>(sizeof(Acc) / sizeof(float)); ++e) total[e] += sum[e];
             }
-            sum = Sum{};
+            sum = Acc{};
         });
     }
     /// totals = the fragment's accumulators: for the first range of GemmK, instead of add().
-    __device__ void take(Fragment const& fragment) {
-        each(*this, [&](Sum& total, int i, int j) { total = fragment.sums[i][j]; });
+    __device__ void set(Fragment const& fragment) {
+        each(*this, [&](Acc& total, int i, int j) { total = fragment.acc[i][j]; });
     }
     __device__ Fragment get() const {
         if constexpr (in_registers) return own;
         Fragment result;
-        each(*this, [&](Sum const& total, int i, int j) { result.sums[i][j] = total; });
+        each(*this, [&](Acc const& total, int i, int j) { result.acc[i][j] = total; });
         return result;
     }
     /// Waits for the atom's pending MMAs, if totals are in registers.
@@ -65,7 +65,7 @@ private:
         for (int i = 0; i < lines; ++i)
 #pragma unroll
             for (int j = 0; j < columns; ++j)
-                if constexpr (in_registers) f(of.own.sums[i][j], i, j);
+                if constexpr (in_registers) f(of.own.acc[i][j], i, j);
                 else f(of.shared->totals[i * columns + j][of.thread], i, j);
     }
 };

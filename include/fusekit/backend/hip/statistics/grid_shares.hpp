@@ -33,10 +33,10 @@ public:
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
-        for (int i = 0; i < most_looks && !all_begun; ++i) all_begun = ptx::ld_acquire(&begun) == blocks;
-        unsigned const before = ptx::atom_add_acq_rel(&decided, all_begun ? with_share + 1 : 1),
-                       first = before / with_share;
-        if (before % with_share == blocks - 1) {
+        for (int i = 0; i < max_looks && !all_begun; ++i) all_begun = ptx::ld_acquire(&begun) == blocks;
+        unsigned const old_count = ptx::atom_add_acq_rel(&decided, all_begun ? with_share + 1 : 1),
+                       first = old_count / with_share;
+        if (old_count % with_share == blocks - 1) {
             begun = decided = 0;
             return {first, blocks};
         }
@@ -45,7 +45,7 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    static constexpr int most_looks = 64;  ///< polls of `begun` before a CTA gives up its share, about 50 microseconds
+    static constexpr int max_looks = 64;  ///< polls of `begun` before a CTA gives up its share, about 50 microseconds
     unsigned& begun;
     unsigned& decided;  ///< number of CTAs that called take(), plus `with_share` times the number that got a share
     unsigned blocks;

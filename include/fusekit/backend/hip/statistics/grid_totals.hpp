@@ -53,7 +53,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned most_channels = 32;  ///< maximum number of channels per share of the merge
+    static constexpr unsigned max_channels = 32;  ///< maximum number of channels per share of the merge
 
 public:
     using Total = typename Op::template Total<float>;
@@ -66,7 +66,7 @@ public:
     struct Shared {
         std::uint64_t cleared, put;
         GridShares::Range shares;
-        Uninitialized<Merger> parts[warps][most_channels];
+        Uninitialized<Merger> parts[warps][max_channels];
     };
 
     /// Called by one thread before other threads use the barriers. `warpgroups`: number of the CTA's MMA warpgroups.
@@ -108,39 +108,41 @@ public:
             shared.shares = all.take();
         }
         barrier();
-        unsigned together = 1;
-        while (together < most_channels && together * gridDim.x < totals.channels) together *= 2;
-        unsigned const shares = (totals.channels + together - 1) / together;
-        bool rehearses = true;  // merge the first share once in advance, to warm the instruction cache
+        unsigned share_channels = 1;
+        while (share_channels < max_channels && share_channels * gridDim.x < totals.channels) share_channels *= 2;
+        unsigned const shares = (totals.channels + share_channels - 1) / share_channels;
+        bool warm_icache = true;  // merge the first share once in advance, to warm the instruction cache
 #pragma unroll 1
         for (unsigned begin = 0; begin < shares; begin += gridDim.x)
 #pragma unroll 1
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
-                merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
-                            rehearses, barrier);
+                merge_tiles(params, totals, shared, warm_icache ? 1 : tiles, (begin + i) * share_channels,
+                            share_channels, thread, warm_icache, barrier);
                 // this CTA has written its totals; the other CTAs finish soon after
-                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
+                if (warm_icache) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
                 else ++i;
-                rehearses = false;
+                warm_icache = false;
             }
     }
 
 private:
-    /// Merges the totals of `together` channels from `first` on, over all tiles, and saves the statistics. Consecutive
-    /// threads load these channels of one tile. With `rehearses`, neither waits for totals nor saves statistics.
+    /// Merges the totals of `share_channels` channels from `first` on, over all tiles, and saves the statistics.
+    /// Consecutive threads load these channels of one tile. With `warm_icache`, neither waits for totals nor saves
+    /// statistics.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
-                                       unsigned first, unsigned together, unsigned thread, bool rehearses,
+                                       unsigned first, unsigned share_channels, unsigned thread, bool warm_icache,
                                        Barrier const& barrier) {
         constexpr unsigned at_once = 4;
-        unsigned const n = thread % together, k = first + n, part = thread / together, parts = threads / together;
+        unsigned const n = thread % share_channels, k = first + n, part = thread / share_channels,
+                       parts = threads / share_channels;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
         Total next[at_once + 1];  // the last entry is tile 0's total, with which every merger is constructed
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {
-            totals.get(next, channel, !rehearses, [&](unsigned i) {
+            totals.get(next, channel, !warm_icache, [&](unsigned i) {
                 unsigned const number = tile + i * parts;
                 return i == at_once || number >= tiles ? 0 : number;
             });
@@ -151,11 +153,11 @@ private:
             if (tile + at_once * parts >= tiles) break;
         }
 #pragma unroll 1
-        for (unsigned apart = together; apart < 32; apart *= 2)
+        for (unsigned apart = share_channels; apart < 32; apart *= 2)
             merger = merge(merger, floats_of_lane_xor(merger, apart));
-        if (thread % 32 < together) shared.parts[thread / 32][n].value() = merger;
+        if (thread % 32 < share_channels) shared.parts[thread / 32][n].value() = merger;
         barrier();
-        if (thread < together && has_channel && !rehearses) {
+        if (thread < share_channels && has_channel && !warm_icache) {
 #pragma unroll
             for (unsigned warp = 1; warp < warps; ++warp) merger = merge(merger, shared.parts[warp][n].value());
             Op::save(merger.total(), {0, std::int64_t{k}, 0, 0}, Collector::args(params.bound.epilogue));

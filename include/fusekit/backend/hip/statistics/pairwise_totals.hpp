@@ -9,14 +9,14 @@
 namespace fusekit::hip {
 
 /// Limits for summation in parts: a CTA divides its values into a power of two of parts and merges the parts' totals in
-/// pairs, so that rounding errors do not grow with the tensor. most_values_of_part: values that a thread adds in
-/// sequence within a part. most_width_of_parts: maximum number of columns that a CTA reduces at once if there are
+/// pairs, so that rounding errors do not grow with the tensor. max_values_of_part: values that a thread adds in
+/// sequence within a part. max_width_of_parts: maximum number of columns that a CTA reduces at once if there are
 /// several parts.
-inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
+inline constexpr std::int64_t max_values_of_part = 1024, max_width_of_parts = 8;
 
 /// Maximum number of parts whose totals fit the SMEM of a CTA of `threads` threads.
-FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
-    return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
+FUSEKIT_H constexpr std::int64_t max_parts(std::int64_t threads) {
+    return std::int64_t{1} << ((threads - threads / 4) / max_width_of_parts - 1);
 }
 
 /// Totals of parts, merged as a binary counter adds: level i holds the total of 2^i parts. The totals are in the same
@@ -24,7 +24,7 @@ FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
 /// accuracy of floating point summation, on pairwise summation.
 template <class Total, int Count, int threads>
 struct PairwiseTotals {
-    SharedTotals<Total, Count, threads> room;
+    SharedTotals<Total, Count, threads> storage;
 
     /// Adds part number `part`, whose totals all threads of a column have, and carries: `totals` become the totals of
     /// the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is true in the one
@@ -33,14 +33,14 @@ struct PairwiseTotals {
         unsigned level = 0;
         for (; part >> level & 1; ++level)
 #pragma unroll
-            for (int i = 0; i < Count; ++i) totals[i] = merge(room.get(place(level, column), i), totals[i]);
-        if (puts) room.put(place(level, column), totals);
+            for (int i = 0; i < Count; ++i) totals[i] = merge(storage.get(index_of(level, column), i), totals[i]);
+        if (puts) storage.put(index_of(level, column), totals);
         __syncthreads();
     }
 
 private:
-    __device__ __forceinline__ static unsigned place(unsigned level, unsigned column) {
-        return threads / 4 + level * static_cast<unsigned>(most_width_of_parts) + column;
+    __device__ __forceinline__ static unsigned index_of(unsigned level, unsigned column) {
+        return threads / 4 + level * static_cast<unsigned>(max_width_of_parts) + column;
     }
 };
 

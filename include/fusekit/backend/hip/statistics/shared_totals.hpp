@@ -12,26 +12,26 @@ struct SharedTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
     float* first;
 
-    __device__ __forceinline__ void put(unsigned place, Total const (&totals)[Count]) const {
+    __device__ __forceinline__ void put(unsigned index, Total const (&totals)[Count]) const {
 #pragma unroll
         for (int i = 0; i < Count; ++i)
 #pragma unroll
             for (int word = 0; word < words; ++word)
-                at(place, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+                at(index, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
     }
-    /// Loads the total of thread `place` from SMEM; volatile, so that the compiler does not keep the values of put() in
+    /// Loads the total of thread `index` from SMEM; volatile, so that the compiler does not keep the values of put() in
     /// registers.
-    __device__ __forceinline__ Total get(unsigned place, int i) const {
+    __device__ __forceinline__ Total get(unsigned index, int i) const {
         Total total;
 #pragma unroll
         for (int word = 0; word < words; ++word)
-            reinterpret_cast<float*>(&total)[word] = static_cast<float volatile&>(at(place, i, word));
+            reinterpret_cast<float*>(&total)[word] = static_cast<float volatile&>(at(index, i, word));
         return total;
     }
 
 private:
-    __device__ __forceinline__ float& at(unsigned place, int i, int word) const {
-        return first[static_cast<unsigned>(i * words + word) * threads + place];
+    __device__ __forceinline__ float& at(unsigned index, int i, int word) const {
+        return first[static_cast<unsigned>(i * words + word) * threads + index];
     }
 };
 

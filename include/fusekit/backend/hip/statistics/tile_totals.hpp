@@ -21,7 +21,7 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
 /// caller's scratch. The last CTA of a group of tiles to finish merges the group's totals, and the last CTA of all
 /// merges the groups. Totals are merged in pairs, so that rounding errors do not grow with the tensor, and in a fixed
 /// order: results are bitwise identical in every run.
-template <class Plan, int channels, int most_parts, int threads>
+template <class Plan, int channels, int max_parts, int threads>
 struct TileTotals {
     struct Shared {};
     struct Total {};
@@ -31,9 +31,9 @@ struct TileTotals {
     };
 };
 
-template <class Plan, int channels, int most_parts, int threads>
+template <class Plan, int channels, int max_parts, int threads>
     requires(Plan::totals_tiles)
-class TileTotals<Plan, channels, most_parts, threads> {
+class TileTotals<Plan, channels, max_parts, threads> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
 
@@ -42,7 +42,7 @@ public:
 
     /// Partial totals of a tile: each of `parts` has some of the pixels, for each channel.
     struct Shared {
-        Uninitialized<Total> parts[most_parts][channels];
+        Uninitialized<Total> parts[max_parts][channels];
         bool is_last;
     };
 
@@ -73,7 +73,7 @@ public:
                        begin = group * group_size;
         GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
-        merge_parts(shared, parts, thread, count_n, view, tile, first_k);
+        merge_partials(shared, parts, thread, count_n, view, tile, first_k);
         unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
         if (!is_last_block(states + 1 + group, here, thread, shared)) return;
         merge_tiles(view, thread, begin, 1, here, first_k, count_n);
@@ -94,8 +94,9 @@ private:
         return last;
     }
 
-    __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
-                                                       unsigned count_n, View const& view, unsigned tile, int first_k) {
+    __device__ __forceinline__ static void merge_partials(Shared& shared, unsigned parts, unsigned thread,
+                                                          unsigned count_n, View const& view, unsigned tile,
+                                                          int first_k) {
         __syncthreads();
         for (unsigned n = thread; n < count_n; n += threads) {
             Total total = shared.parts[0][n].value();
@@ -108,22 +109,22 @@ private:
     /// thread merges three levels between loads and store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
-        constexpr unsigned together = 8;
-        for (unsigned distance = 1; distance < tiles; distance *= together) {
-            unsigned const left = (tiles + distance - 1) / distance, merged = (left + together - 1) / together;
+        constexpr unsigned fan_in = 8;
+        for (unsigned distance = 1; distance < tiles; distance *= fan_in) {
+            unsigned const remaining = (tiles + distance - 1) / distance, merged = (remaining + fan_in - 1) / fan_in;
 #pragma unroll 1
             for (unsigned i = thread; i < merged * channels; i += threads) {
-                unsigned const n = i % channels, begin = i / channels * together, behind = left - begin,
-                               here = behind < together ? behind : together, k = static_cast<unsigned>(first_k) + n;
+                unsigned const n = i % channels, begin = i / channels * fan_in, behind = remaining - begin,
+                               here = behind < fan_in ? behind : fan_in, k = static_cast<unsigned>(first_k) + n;
                 if (n >= count_n) continue;
-                Total totals[together];
+                Total totals[fan_in];
 #pragma unroll
-                for (unsigned j = 0; j < together; ++j)
+                for (unsigned j = 0; j < fan_in; ++j)
                     if (j < here) totals[j] = load_total(view, first + (begin + j) * distance * step, k);
 #pragma unroll
-                for (unsigned apart = 1; apart < together; apart *= 2)
+                for (unsigned apart = 1; apart < fan_in; apart *= 2)
 #pragma unroll
-                    for (unsigned j = 0; j + apart < together; j += 2 * apart)
+                    for (unsigned j = 0; j + apart < fan_in; j += 2 * apart)
                         if (j + apart < here) totals[j] = merge(totals[j], totals[j + apart]);
                 view.put(first + begin * distance * step, k, totals[0]);
             }

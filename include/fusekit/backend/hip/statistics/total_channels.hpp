@@ -13,12 +13,12 @@ namespace fusekit::hip {
 
 /// Mask with one bit for each pixel that a thread has among the N pixels of an MMA with pixels as columns.
 template <class Atom>
-class OwnPixels {
+class ThreadPixels {
     static constexpr int pixels = Atom::n / 4;
     static_assert(pixels <= 64, "a thread's pixels are bits");
 
 public:
-    __device__ explicit OwnPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
+    __device__ explicit ThreadPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
     /// True if `pixel`, the index in the tile of one of the thread's pixels, is in the mask `these`.
     __device__ static bool has(std::uint64_t these, int pixel) {
@@ -26,7 +26,7 @@ public:
     }
 
     /// Mask of the thread's pixels that are among the first `end` pixels of the tile.
-    __device__ std::uint64_t before(int end) const {
+    __device__ std::uint64_t mask_below(int end) const {
         if (end >= Atom::n) return ~std::uint64_t{0} >> (64 - pixels);
         int const of_block = end % 8 - first;
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
@@ -36,14 +36,14 @@ public:
     template <class Shape>
     __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
-        int q = first, left = shape.rows * shape.pitch - q;
+        int q = first, remaining = shape.rows * shape.pitch - q;
 #pragma unroll 1
         for (int i = 0; i < pixels; ++i) {
             int const step = i % 2 == 0 ? 1 : 7;  // distance to the thread's next pixel
             while (q >= shape.pitch) q -= shape.pitch;
-            if (q < width && left > 0) all |= std::uint64_t{1} << i;
+            if (q < width && remaining > 0) all |= std::uint64_t{1} << i;
             q += step;
-            left -= step;
+            remaining -= step;
         }
         return all;
     }
@@ -62,7 +62,7 @@ template <class Plan, class Atom, int products>
     requires(Plan::totals_tiles)
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
-    using Values = float[Atom::sums_per_thread];
+    using Values = float[Atom::acc_per_thread];
     static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< pixels, and channels, of a thread
 
 public:
@@ -72,11 +72,11 @@ public:
     /// is always counted. Values that are not counted are overwritten.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
-        auto const here = static_cast<float>(__popcll(counted)), both = count + here;
+        auto const here = static_cast<float>(__popcll(counted)), merged_count = count + here;
         // 1 / count of this tile, and this tile's fraction of the total count: computed once, because all channels
         // share them.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
-                    share = here / fusekit::detail::Moments<float>::at_least_one(both);
+                    share = here / fusekit::detail::Moments<float>::at_least_one(merged_count);
         auto const value = [&](int channel, int i) -> float& {
             return of_tile[channel / 2][i / 2 * 4 + 2 * (channel % 2) + i % 2];
         };
@@ -109,7 +109,7 @@ public:
                 total = count > 0 ? merge(total, next) : next;
             }
         }
-        count = both;
+        count = merged_count;
     }
 
     /// Merges the totals of a warp's lanes, writes the totals of the channels in bounds, from channel `first` on, to
@@ -118,8 +118,8 @@ public:
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
         unsigned number = 0;  // index of the channel that this lane writes
 #pragma unroll
-        for (unsigned step = 0, left = channels; step < 2; ++step) {
-            unsigned const mask = 1 + step, takes = thread >> step & 1;
+        for (unsigned step = 0, remaining = channels; step < 2; ++step) {
+            unsigned const mask = 1 + step, upper = thread >> step & 1;
             float const theirs = of_lane_xor(count, mask);
             count += theirs;
             float const share = theirs / fusekit::detail::Moments<float>::at_least_one(count);
@@ -129,16 +129,16 @@ public:
                                  share);
                 else return merge(mine, floats_of_lane_xor(given, mask));
             };
-            if (left == 1) {
+            if (remaining == 1) {
                 totals[0] = merged(totals[0], totals[0]);
                 continue;
             }
-            left /= 2;
-            number += takes * left;
+            remaining /= 2;
+            number += upper * remaining;
 #pragma unroll
-            for (unsigned i = 0; i < left; ++i) {
-                Total const low = totals[i], high = totals[left + i];
-                totals[i] = merged(one_of(takes == 0, low, high), one_of(takes == 0, high, low));
+            for (unsigned i = 0; i < remaining; ++i) {
+                Total const low = totals[i], high = totals[remaining + i];
+                totals[i] = merged(one_of(upper == 0, low, high), one_of(upper == 0, high, low));
             }
         }
         auto const k = static_cast<unsigned>(first + static_cast<int>(number / 2) * Atom::m +

@@ -18,7 +18,7 @@ FUSEKIT_H constexpr char const* name_of(Bound bound) {
 /// Work of the busiest SM (or compute unit) of a launch in the cost model. The SM computes `rounds` sets of tiles one
 /// after another; a set is the tiles of its resident CTAs, or one tile. Each round takes `steps` steps along GemmK. See
 /// estimate().
-struct Walk {
+struct Workload {
     double rounds, steps;
     double arithmetic;  ///< cycles of a step's products, at the published rate
     double cache_bytes = 0;  ///< bytes that a step reads from L2
@@ -31,14 +31,14 @@ struct Walk {
 struct Costs {
     double launch = 0;  ///< before the first step and after the last round
     double round = 0, output = 0;  ///< cycles per round in addition to its steps; cycles per element of y
-    double step = 0, least_step = 0;  ///< cycles per step in addition to its products; least cycles of a step
+    double step = 0, min_step = 0;  ///< cycles per step in addition to its products; least cycles of a step
     double arithmetic = 1;  ///< factor on the published cycles of the products
 };
 
-/// Split-K: used for at most `most_tiles` tiles per SM. Each doubling of the CTAs per tile costs an SM, for each of its
+/// Split-K: used for at most `max_tiles` tiles per SM. Each doubling of the CTAs per tile costs an SM, for each of its
 /// CTAs, `cluster_cycles` with clusters or `workspace_cycles` through workspace.
 struct SplitCosts {
-    int most_tiles = 0;
+    int max_tiles = 0;
     double cluster_cycles = 0, workspace_cycles = 0;
 };
 
@@ -82,7 +82,7 @@ struct IdleInClusters {
 };
 
 /// Groups of fewer output channels leave most of the columns of an MMA instruction unused.
-inline constexpr std::int64_t least_matrix_channels = 16;
+inline constexpr std::int64_t min_matrix_channels = 16;
 
 /// Groups of at most this many output channels are computed by Direct, because most of a tile would be empty.
 inline constexpr std::int64_t direct_max_group_channels = 4;
@@ -96,11 +96,11 @@ FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 /// Costs of all schedules, and the fraction of the peak memory bandwidth that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
-        warp_specialized_in_turns, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
+        warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles; costs per round
     /// only if each tile stores its own totals.
-    Costs totals, totals_in_turns;
+    Costs totals, totals_ping_pong;
     Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps between rows
     SplitCosts split, matrix_split, bulk_split;
     TmaCosts tma;
@@ -122,17 +122,18 @@ struct Estimate {
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
 };
 
-/// Estimated time of a launch that does `walk` and moves `bytes` to and from memory. With a the time of the SMs and b
-/// the time of memory, the model takes (a^4 + b^4)^(1/4), because the two overlap except at the start and the end; if a
-/// = b, this is 1.19 a.
-FUSEKIT_H constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
-                                      GpuRates const& rates) {
-    double const products = costs.step + costs.arithmetic * walk.arithmetic,
-                 cache = walk.cache_bytes / rates.cache_bytes;
+/// Estimated time of a launch that does `workload` and moves `bytes` to and from memory. With a the time of the SMs and
+/// b the time of memory, the model takes (a^4 + b^4)^(1/4), because the two overlap except at the start and the end; if
+/// a = b, this is 1.19 a.
+FUSEKIT_H constexpr Estimate estimate(Workload const& workload, Costs const& costs, double bytes,
+                                      CostTable const& table, GpuRates const& rates) {
+    double const products = costs.step + costs.arithmetic * workload.arithmetic,
+                 cache = workload.cache_bytes / rates.cache_bytes;
     double step = products;
-    for (double const other : {cache, walk.copies, costs.least_step}) step = other > step ? other : step;
-    double const steps = walk.rounds * walk.steps * step,
-                 rest = costs.launch + walk.rounds * (costs.round + costs.output * walk.outputs) + walk.exchanges;
+    for (double const other : {cache, workload.copies, costs.min_step}) step = other > step ? other : step;
+    double const steps = workload.rounds * workload.steps * step,
+                 rest = costs.launch + workload.rounds * (costs.round + costs.output * workload.outputs) +
+                        workload.exchanges;
     double const processors = (steps + rest) / (rates.clock * table.clock_share),
                  memory = bytes / (rates.memory_bytes * table.memory_share);
     double const longer = processors > memory ? processors : memory,

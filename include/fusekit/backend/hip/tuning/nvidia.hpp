@@ -28,7 +28,7 @@ struct NvidiaTuning {
         .gathering_float_matrix = {.round = 3400, .output = 0.5, .step = 2800, .arithmetic = 1.43},
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
         .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
-        .warp_specialized_in_turns = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.08},
+        .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.08},
         .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
@@ -43,10 +43,10 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
-        .totals_in_turns = {.launch = 2900, .round = 500, .output = 0.045},
+        .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
-        .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
-        .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
+        .split = {.max_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
+        .matrix_split = {.max_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
         // On an H100 more split CTAs than a quarter of the SMs gained nothing.
         .tma = {.ping_pong_last_round = 0.675,
@@ -124,7 +124,7 @@ struct NvidiaTuning {
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
                                             {.rows = 64, .columns = 64, .pixels = 128, .stages = 6}};
-    static constexpr unsigned most_gradient_cluster = 8;
+    static constexpr unsigned max_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
     /// 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7 per tile; 56

@@ -59,7 +59,7 @@ struct ElementwiseCase {
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
 //                  with sm_90a: arrays of PlanesTile
-//   weights        with sm_90a: an array of WeightCut; most_gradient_cluster, the most CTAs of a cluster on one tile
+//   weights        with sm_90a: an array of WeightCut; max_gradient_cluster, the most CTAs of a cluster on one tile
 //   native         optional: an array of NativeTile, in place of gemm, for kernels of 16 and 8 bits and tf32;
 //                  native_floats is true if it serves float too; native_bytes replaces it for 8 bits
 //   elementwise    an ElementwiseCut for an ElementwiseCase

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
@@ -24,7 +24,7 @@ struct WeightProduct {
 /// Limits of split-K: SMs, CTAs per cluster, and workspace.
 struct SharingLimits {
     int processors;
-    unsigned most_cluster;
+    unsigned max_cluster;
     std::size_t workspace_bytes;
 };
 
@@ -32,7 +32,7 @@ struct SharingLimits {
 struct WeightShares {
     static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
-    BlockParts parts;
+    SplitKGroups split_k;
     double cycles;
 };
 
@@ -68,19 +68,19 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
     constexpr double thousands = tile_bytes / 4000.0;
     std::int64_t const tiles = of.tiles<Schedule>(), steps = detail::divide_up(of.pixels, Schedule::pixels);
-    std::int64_t const most_steps = Schedule::promotes ? steps : Schedule::unpromoted_pixels / Schedule::pixels;
-    std::int64_t const room =
+    std::int64_t const max_steps = Schedule::promotes ? steps : Schedule::unpromoted_pixels / Schedule::pixels;
+    std::int64_t const max_groups =
         limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
     WeightShares best{{}, WeightShares::never};
-    for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= steps; ++cluster) {
+    for (unsigned cluster = 1; cluster <= limits.max_cluster && cluster <= steps; ++cluster) {
         std::int64_t const at_once = clusters_at_once(limits.processors, cluster);
         double const step = weight_step_cycles<Schedule>(of, cluster, costs);
         if (at_once < 1) break;
-        bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::most_grid_groups};
-        for (std::int64_t groups = 1; groups == 1 || (has_states && tiles * groups <= room); ++groups) {
+        bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::max_grid_groups};
+        for (std::int64_t groups = 1; groups == 1 || (has_states && tiles * groups <= max_groups); ++groups) {
             std::int64_t const parts = cluster * groups, of_part = detail::divide_up(steps, parts);
             if (parts > steps) break;
-            if (of_part > most_steps) continue;
+            if (of_part > max_steps) continue;
             double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)),
                          steps_take = rounds * static_cast<double>(of_part) * step,
                          memory_takes = static_cast<double>(of.bytes) / costs.memory_bytes,
@@ -91,7 +91,7 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
                          cycles = (steps_take > memory_takes ? steps_take : memory_takes) +
                                   rounds * (costs.tile + costs.accumulators * thousands + merged);
             if (cycles >= best.cycles) continue;
-            best.parts.cluster = cluster, best.parts.groups = static_cast<unsigned>(groups);
+            best.split_k.cluster = cluster, best.split_k.groups = static_cast<unsigned>(groups);
             best.cycles = cycles;
         }
     }

@@ -7,11 +7,11 @@
 
 namespace fusekit::hip {
 
-/// Byte offset of an index of GemmK for elements of T; Buffer::nowhere, which is out of bounds, for an index past the
-/// end.
+/// Byte offset of an index of GemmK for elements of T; Buffer::out_of_bounds, which is out of bounds, for an index past
+/// the end.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
-    if (offset.mask == KOffset::never) return Buffer::nowhere;
+    if (offset.mask == KOffset::never) return Buffer::out_of_bounds;
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
@@ -31,12 +31,12 @@ struct PacketOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// Table entry for index k of a k-tile; `place` is the byte offset of the k-tile's first entry.
-    __device__ Entry const& at(int place, unsigned k) const {
+    /// Table entry for index k of a k-tile; `table_offset` is the byte offset of the k-tile's first entry.
+    __device__ Entry const& at(int table_offset, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
-        return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
+        return *reinterpret_cast<Entry const*>(bytes + (table_offset + static_cast<int>(k / packet * sizeof(Entry))));
     }
-    __device__ std::uint32_t w_at(int place, unsigned k) const { return at(place, k).w; }
+    __device__ std::uint32_t w_at(int table_offset, unsigned k) const { return at(table_offset, k).w; }
 };
 
 /// Stores a k-tile's operands from registers to LDS. Filters were loaded last, so one wait covers both operands.
@@ -91,8 +91,8 @@ public:
 
     /// Computes the thread's offsets for a k-tile from the table.
     template <class Offsets>
-    __device__ void find(Offsets const& offsets, int place) {
-        auto const& entry = offsets.at(place, k);
+    __device__ void find(Offsets const& offsets, int table_offset) {
+        auto const& entry = offsets.at(table_offset, k);
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             own[i] = rows[i] + entry.x;
@@ -101,10 +101,10 @@ public:
         }
     }
     /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same tap, whose channels are
-    /// `further` bytes on in x.
-    __device__ void load(std::uint32_t further) {
+    /// `soffset` bytes on in x.
+    __device__ void load(std::uint32_t soffset) {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
+        for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], soffset);
     }
 
 private:
@@ -124,7 +124,7 @@ protected:
     using Base::k, Base::passes, Base::values;
 
 private:
-    static constexpr int together = has_scalars ? passes : 1;
+    static constexpr int buffer_count = has_scalars ? passes : 1;
 
 public:
     template <class Problem>
@@ -145,32 +145,32 @@ public:
     }
 
     template <class Offsets>
-    __device__ void find(Offsets const& offsets, int place) {
-        std::uint32_t const offset = offsets.w_at(place, k);
+    __device__ void find(Offsets const& offsets, int table_offset) {
+        std::uint32_t const offset = offsets.w_at(table_offset, k);
 #pragma unroll
-        for (int i = 0; i < passes / together; ++i) own[i] = rows[i] + offset;
+        for (int i = 0; i < passes / buffer_count; ++i) own[i] = rows[i] + offset;
     }
-    __device__ void load(std::uint32_t further = 0) {
+    __device__ void load(std::uint32_t soffset = 0) {
         each([&](int pass, Buffer const& buffer, std::uint32_t at) {
-            values[pass] = buffer.template load<Words<4>>(at, further);
+            values[pass] = buffer.template load<Words<4>>(at, soffset);
         });
     }
     /// Waits for this thread's loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    std::uint32_t own[passes / together];  ///< byte offsets of a k-tile's loads, relative to their Buffers
+    std::uint32_t own[passes / buffer_count];  ///< byte offsets of a k-tile's loads, relative to their Buffers
 
     /// Calls f(pass, Buffer, byte offset in it) for each pass, a group of rows that all threads load at once.
     template <class F>
     __device__ void each(F const& f) const {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], own[i / together]);
+        for (int i = 0; i < passes; ++i) f(i, buffers[i % buffer_count], own[i / buffer_count]);
     }
 
 private:
-    Buffer buffers[together];
-    std::uint32_t rows[passes / together];
+    Buffer buffers[buffer_count];
+    std::uint32_t rows[passes / buffer_count];
 };
 
 }  // namespace fusekit::hip

@@ -54,8 +54,8 @@ public:
             return table_steps;
         } else {
             if (next == table_steps) fill(step), next = 0;
-            int const place = next * stride(), count = of_wave(offsets.at(place, 0).steps);
-            find_own(place);
+            int const table_offset = next * stride(), count = of_wave(offsets.at(table_offset, 0).steps);
+            find_own(table_offset);
             next += count;
             return count;
         }
@@ -63,23 +63,23 @@ public:
     __device__ static int stride() { return tile_k * int{sizeof(T)}; }
     __device__ void start(Step step, Stage&) {
         if constexpr (!has_runs) find_own(step);
-        auto const further = static_cast<std::uint32_t>(has_runs ? step : 0);
-        inputs.load(further);
+        auto const soffset = static_cast<std::uint32_t>(has_runs ? step : 0);
+        inputs.load(soffset);
         if constexpr (has_transposed_conv<Plan>) weights.load();
-        else weights.load(further);
+        else weights.load(soffset);
     }
 
 private:
     int next = table_steps;  ///< first k-tile of the table whose offsets have not been read
 
-    __device__ void find_own(int place) {
-        inputs.find(offsets, place);
-        weights.find(offsets, place);
+    __device__ void find_own(int table_offset) {
+        inputs.find(offsets, table_offset);
+        weights.find(offsets, table_offset);
     }
     __device__ void fill(int step) const {
-        this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& place) {
+        this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& k_offset) {
             int const of_tap = (conv.group_c() - at.c) / tile_k, in_table = table_steps - static_cast<int>(i) / tile_k;
-            offsets.put(i, place.x, place.w, of_tap < 1 ? 1 : of_tap < in_table ? of_tap : in_table);
+            offsets.put(i, k_offset.x, k_offset.w, of_tap < 1 ? 1 : of_tap < in_table ? of_tap : in_table);
         });
     }
 };

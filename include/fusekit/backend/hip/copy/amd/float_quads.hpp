@@ -15,11 +15,11 @@ template <int Size, int TileK, int Between>
 class QuadTile {
 public:
     /// Address of index k of a quad's first row; the other three rows follow.
-    __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + place(k, row); }
+    __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + element_index(k, row); }
 
     /// Four indices of GemmK, from 4 `chunk` on, of one row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
-        auto const* const first = address_in_register(words + place(chunk * 4, row));
+        auto const* const first = address_in_register(words + element_index(chunk * 4, row));
         Words<4> result;
 #pragma unroll
         for (unsigned i = 0; i < 4; ++i) result[static_cast<int>(i)] = first[i * pitch];
@@ -30,7 +30,7 @@ private:
     static constexpr unsigned quad = 4 + Between, pitch = Size / 4 * quad + Between;
     alignas(16) std::uint32_t words[TileK * pitch];
 
-    __device__ static constexpr unsigned place(unsigned k, unsigned row) {
+    __device__ static constexpr unsigned element_index(unsigned k, unsigned row) {
         return k * pitch + Between + row / 4 * quad + row % 4;
     }
 };
@@ -42,8 +42,8 @@ private:
 template <int Size, int threads, bool padded, class Order>
 class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
     using Base = PixelQuad<float, Size, Order::tile_k, threads>;
-    using Base::buffer, Base::first, Base::invalid, Base::k, Base::own_k, Base::place, Base::row;
-    static constexpr int outside = padded ? Order::most_outside() : 0;
+    using Base::buffer, Base::first, Base::invalid, Base::k, Base::own_k, Base::position, Base::row;
+    static constexpr int outside = padded ? Order::max_outside() : 0;
 
 public:
     using Tile = QuadTile<Size, Order::tile_k, outside>;
@@ -56,16 +56,16 @@ public:
 #pragma unroll
         for (int i = 0; i < own_k; ++i) {
             unsigned const at = index(i);
-            own[i] = first + offsets.bytes[padded ? static_cast<unsigned>(place) : 0][at];
+            own[i] = first + offsets.bytes[padded ? static_cast<unsigned>(position) : 0][at];
             if constexpr (padded) own[i] |= Offsets::rows_outside(offsets.masks[at], invalid);
         }
-        if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
+        if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(position, k));
     }
     /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
-    /// `further` bytes on in x.
-    __device__ void load(std::uint32_t further) {
+    /// `soffset` bytes on in x.
+    __device__ void load(std::uint32_t soffset) {
 #pragma unroll
-        for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);
+        for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], soffset);
     }
     __device__ void store(Tile& tile) const {
 #pragma unroll

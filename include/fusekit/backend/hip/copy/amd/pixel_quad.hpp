@@ -9,7 +9,7 @@ namespace fusekit::hip {
 
 /// Position of a quad (four consecutive pixels) in a row of y: its windows reach into padding on the left, on neither
 /// side, or on the right.
-enum class QuadPlace { left, middle, right };
+enum class QuadPosition { left, middle, right };
 
 /// A thread's share of an operand tile of x if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a
 /// quad) at own_k indices of GemmK, a whole number of 32-bit words per pixel. For floats, a thread's indices are four
@@ -28,11 +28,11 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Sets `place`, the position of the thread's four pixels in their row of y. `first_column` and `last_column` are
-    /// the filter columns that read the leftmost and the rightmost column of x.
-    __device__ void find_place(int space, int first_column, int last_column) {
-        if (invalid & KOffset::bit(space, space - 1, first_column)) place = QuadPlace::left;
-        else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) place = QuadPlace::right;
+    /// Sets `position`, the position of the thread's four pixels in their row of y. `first_column` and `last_column`
+    /// are the filter columns that read the leftmost and the rightmost column of x.
+    __device__ void find_position(int space, int first_column, int last_column) {
+        if (invalid & KOffset::bit(space, space - 1, first_column)) position = QuadPosition::left;
+        else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) position = QuadPosition::right;
     }
 
 protected:
@@ -50,7 +50,7 @@ protected:
     }
 
     unsigned k, row;
-    QuadPlace place = QuadPlace::middle;
+    QuadPosition position = QuadPosition::middle;
     Buffer buffer;
     /// byte offset of the first pixel's window; masks of the slices, rows and columns of the first and the last pixel's
     /// window that are out of bounds
@@ -59,7 +59,7 @@ protected:
     /// Stores the own_k elements of each of the four pixels to the operand tile.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
-        static_assert(Tile::place(0, 1) == TileK);  // rows at constant distances: the compiler merges stores
+        static_assert(Tile::element_index(0, 1) == TileK);  // rows at constant distances: the compiler merges stores
 #pragma unroll
         for (int pixel = 0; pixel < 4; ++pixel) {
             T* const to = tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK;

@@ -15,21 +15,21 @@ namespace fusekit::hip {
 /// of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the padded ones.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
-    static constexpr auto left = static_cast<unsigned>(QuadPlace::left),
-                          middle = static_cast<unsigned>(QuadPlace::middle),
-                          right = static_cast<unsigned>(QuadPlace::right);
-    static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
+    static constexpr auto left = static_cast<unsigned>(QuadPosition::left),
+                          middle = static_cast<unsigned>(QuadPosition::middle),
+                          right = static_cast<unsigned>(QuadPosition::right);
+    static constexpr int positions = padded ? 3 : 1, of_padding = padded ? Size : 1;
     /// 32-bit words of selectors for four pixels
     static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// Offsets and selectors of the first, middle and last four pixels of a row (QuadPlace): byte offsets in x, and
+    /// Offsets and selectors of the first, middle and last four pixels of a row (QuadPosition): byte offsets in x, and
     /// v_perm_b32 selectors. For each index of GemmK: the rows of padding above and below x that its tap may read, as a
     /// mask, or (`one_bit`) as the number of the mask's one bit. In the middle of a row all selectors are equal: a
     /// short table stores these once, `same_words` of them, as many as a thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
-    alignas(16) std::uint32_t bytes[places][Size];
+    alignas(16) std::uint32_t bytes[positions][Size];
     alignas(16) std::uint32_t masks[of_padding];
     alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
     alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
@@ -41,12 +41,12 @@ struct QuadOffsets {
         if constexpr (padded) {
             std::uint32_t columns = 0;
             for (int bit = 0; bit < KOffset::most(space); ++bit) columns |= KOffset::bit(space, space - 1, bit);
-            for (unsigned place = left; place <= right; ++place) {
-                int const shift = place == middle ? 0 : of.shift_of_quad(place == left, s);
+            for (unsigned position = left; position <= right; ++position) {
+                int const shift = position == middle ? 0 : of.shift_of_quad(position == left, s);
                 bool const none = in_x.mask == KOffset::never || shift <= -4 || shift >= 4;
-                bytes[place][i] = none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0});
-                if (is_short && place == middle) continue;
-                select(selectors[is_short ? place / 2 : place][0], i, none ? 4 : shift);
+                bytes[position][i] = none ? Buffer::out_of_bounds : in_bytes<T>({in_x.offset + shift, 0});
+                if (is_short && position == middle) continue;
+                select(selectors[is_short ? position / 2 : position][0], i, none ? 4 : shift);
             }
             masks[i] = in_x.mask & ~columns;
             if constexpr (one_bit) masks[i] = static_cast<std::uint32_t>(__builtin_ctz(masks[i]));
@@ -58,11 +58,11 @@ struct QuadOffsets {
     __device__ std::uint32_t w_at(int first_k, unsigned k) const {
         return w[first_k / int{packet} + static_cast<int>(k / packet)];
     }
-    __device__ std::uint32_t const* selectors_at(QuadPlace of, unsigned k) const {
-        auto const place = static_cast<unsigned>(of);
-        if constexpr (!is_short) return selectors[place][k];
-        bool const in_middle = place == middle;
-        return in_middle ? same : selectors[place / 2][in_middle ? 0 : k];
+    __device__ std::uint32_t const* selectors_at(QuadPosition of, unsigned k) const {
+        auto const position = static_cast<unsigned>(of);
+        if constexpr (!is_short) return selectors[position][k];
+        bool const in_middle = position == middle;
+        return in_middle ? same : selectors[position / 2][in_middle ? 0 : k];
     }
     /// All ones, hence out of bounds, if the tap with this mask reads padding above or below x for a pixel with mask
     /// `invalid`; else 0.
@@ -97,7 +97,7 @@ private:
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadLoads : public PixelQuad<T, Size, TileK, threads> {
     using Base = PixelQuad<T, Size, TileK, threads>;
-    using Base::per_word, Base::k_words, Base::place, Base::buffer, Base::first, Base::invalid;
+    using Base::per_word, Base::k_words, Base::position, Base::buffer, Base::first, Base::invalid;
     static constexpr int words = 4 / per_word;
 
 public:
@@ -152,7 +152,7 @@ protected:
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {
             unsigned const at = static_cast<unsigned>(first_k) + k + static_cast<unsigned>(i);
-            Words<4> const bytes = read_words(offsets.bytes[padded ? static_cast<unsigned>(place) : 0] + at);
+            Words<4> const bytes = read_words(offsets.bytes[padded ? static_cast<unsigned>(position) : 0] + at);
             [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
@@ -162,19 +162,19 @@ protected:
             }
         }
         if constexpr (padded) {
-            std::uint32_t const* const own = offsets.selectors_at(place, static_cast<unsigned>(first_k) + k);
+            std::uint32_t const* const own = offsets.selectors_at(position, static_cast<unsigned>(first_k) + k);
 #pragma unroll
             for (int word = 0; word < own_k * words; word += 4) {
-                Words<4> const four = read_words(own + word);
+                Words<4> const selector_words = read_words(own + word);
 #pragma unroll
-                for (int j = 0; j < 4; ++j) selectors[(word + j) / words][(word + j) % words] = four[j];
+                for (int j = 0; j < 4; ++j) selectors[(word + j) / words][(word + j) % words] = selector_words[j];
             }
         }
     }
-    /// Loads four pixels for the thread's index i of GemmK from byte offset from + further in x; `further` is uniform
+    /// Loads four pixels for the thread's index i of GemmK from byte offset from + further in x; `soffset` is uniform
     /// over the wave.
-    __device__ void load(int i, std::uint32_t from, std::uint32_t further = 0) {
-        quads[i] = buffer.template load<Words<words>>(from, further);
+    __device__ void load(int i, std::uint32_t from, std::uint32_t soffset = 0) {
+        quads[i] = buffer.template load<Words<words>>(from, soffset);
     }
 
     /// Word j of the four pixels loaded for the thread's index i of GemmK, with elements in padding replaced by zero.

@@ -36,13 +36,13 @@ public:
     __device__ QuadOperands(typename Base::Params const& params, typename Base::Problem const& the_conv, Shared& shared,
                             Pixel const* pixels, Tile const& at, unsigned thread)
         : Base(params, the_conv, shared, pixels, at, thread) {
-        if constexpr (Base::padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
+        if constexpr (Base::padded) inputs.find_position(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
     /// Fills the table for k-tiles from `step` on; returns the number of k-tiles that the table holds.
     __device__ int find(int step) const {
-        this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& place) {
-            offsets.put(i, place.x, place.w, at.s, conv);
+        this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& k_offset) {
+            offsets.put(i, k_offset.x, k_offset.w, at.s, conv);
         });
         return Base::table_steps;
     }

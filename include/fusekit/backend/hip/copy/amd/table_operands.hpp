@@ -36,7 +36,7 @@ public:
           inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
           weights(thread, conv, at.first_n, at.group) {}
 
-    __device__ static Step found(int place) { return place; }
+    __device__ static Step found(int in_table) { return in_table; }
     __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
 
 protected:

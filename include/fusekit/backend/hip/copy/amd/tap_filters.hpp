@@ -26,11 +26,11 @@ public:
 
     /// Bytes in w from a k-tile's channels to those of the next k-tile with the same taps.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the k-tile that find() computed offsets for, or, `further` bytes on, a later k-tile of the same taps.
+    /// Loads the k-tile that find() computed offsets for, or, `soffset` bytes on, a later k-tile of the same taps.
     /// Precondition for tail taps: k-tiles are loaded in order.
-    __device__ void load(std::uint32_t further) {
+    __device__ void load(std::uint32_t soffset) {
         if constexpr (Order::packed) {
-            Base::load(further);
+            Base::load(soffset);
         } else {
             this->each([&](int pass, Buffer const& buffer, std::uint32_t at) {
 #pragma unroll

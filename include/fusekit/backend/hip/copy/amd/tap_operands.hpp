@@ -101,7 +101,7 @@ class TapOperands {
     using Problem = decltype(std::declval<Params const&>().problem());
 
 public:
-    static constexpr bool exists = Order::phases > 0;
+    static constexpr bool is_supported = Order::phases > 0;
     /// LDS table of the offsets of one k-tile.
     using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
     using Stage = typename TapStage<Inputs, typename Atom::Stage>::Type;
@@ -116,7 +116,7 @@ public:
           to_next(static_cast<std::uint32_t>(conv.x.layout.stride[1]) * std::uint32_t{Order::channels * sizeof(T)}) {
         int const last = conv.window_columns() - 1;
         if constexpr (padded)
-            inputs.find_place(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
+            inputs.find_position(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
     }
 
     /// Number of k-tiles along GemmK.
@@ -135,22 +135,22 @@ public:
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
             KCoord const at = Order::coord(phase, channel, i);
-            auto const place = conv.template k_offsets<padded>(at);
-            offsets.put(i, place.x, place.w, at.s, conv);
+            auto const k_offset = conv.template k_offsets<padded>(at);
+            offsets.put(i, k_offset.x, k_offset.w, at.s, conv);
         }
         __syncthreads();
         inputs.find(offsets);
-        further = 0;
+        soffset = 0;
         weights.find(offsets, 0);
         bool const ends_early = conv.group_c() % Order::channels != 0;
         return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
-    __device__ static Step found(int place) { return place; }
+    __device__ static Step found(int in_table) { return in_table; }
     __device__ int stride() const { return static_cast<int>(weights.stride()); }
     static constexpr bool has_table = false;
     __device__ void start(Step step, Stage&) {
-        inputs.load(further);
-        further += to_next;
+        inputs.load(soffset);
+        soffset += to_next;
         weights.load(static_cast<std::uint32_t>(step));
     }
     __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
@@ -161,7 +161,7 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    std::uint32_t further = 0;  ///< byte offset in x of a k-tile's channels
+    std::uint32_t soffset = 0;  ///< byte offset in x of a k-tile's channels
     std::uint32_t to_next;  ///< bytes in x from a k-tile's channels to those of the next k-tile
     int phase = -1, end = 0;  ///< current phase (TapOrder); first k-tile of the next phase
 };

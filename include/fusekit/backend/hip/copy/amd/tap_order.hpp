@@ -37,7 +37,7 @@ struct TapOrder {
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
     /// Largest number of padded columns that four consecutive pixels read which also read columns inside x.
-    FUSEKIT_H static constexpr int most_outside() {
+    FUSEKIT_H static constexpr int max_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
             for (int outside : {-column(tap), column(tap) - more})
@@ -46,7 +46,9 @@ struct TapOrder {
     }
 
     /// True if the number `all` of a group's channels is a multiple of `unit`, or, with tail taps, of `packet`.
-    FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (tail_taps > 0 ? packet : unit) == 0; }
+    FUSEKIT_H static constexpr bool fills_packets(std::int64_t all) {
+        return all % (tail_taps > 0 ? packet : unit) == 0;
+    }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));

@@ -20,10 +20,10 @@ public:
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
     /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
-    /// `further` bytes on in x.
-    __device__ void load(std::uint32_t further) {
+    /// `soffset` bytes on in x.
+    __device__ void load(std::uint32_t soffset) {
 #pragma unroll
-        for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
+        for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], soffset);
     }
 
 private:

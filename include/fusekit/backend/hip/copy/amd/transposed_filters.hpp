@@ -29,48 +29,48 @@ inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_p
 /// them transposed to LDS. tile_row() gives the LDS row of a filter.
 template <Element W, class Tile, int Size, int TileK, int threads>
 class TransposedFilters {
-    using Share = TileOfPixels<W, Tile, Size, TileK, threads>;
-    static constexpr std::integral_constant<Neighbours, Share::widest> in_packets = {};
+    using Fragment = TileOfPixels<W, Tile, Size, TileK, threads>;
+    static constexpr std::integral_constant<ContiguousMode, Fragment::widest> in_packets = {};
     static constexpr unsigned packet = 16 / sizeof(W);
 
 public:
     template <class Problem>
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
         : thread(the_thread), buffer(conv.weight_row(first_filter, group).first) {
-        unsigned const row = Share::first_row(in_packets, thread);
+        unsigned const row = Fragment::first_row(in_packets, thread);
         // Rows past the last filter may load any filter: their results are not stored.
-        bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
+        bool const in_bounds = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
-        first = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
-                Share::first_pixel(in_packets, thread) % packet * step;
+        first = Buffer::bias + (in_bounds ? row : 0) * std::uint32_t{sizeof(W)} +
+                Fragment::first_pixel(in_packets, thread) % packet * step;
     }
 
     /// Computes the thread's offset for a k-tile from the table.
     template <class Offsets>
-    __device__ void find(Offsets const& offsets, int place) {
-        own = first + offsets.w_at(place, Share::first_pixel(in_packets, thread));
+    __device__ void find(Offsets const& offsets, int table_offset) {
+        own = first + offsets.w_at(table_offset, Fragment::first_pixel(in_packets, thread));
     }
     /// Loads the k-tile that find() computed the offset for, and advances the offset to the next k-tile's channels.
     __device__ void load() {
         std::uint32_t at = 0;
-        share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
+        per_thread.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
             to = buffer.template load<std::remove_reference_t<decltype(to)>>(own, at);
             at += step;
         });
         own += TileK * step;
     }
     /// Waits for this thread's loads.
-    __device__ void wait() { share.wait(in_packets); }
-    __device__ void store(Tile& tile) { share.store(in_packets, thread, tile); }
+    __device__ void wait() { per_thread.wait(in_packets); }
+    __device__ void store(Tile& tile) { per_thread.store(in_packets, thread, tile); }
 
     /// Row of the operand tile in LDS that holds a filter.
-    __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
+    __device__ static unsigned tile_row(unsigned filter) { return Fragment::tile_row(in_packets, filter); }
 
 private:
     unsigned thread;
     Buffer buffer;
     std::uint32_t first, own, step;
-    Share share;
+    Fragment per_thread;
 };
 
 }  // namespace fusekit::hip

@@ -15,21 +15,21 @@ namespace fusekit::hip {
 
 /// Coordinates in x, and their offset in elements: of the first tap of the window of a pixel of dy, or the distance of
 /// one weight's tap and channel from it. The sum of the two is the element of x that is multiplied, or in padding; it
-/// is out of bounds if either is `nowhere`.
+/// is out of bounds if either is `out_of_bounds`.
 template <int Space>
-struct alignas(16) PlaceInX {
-    static constexpr std::int32_t nowhere = -(1 << 30);
+struct alignas(16) InputCoord {
+    static constexpr std::int32_t out_of_bounds = -(1 << 30);
 
     PerMode<Space> at;
     std::int64_t offset;
 
-    __device__ void remove() { at[0] = nowhere; }
-    __device__ bool exists() const { return at[0] != nowhere; }
+    __device__ void set_out_of_bounds() { at[0] = out_of_bounds; }
+    __device__ bool in_bounds() const { return at[0] != out_of_bounds; }
     /// Copies by one 16-byte load, if the struct has 16 bytes.
-    __device__ PlaceInX whole() const {
-        if constexpr (sizeof(PlaceInX) != 16) return *this;
+    __device__ InputCoord whole() const {
+        if constexpr (sizeof(InputCoord) != 16) return *this;
         Words<4> const words = read_words(this);
-        PlaceInX result;
+        InputCoord result;
         __builtin_memcpy(&result, &words, sizeof words);
         return result;
     }
@@ -38,13 +38,13 @@ struct alignas(16) PlaceInX {
 /// Table in shared memory for Size pixels of dy: their windows' origins in x, and their offsets in dy.
 template <int Space, int Size>
 struct PixelTable {
-    PlaceInX<Space> in_x[Size];
+    InputCoord<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
 /// Contiguous mode of an operand in memory: channels of a pixel, loaded as vectors of eight or four or one by one;
 /// pixels; or, for both operands, vectors of four pixels of a row (WeightGradientRows).
-enum class Neighbours { eights, fours, channels, pixels, rows };
+enum class ContiguousMode { channels_by_8, channels_by_4, channels, pixels, rows };
 
 /// A thread's fragment of an operand (TileK pixels, Size channels of dy or columns of dw), copied from memory to an
 /// atom's Tile. Consecutive threads load consecutive elements.
@@ -54,28 +54,29 @@ enum class Neighbours { eights, fours, channels, pixels, rows };
 /// consecutive, which avoids bank conflicts.
 template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
-    static constexpr int share = Size * TileK / threads;
+    static constexpr int per_thread = Size * TileK / threads;
     static_assert(threads % Size == 0 || Size % threads == 0);
-    static_assert(threads % TileK == 0 && share % 4 == 0 && share * threads == Size * TileK);
+    static_assert(threads % TileK == 0 && per_thread % 4 == 0 && per_thread * threads == Size * TileK);
     using Operand = typename Tile::Operand;
-    static constexpr bool takes_eights = !Tile::rows_neighbour && sizeof(T) == 2;
+    static constexpr bool has_packets_of_8 = !Tile::contiguous_rows && sizeof(T) == 2;
 
 public:
     /// True if pixels are contiguous in a row of the tile, so that vectors of channels are transposed.
-    static constexpr bool transposes = !Tile::rows_neighbour;
+    static constexpr bool transposes = !Tile::contiguous_rows;
     /// Widest vectorization of a load.
-    static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
+    static constexpr ContiguousMode widest =
+        has_packets_of_8 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
     /// Loads (Packets) per thread at the widest vectorization.
-    static constexpr int packets = share / (takes_eights ? 8 : 4);
+    static constexpr int packets = per_thread / (has_packets_of_8 ? 8 : 4);
 
     /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each Packet that the thread loads. `along` selects the
     /// contiguous mode: an enumerator, or an integral_constant of one.
     template <class Along, class F>
     __device__ void each(Along along, unsigned thread, F const& f) {
-        with_share(along, thread, [&]<class Share>(Share const& of) {
+        with_fragment(along, thread, [&]<class Fragment>(Fragment const& of) {
 #pragma unroll
-            for (unsigned i = 0; i < Share::packets; ++i) {
-                f(packet<Share::count>(i), of.pixel(i), of.row(i));
+            for (unsigned i = 0; i < Fragment::packets; ++i) {
+                f(packet<Fragment::count>(i), of.pixel(i), of.row(i));
                 if (!transposes || i % 4 == 3) keep_apart();
             }
         });
@@ -85,53 +86,55 @@ public:
     /// that sums the bias gradient.
     template <class Along>
     __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
-        with_share(along, thread, [&]<class Share>(Share const& of) {
-            if constexpr (transposes && !Share::pixels_neighbour) store_transposed(of, tile, over);
+        with_fragment(along, thread, [&]<class Fragment>(Fragment const& of) {
+            if constexpr (transposes && !Fragment::contiguous_pixels) store_transposed(of, tile, over);
             else store_as_loaded(of, tile);
         });
     }
     /// Waits for all of this thread's loads with one wait on the last one; AMD's compiler would wait for each load.
-    template <Neighbours along>
-    __device__ void wait(std::integral_constant<Neighbours, along>) {
-        std::conditional_t<(along == Neighbours::pixels && sizeof(T) == 2), std::uint16_t, std::uint32_t> last;
+    template <ContiguousMode along>
+    __device__ void wait(std::integral_constant<ContiguousMode, along>) {
+        std::conditional_t<(along == ContiguousMode::pixels && sizeof(T) == 2), std::uint16_t, std::uint32_t> last;
         void* const at = reinterpret_cast<unsigned char*>(values) + sizeof values - sizeof last;
         __builtin_memcpy(&last, at, sizeof last);
         wait_for(last);
         __builtin_memcpy(at, &last, sizeof last);
     }
-    __device__ void wait(Neighbours) {}
+    __device__ void wait(ContiguousMode) {}
 
     /// A thread's first row, and its first pixel. All transposed Packets of the thread have that row, at consecutive
     /// pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
-        with_share(along, thread, [&](auto const& of) { row = of.row(0); });
+        with_fragment(along, thread, [&](auto const& of) { row = of.row(0); });
         return row;
     }
 
     template <class Along>
     __device__ static unsigned first_pixel(Along along, unsigned thread) {
         unsigned pixel = 0;
-        with_share(along, thread, [&](auto const& of) { pixel = of.pixel(0); });
+        with_fragment(along, thread, [&](auto const& of) { pixel = of.pixel(0); });
         return pixel;
     }
 
     /// Row of the operand (its channel or column) that row `row` of the tile holds.
-    __device__ static unsigned operand_row(Neighbours along, unsigned row) {
+    __device__ static unsigned operand_row(ContiguousMode along, unsigned row) {
         if (!transposes) return row;
-        unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
+        unsigned const count = along == ContiguousMode::channels_by_4   ? 4
+                               : along == ContiguousMode::channels_by_8 ? has_packets_of_8 ? 8 : 4
+                                                                        : 1;
         return turned(row, Size / count);
     }
 
     /// Row of the tile that holds a row of the operand, if channels are loaded as vectors of 4 or 8.
-    template <Neighbours along>
-    __device__ static unsigned tile_row(std::integral_constant<Neighbours, along>, unsigned row) {
-        return transposes ? turned(row, along == Neighbours::eights ? 8 : 4) : row;
+    template <ContiguousMode along>
+    __device__ static unsigned tile_row(std::integral_constant<ContiguousMode, along>, unsigned row) {
+        return transposes ? turned(row, along == ContiguousMode::channels_by_8 ? 8 : 4) : row;
     }
 
 private:
-    alignas(16) T values[share];
+    alignas(16) T values[per_thread];
 
     template <int Count>
     __device__ Packet<T, Count>& packet(unsigned i) {
@@ -140,57 +143,61 @@ private:
 
     /// The rows and pixels of a thread's Packets of Count rows each.
     template <int Count, bool along_pixels>
-    struct ShareOf {
+    struct FragmentOf {
         static constexpr int count = Count;
-        static constexpr unsigned packets = share / Count;
-        static constexpr bool pixels_neighbour = along_pixels;
+        static constexpr unsigned packets = per_thread / Count;
+        static constexpr bool contiguous_pixels = along_pixels;
         static constexpr unsigned wide = along_pixels ? TileK : Size / Count, step = threads / wide;
         unsigned inner, outer;
 
-        __device__ explicit ShareOf(unsigned thread) : inner(thread % wide), outer(thread / wide) {}
-        __device__ unsigned pixel(unsigned i) const { return along_pixels ? inner : further(i); }
-        __device__ unsigned row(unsigned i) const { return along_pixels ? further(i) : inner * Count; }
+        __device__ explicit FragmentOf(unsigned thread) : inner(thread % wide), outer(thread / wide) {}
+        __device__ unsigned pixel(unsigned i) const { return along_pixels ? inner : outer_index(i); }
+        __device__ unsigned row(unsigned i) const { return along_pixels ? outer_index(i) : inner * Count; }
 
     private:
-        __device__ unsigned further(unsigned i) const { return transposes ? outer * packets + i : outer + i * step; }
+        __device__ unsigned outer_index(unsigned i) const {
+            return transposes ? outer * packets + i : outer + i * step;
+        }
     };
-    /// Calls f with the thread's ShareOf. A thread with many rows recomputes its indices from the thread number instead
-    /// of keeping them in registers.
-    template <Neighbours along, class F>
-    __device__ static void with_share(std::integral_constant<Neighbours, along>, unsigned thread, F const& f) {
-        constexpr int count = along == Neighbours::eights ? 8 : along == Neighbours::fours ? 4 : 1;
-        constexpr bool is_along_pixels = along == Neighbours::pixels;
-        f(ShareOf<count, is_along_pixels>(is_along_pixels ? opaque_per_thread(thread) : thread));
+    /// Calls f with the thread's FragmentOf. A thread with many rows recomputes its indices from the thread number
+    /// instead of keeping them in registers.
+    template <ContiguousMode along, class F>
+    __device__ static void with_fragment(std::integral_constant<ContiguousMode, along>, unsigned thread, F const& f) {
+        constexpr int count = along == ContiguousMode::channels_by_8   ? 8
+                              : along == ContiguousMode::channels_by_4 ? 4
+                                                                       : 1;
+        constexpr bool is_along_pixels = along == ContiguousMode::pixels;
+        f(FragmentOf<count, is_along_pixels>(is_along_pixels ? opaque_per_thread(thread) : thread));
     }
     template <class F>
-    __device__ static void with_share(Neighbours along, unsigned the_thread, F const& f) {
+    __device__ static void with_fragment(ContiguousMode along, unsigned the_thread, F const& f) {
         unsigned const thread = opaque_per_thread(the_thread);
-        if (along == Neighbours::pixels) return f(ShareOf<1, true>(thread));
-        if (along == Neighbours::channels) return f(ShareOf<1, false>(thread));
-        if constexpr (takes_eights)
-            if (along == Neighbours::eights) return f(ShareOf<8, false>(thread));
-        f(ShareOf<4, false>(thread));
+        if (along == ContiguousMode::pixels) return f(FragmentOf<1, true>(thread));
+        if (along == ContiguousMode::channels) return f(FragmentOf<1, false>(thread));
+        if constexpr (has_packets_of_8)
+            if (along == ContiguousMode::channels_by_8) return f(FragmentOf<8, false>(thread));
+        f(FragmentOf<4, false>(thread));
     }
 
-    template <class Share>
-    __device__ void store_as_loaded(Share const& of, Tile& tile) {
+    template <class Fragment>
+    __device__ void store_as_loaded(Fragment const& of, Tile& tile) {
 #pragma unroll
-        for (unsigned i = 0; i < Share::packets; ++i) {
-            Packet<Operand, Share::count> operands;
+        for (unsigned i = 0; i < Fragment::packets; ++i) {
+            Packet<Operand, Fragment::count> operands;
 #pragma unroll
-            for (int own = 0; own < Share::count; ++own)
-                operands.values[own] = as_operand<Operand>(packet<Share::count>(i).values[own]);
-            tile.template put_along_rows<Share::count>(of.pixel(i), of.row(i), operands);
+            for (int own = 0; own < Fragment::count; ++own)
+                operands.values[own] = as_operand<Operand>(packet<Fragment::count>(i).values[own]);
+            tile.template put_along_rows<Fragment::count>(of.pixel(i), of.row(i), operands);
             if (!transposes) keep_apart();
         }
     }
-    template <class Share>
-    __device__ void store_transposed(Share const& of, Tile& tile, std::uint32_t over) {
-        constexpr unsigned count = Share::count, pixels = Share::packets;
+    template <class Fragment>
+    __device__ void store_transposed(Fragment const& of, Tile& tile, std::uint32_t over) {
+        constexpr unsigned count = Fragment::count, pixels = Fragment::packets;
         if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
             // A thread's rows are at compile-time distances from one address, so that the compiler merges stores.
             constexpr unsigned apart = Size / count * TileK;
-            static_assert(Tile::place(0, Size / count) == apart);
+            static_assert(Tile::element_index(0, Size / count) == apart);
             T* const first = tile.at(of.pixel(0), turned(of.row(0), count));
 #pragma unroll
             for (unsigned own = 0; own < count; ++own) {

@@ -23,13 +23,13 @@ struct TapRange {
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
     /// Computes the distances of the taps from a window's origin, in coordinates and in elements, one tap per thread.
-    template <class Problem, class Place>
-    __device__ void find(Problem const& conv, Place* places, unsigned thread) const {
+    template <class Problem, class InputCoord>
+    __device__ void find(Problem const& conv, InputCoord* taps, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
         int const tap = first + static_cast<int>(thread);
         KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
-        places[thread].at = conv.distance(of.r, of.s);
-        places[thread].offset = conv.input_offset(places[thread].at);
+        taps[thread].at = conv.distance(of.r, of.s);
+        taps[thread].offset = conv.input_offset(taps[thread].at);
     }
 };
 
@@ -37,16 +37,16 @@ struct TapRange {
 /// of range in padding. All columns in one 16-byte vector have the same tap.
 template <Element T, int Space, class Tile, int StepPixels>
 class TapPacketOffsets {
-    static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
+    static constexpr int max_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
     static constexpr int threads = Tile::threads;
 
 public:
     static constexpr int pixels = 4 * StepPixels;
-    static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= most_taps);
+    static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= max_taps);
     /// Threads among which the taps of one pixel are divided.
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
-    alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
+    alignas(16) std::uint32_t in_x[max_taps][pixels], in_dy[pixels];
 
     /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
     template <class Problem>
@@ -59,24 +59,26 @@ public:
         int const part = of_wave(static_cast<int>(thread / pixels));
         for (unsigned number = thread % pixels; number < pixels; number += threads) {
             int const pixel = first + static_cast<int>(number);
-            bool const exists = pixel < end;
-            Pixel const to = conv.pixel(exists ? pixel : 0);
+            bool const in_bounds = pixel < end;
+            Pixel const to = conv.pixel(in_bounds ? pixel : 0);
             auto const window = conv.window(to);
             std::int64_t const offset = to.n * conv.x.layout.stride[0] + conv.input_offset(window);
 #pragma unroll 1
             for (int tap = part; tap < range.count; tap += parts) {
-                PlaceInX<Space> const from = taps[tap].whole();
-                in_x[tap][number] = exists && conv.has(window, from.at) ? place(offset + from.offset) : Buffer::nowhere;
+                InputCoord<Space> const from = taps[tap].whole();
+                in_x[tap][number] = in_bounds && conv.has(window, from.at) ? biased_offset(offset + from.offset)
+                                                                           : Buffer::out_of_bounds;
             }
-            if (part == parts - 1) in_dy[number] = exists ? place(conv.output_offset(to)) : Buffer::nowhere;
+            if (part == parts - 1)
+                in_dy[number] = in_bounds ? biased_offset(conv.output_offset(to)) : Buffer::out_of_bounds;
         }
     }
 
 private:
-    PlaceInX<Space> taps[most_taps];  ///< distances from a window's origin
+    InputCoord<Space> taps[max_taps];  ///< distances from a window's origin
 
-    __device__ static std::uint32_t place(std::int64_t offset) {
-        return Buffer::before + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));
+    __device__ static std::uint32_t biased_offset(std::int64_t offset) {
+        return Buffer::bias + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));
     }
 };
 

@@ -23,7 +23,7 @@ template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
 
-    unsigned rank, number, part_group;
+    unsigned rank, number, split_group;
     int first_k, first_block, channel_blocks, blocks, begin, end, k;
     bool has_ones;
 
@@ -35,14 +35,14 @@ struct WeightTile {
         has_ones = params.bound.head.bias_gradient.given();
         auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
                    down = static_cast<unsigned>(detail::divide_up(k, Schedule::rows));
-        rank = of % params.parts.cluster;
-        number = of / params.parts.cluster % (across * down);
-        part_group = of / params.parts.cluster / (across * down);
+        rank = of % params.split_k.cluster;
+        number = of / params.split_k.cluster % (across * down);
+        split_group = of / params.split_k.cluster / (across * down);
         constexpr bool shares_x = Schedule::columns > Schedule::rows;
         first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
         first_k = static_cast<int>(shares_x ? number % down : number / across) * Schedule::rows;
-        begin = static_cast<int>(part_group * params.parts.cluster + rank) * params.part_pixels;
-        end = (min)(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
+        begin = static_cast<int>(split_group * params.split_k.cluster + rank) * params.split_pixels;
+        end = (min)(begin + params.split_pixels, static_cast<int>(conv.gemm_m()));
     }
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
@@ -52,11 +52,11 @@ struct WeightTile {
 };
 
 /// Pixel of dy at the start of a k-tile; advances by a k-tile's pixels without divisions.
-struct StepPlace {
+struct StepPixel {
     int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 
     template <class Problem>
-    __device__ StepPlace(Problem const& conv, int first, int pixels)
+    __device__ StepPixel(Problem const& conv, int first, int pixels)
         : rows_of_y(static_cast<int>(conv.y[2])), columns_of_y(static_cast<int>(conv.y[3])) {
         Pixel const at = conv.pixel(first), step = conv.pixel(pixels);
         p = at.p, q = at.q, image = at.n;
@@ -89,7 +89,7 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
         right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
     }
     typename Pipeline::State state;
-    StepPlace at(conv, tile.begin, pixels);
+    StepPixel at(conv, tile.begin, pixels);
 #pragma unroll 1
     for (int m = tile.begin; m < tile.end; m += pixels, state.advance(), at.advance()) {
         auto& stage = stages[state.stage];

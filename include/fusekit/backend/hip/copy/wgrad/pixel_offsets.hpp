@@ -17,12 +17,12 @@ namespace fusekit::hip {
 /// channel; none is negative, and the sum is below 2^29. A row or column in padding puts the sum out of range.
 template <Element T>
 struct WindowOffsets {
-    static constexpr int pixels = 64, most_lines = 24;
+    static constexpr int pixels = 64, max_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
     /// Lines of `pixels` offsets: one per window row (over all slices), then one per window column; last, a line in
     /// which every row is in padding. In every line, pixels past the end are in padding, and so are pixels that the
     /// preceding four pixels already contain.
-    alignas(16) std::uint32_t lines[most_lines + 1][pixels];
+    alignas(16) std::uint32_t lines[max_lines + 1][pixels];
     /// Byte offset in dy of four consecutive pixels, and how many of them the preceding four already contain.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
@@ -42,7 +42,7 @@ struct WindowOffsets {
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
     /// Out of range, even after a channel's offset is added.
-    static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
+    static constexpr std::uint32_t out_of_bounds = Buffer::out_of_bounds + Buffer::bias;
 
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
@@ -57,12 +57,12 @@ struct WindowOffsets {
         constexpr std::uint32_t line = sizeof lines[0];
         for (unsigned i = thread; i < WeightGradientTile::m; i += threads) {
             KCoord const of = conv.k_coord(static_cast<unsigned>(first) + i, false);
-            bool const exists = of.c < conv.group_c();
-            columns[i] = {exists ? in_bytes(of.c * conv.x.layout.stride[1]) : 0,
-                          (exists ? static_cast<std::uint32_t>(of.r) : most_lines) * line,
+            bool const in_bounds = of.c < conv.group_c();
+            columns[i] = {in_bounds ? in_bytes(of.c * conv.x.layout.stride[1]) : 0,
+                          (in_bounds ? static_cast<std::uint32_t>(of.r) : max_lines) * line,
                           static_cast<std::uint32_t>(conv.window_rows() + of.s) * line};
         }
-        for (unsigned i = thread; i < pixels; i += threads) lines[most_lines][i] = no_row;
+        for (unsigned i = thread; i < pixels; i += threads) lines[max_lines][i] = no_row;
     }
     /// Fills `channels`. Called once; a barrier must follow. Channels past the group's last one load the tile's first
     /// channel; their results are not stored.
@@ -81,10 +81,10 @@ struct WindowOffsets {
         int const rows = conv.window_rows(), q = conv.extent(conv.y, 3), image = conv.extent(conv.y, 2) * q,
                   plane = static_cast<int>(whole(image)), pixel = (min)(first + static_cast<int>(number), end - 1),
                   n = pixel / plane, in_plane = pixel - n * plane, own = in_plane % 4, quad = in_plane - own,
-                  had = (max)(quad + 4 - image, 0), place = in_plane - had;
-        bool const in_range = first + static_cast<int>(number) < end, exists = in_range && own >= had,
+                  had = (max)(quad + 4 - image, 0), pixel_of_image = in_plane - had;
+        bool const in_range = first + static_cast<int>(number) < end, in_bounds = in_range && own >= had,
                    finds_rows = of_wave(static_cast<int>(thread / pixels)) == 0;
-        Pixel const to{n, place / q, place % q};
+        Pixel const to{n, pixel_of_image / q, pixel_of_image % q};
         auto const window = conv.window(to);
         constexpr int last = static_cast<int>(sizeof window / sizeof window[0]) - 1;
         if (finds_rows) {
@@ -94,10 +94,10 @@ struct WindowOffsets {
                 auto begin = window, distance = conv.distance(r, 0);
                 begin[last] = distance[last] = 0;
                 std::int64_t const offset = of_image + conv.input_offset(begin) + conv.input_offset(distance);
-                lines[r][number] = exists && conv.has(begin, distance) ? Buffer::before + in_bytes(offset) : no_row;
+                lines[r][number] = in_bounds && conv.has(begin, distance) ? Buffer::bias + in_bytes(offset) : no_row;
             }
             if (number % 4 == 0)
-                quads[number / 4] = {in_range ? Buffer::before + in_bytes(conv.output_offset(to)) : nowhere,
+                quads[number / 4] = {in_range ? Buffer::bias + in_bytes(conv.output_offset(to)) : out_of_bounds,
                                      static_cast<std::uint32_t>(had)};
         } else {
 #pragma unroll 1

@@ -20,8 +20,8 @@ namespace fusekit::hip {
 /// gradient, reads ones.
 template <Element T, int Stride>
 class RowLoads {
-    using Places = RowOffsets<T, Stride>;
-    using Loaded = Words<Places::loaded / 2>;
+    using Offsets = RowOffsets<T, Stride>;
+    using Loaded = Words<Offsets::loaded / 2>;
     static constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
 
 public:
@@ -30,30 +30,31 @@ public:
     /// Loads columns 8 eight to 8 eight + 7 and channels 4 four to 4 four + 3 of the tile; of each k-tile, pixels 4
     /// quad to 4 quad + 3.
     template <class Params, class Tile>
-    __device__ RowLoads(Params const& params, Places const& places, TapRange const& taps, int quads,
-                        WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
+    __device__ RowLoads(Params const& params, Offsets const& offsets, TapRange const& taps, int quads,
+                        WeightGradientTileAt<Tile> const& at, unsigned column_block, unsigned channel_block,
+                        unsigned quad) {
         auto const conv = params.problem();
         auto const of_y = detail::typed<T>(params.bound.head.dy);
         Index<4> const &of_x = conv.x.layout.stride, &of_dy = of_y.layout.stride;
         in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
         in_dy = Buffer(of_y.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
         // Channels past the group's last one load the tile's first; their results are not stored.
-        int const in_tile = static_cast<int>(eight) * columns, column = at.first_column + in_tile,
-                  channel = static_cast<int>(four) * channels;
+        int const in_tile = static_cast<int>(column_block) * columns, column = at.first_column + in_tile,
+                  channel = static_cast<int>(channel_block) * channels;
         bool const is_weight = column < params.weights();
         int const tap = is_weight ? column / conv.group_c() : taps.first + taps.count;
         x_at = is_weight ? offset((column - tap * conv.group_c()) * of_x[1]) : 0;
         dy_at = channel < conv.group_k() - at.first_k ? offset(channel * of_dy[1]) : 0;
         first_column = is_weight || in_tile != at.ones(params) ? ~0u : word_of_ones<T>();
-        line = places.line(tap - taps.first, quads) + quad;
+        line = offsets.line(tap - taps.first, quads) + quad;
 #pragma unroll
-        for (int i = 0; i < columns; ++i) x_further[i] = opaque_per_block(offset(i * of_x[1]));
+        for (int i = 0; i < columns; ++i) x_soffset[i] = opaque_per_block(offset(i * of_x[1]));
 #pragma unroll
-        for (int i = 0; i < channels; ++i) dy_further[i] = opaque_per_block(offset(i * of_dy[1]));
+        for (int i = 0; i < channels; ++i) dy_soffset[i] = opaque_per_block(offset(i * of_dy[1]));
     }
     /// Reads the offsets, from the LDS table, of four pixels that are 4 further pixels after the lane's first ones.
-    __device__ void find(int further) {
-        Words<4> const words = read_words(line + further);
+    __device__ void find(int entries) {
+        Words<4> const words = read_words(line + entries);
         __builtin_memcpy(&next, &words, sizeof next);
     }
     /// Loads the four pixels whose offsets find() read.
@@ -61,7 +62,7 @@ public:
         std::uint32_t const from = begin();
 #pragma unroll
         for (int i = 0; i < columns; ++i) {
-            x[i] = in_x.template load<Loaded>(from, x_further[i]);
+            x[i] = in_x.template load<Loaded>(from, x_soffset[i]);
             keep_apart();
         }
         load_dy();
@@ -74,15 +75,15 @@ public:
         std::uint32_t pixels[4];
 #pragma unroll
         for (unsigned j = 0; j < 4; ++j) {
-            bool const exists = ((j < 2 ? low : high) >> j % 2 * 16 & 0xff) < no_byte;
-            pixels[j] = exists ? from + j * Stride * bytes : Buffer::nowhere;
+            bool const in_bounds = ((j < 2 ? low : high) >> j % 2 * 16 & 0xff) < no_byte;
+            pixels[j] = in_bounds ? from + j * Stride * bytes : Buffer::out_of_bounds;
         }
 #pragma unroll
         for (int i = 0; i < columns; ++i) {
             std::uint32_t own[4];
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                own[j] = in_x.template load<std::uint16_t>(pixels[j], x_further[i]);
+                own[j] = in_x.template load<std::uint16_t>(pixels[j], x_soffset[i]);
                 keep_apart();
             }
             if constexpr (Stride == 1) x[i] = {own[0] | own[1] << 16, own[2] | own[3] << 16};
@@ -93,7 +94,7 @@ public:
     __device__ void wait() { wait_for(dy[channels - 1]); }
     /// The four pixels of column i of the lane's columns.
     __device__ Words<2> of_column(int i) const {
-        constexpr int second = Places::loaded / 2 - 2;
+        constexpr int second = Offsets::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
         if (i == 0) words[0] &= first_column, words[1] &= first_column;
         return words;
@@ -103,7 +104,7 @@ public:
 
 private:
     Buffer in_x, in_dy;
-    std::uint32_t x_at, dy_at, first_column, x_further[columns], dy_further[channels];
+    std::uint32_t x_at, dy_at, first_column, x_soffset[columns], dy_soffset[channels];
     QuadOfRow const* line;
     QuadOfRow next;
     std::uint32_t low, high;
@@ -121,7 +122,7 @@ private:
         std::uint32_t const from = next.dy + dy_at;
 #pragma unroll
         for (int i = 0; i < channels; ++i) {
-            dy[i] = in_dy.template load<Words<2>>(from, dy_further[i]);
+            dy[i] = in_dy.template load<Words<2>>(from, dy_soffset[i]);
             keep_apart();
         }
     }

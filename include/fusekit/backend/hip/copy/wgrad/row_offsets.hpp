@@ -33,7 +33,7 @@ struct SlotRange {
     template <class Params, class Problem>
     __device__ SlotRange(Params const& params, Problem const& conv, int first) : begin(of_wave(first)) {
         auto const slot_count = static_cast<int>(PaddedRows::of_image(conv.y[2], conv.y[3]) * conv.y[0]);
-        end = of_wave((min)(begin + params.part_pixels, slot_count));
+        end = of_wave((min)(begin + params.split_pixels, slot_count));
     }
 };
 
@@ -79,7 +79,7 @@ struct alignas(16) QuadOfRow {
 template <Element T, int Stride>
 class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
-    static constexpr int most_taps = WeightGradientTile::m / 8, most_quads = 256, room = 512;
+    static constexpr int max_taps = WeightGradientTile::m / 8, max_quads = 256, capacity = 512;
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
@@ -88,10 +88,10 @@ public:
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// Entries per line of the table (each for four pixels) if there are range.count taps; a multiple of `together`.
-    template <int together>
+    /// Entries per line of the table (each for four pixels) if there are range.count taps; a multiple of `multiple`.
+    template <int multiple>
     __device__ static int quads(TapRange const& range) {
-        return (min)(most_quads, room / (range.count + 1) / together * together);
+        return (min)(max_quads, capacity / (range.count + 1) / multiple * multiple);
     }
     /// Line of the table for tap number `tap` of the tile; tap range.count is the line that gives ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
@@ -115,39 +115,41 @@ public:
 #pragma unroll 1
         for (int quad = static_cast<int>(thread); quad < count; quad += threads) {
             int const slot = first + 4 * quad;
-            bool const exists = slot < end;
+            bool const in_bounds = slot < end;
             auto const whole = [](unsigned a, int b) { return static_cast<int>(a / static_cast<unsigned>(b)); };
             auto const number = static_cast<unsigned>((min)(slot, end - 1)) / 4;
             int const row = whole(number, row_quads), begin = 4 * (static_cast<int>(number) - row * row_quads),
-                      n = whole(static_cast<unsigned>(row), rows), p = row - n * rows, place = p * columns + begin,
-                      had = (max)(place + 4 - rows * columns, 0), q = begin - had;
+                      n = whole(static_cast<unsigned>(row), rows), p = row - n * rows,
+                      pixel_of_image = p * columns + begin, had = (max)(pixel_of_image + 4 - rows * columns, 0),
+                      q = begin - had;
             auto const window = conv.window(Pixel{n, p, q});
             auto const of_window = static_cast<std::uint32_t>(n * step[0] + conv.input_offset(window));
-            std::uint32_t const dy = exists ? offset(n * conv.y_stride[0] + (place - had)) : Buffer::nowhere;
-            Pixels const own([&](int i) { return (i >= had) & (q + i < columns) & exists; });
+            std::uint32_t const dy =
+                in_bounds ? offset(n * conv.y_stride[0] + (pixel_of_image - had)) : Buffer::out_of_bounds;
+            Pixels const own([&](int i) { return (i >= had) & (q + i < columns) & in_bounds; });
 #pragma unroll 1
             for (int tap = 0; tap < range.count; ++tap) {
-                PlaceInX<2> const from = taps[tap].whole();
+                InputCoord<2> const from = taps[tap].whole();
                 auto const at = static_cast<int>(of_window + static_cast<std::uint32_t>(from.offset));
                 bool const is_edge = (at < 0) | (at + loaded > in_channel),
                            in_rows = (is_edge == of_edges) & is_below(window[0] + from.at[0], conv.extent(of_x, 2));
                 int const column = in_rows ? window[1] + from.at[1] : outside;
                 Pixels const in_x([&](int i) { return is_below(column + i * Stride, conv.extent(of_x, 3)); });
                 std::uint32_t const in_low = own.low & in_x.low, in_high = own.high & in_x.high;
-                entries[tap * quads + quad] = {in_low | in_high ? offset(at) : Buffer::nowhere,
+                entries[tap * quads + quad] = {in_low | in_high ? offset(at) : Buffer::out_of_bounds,
                                                (low & in_low) | (none & ~in_low), (high & in_high) | (none & ~in_high),
                                                dy};
             }
             // the bias gradient sums ones once, not again for edges
             std::uint32_t const ones = of_edges ? none : all_ones;
-            entries[range.count * quads + quad] = {Buffer::nowhere, none | (ones & own.low), none | (ones & own.high),
-                                                   dy};
+            entries[range.count * quads + quad] = {Buffer::out_of_bounds, none | (ones & own.low),
+                                                   none | (ones & own.high), dy};
         }
     }
 
 private:
-    QuadOfRow entries[room];
-    PlaceInX<2> taps[most_taps];  ///< distances from a window's origin
+    QuadOfRow entries[capacity];
+    InputCoord<2> taps[max_taps];  ///< distances from a window's origin
 
     /// Masks of the 16-bit halves of two words: all ones for the pixels i of 0 to 3 for which has(i).
     struct Pixels {
@@ -165,11 +167,11 @@ private:
     /// a column so far out of bounds that the following three pixels are out of bounds, too
     static constexpr int outside = -(1 << 30);
     /// True if 0 <= place < extent.
-    __device__ static bool is_below(int place, int extent) {
-        return static_cast<unsigned>(place) < static_cast<unsigned>(extent);
+    __device__ static bool is_below(int coord, int extent) {
+        return static_cast<unsigned>(coord) < static_cast<unsigned>(extent);
     }
     __device__ static std::uint32_t offset(std::int64_t elements) {
-        return Buffer::before + static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
+        return Buffer::bias + static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
 };
 

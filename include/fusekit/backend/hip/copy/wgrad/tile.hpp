@@ -42,7 +42,7 @@ inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
 /// pixels.
 template <class Tile>
 struct WeightGradientTileAt {
-    unsigned rank, number, group_of_parts;
+    unsigned rank, number, split_group;
     int group, first_k, first_column, begin, end, first_image = 0;
 
     template <class Params, class Problem>
@@ -50,18 +50,18 @@ struct WeightGradientTileAt {
         auto const across = static_cast<unsigned>(detail::divide_up(params.columns(), Tile::m)),
                    down = static_cast<unsigned>(detail::divide_up(conv.group_k(), Tile::n)),
                    tiles = across * down * static_cast<unsigned>(conv.groups());
-        rank = block % params.parts.cluster;
-        number = block / params.parts.cluster % tiles;
-        group_of_parts = block / params.parts.cluster / tiles;
+        rank = block % params.split_k.cluster;
+        number = block / params.split_k.cluster % tiles;
+        split_group = block / params.split_k.cluster / tiles;
         first_column = static_cast<int>(number % across) * Tile::m;
         first_k = static_cast<int>(number / across % down) * Tile::n;
         group = static_cast<int>(number / across / down);
-        unsigned const part = group_of_parts * params.parts.cluster + rank;
+        unsigned const split = split_group * params.split_k.cluster + rank;
         if (params.in_slabs) {
-            begin_in_image(params, conv, part);
+            begin_in_image(params, conv, split);
         } else {
-            begin = static_cast<int>(part) * params.part_pixels;
-            end = (min)(begin + params.part_pixels, conv.gemm_m());
+            begin = static_cast<int>(split) * params.split_pixels;
+            end = (min)(begin + params.split_pixels, conv.gemm_m());
         }
     }
     /// Index in the tile of the column of ones, whose sums are the bias gradient; -1 if the tile has none.
@@ -74,12 +74,13 @@ struct WeightGradientTileAt {
 private:
     /// Counts a part's pixels from the part's first image.
     template <class Params, class Problem>
-    __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned part) {
+    __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned split) {
         std::int64_t const plane = conv.y[2] * conv.y[3], all = conv.y[0] * plane,
-                           first = std::int64_t{part} * params.part_pixels, left = all - first;
+                           first = std::int64_t{split} * params.split_pixels, remaining = all - first;
         first_image = static_cast<int>(first / plane);
         begin = static_cast<int>(first % plane);
-        end = begin + (left < params.part_pixels ? left < 0 ? 0 : static_cast<int>(left) : params.part_pixels);
+        end = begin +
+              (remaining < params.split_pixels ? remaining < 0 ? 0 : static_cast<int>(remaining) : params.split_pixels);
     }
 };
 

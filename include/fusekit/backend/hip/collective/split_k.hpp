@@ -8,7 +8,7 @@ namespace fusekit::hip {
 
 /// Split-K: the CTAs that reduce one output tile: `groups` groups of `cluster` consecutive CTAs, each group a cluster
 /// if `cluster` > 1.
-struct BlockParts {
+struct SplitKGroups {
     /// barrier counters per tile and rank in the cluster, then the accumulators of each group; unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
@@ -19,7 +19,7 @@ struct BlockParts {
 /// A tile's accumulators in SMEM, Rows x Columns, with `gap` x 16 bytes of padding per row, so that rows that a warp
 /// writes at the same time hit different banks.
 template <int Rows, int Columns, int gap = 1>
-struct SumTile {
+struct AccumulatorTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
     static constexpr int floats = Rows * Columns;  ///< floats per group in the workspace
 
@@ -34,18 +34,18 @@ struct RowRange {
 
 /// Reduces the SumTiles of a tile's CTAs in the order of the CTAs, so that results are bitwise identical in every run,
 /// and calls put(row, sums) with four columns from 4 (`thread` % Tile::quads) on. The CTAs of a cluster divide the rows
-/// and read each other's SMEM; no CTA may modify its tile or exit before finish_parts(). Among the CTAs of all groups
+/// and read each other's SMEM; no CTA may modify its tile or exit before finish_split_k(). Among the CTAs of all groups
 /// with the same rank, the last to arrive reduces the groups' sums from the workspace. All threads of `barrier` call
 /// this function, the CTA's other threads attend_merge(); the first `threads` callers reduce, with several loads in
 /// flight. Returns the rows that this CTA has reduced.
 template <int threads, class Tile, class Barrier, class Put>
-__device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
-                                                   unsigned rank, unsigned thread, Barrier const& barrier,
-                                                   Put const& put) {
+__device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
+                                                      unsigned group, unsigned rank, unsigned thread,
+                                                      Barrier const& barrier, Put const& put) {
     constexpr unsigned quads = Tile::quads, height = Tile::height, rows_apart = threads / quads, rows_at_once = 4,
-                       parts_at_once = 4;
+                       splits_at_once = 4;
     unsigned const quad = thread % quads;
-    RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
+    RowRange const own{height * rank / split_k.cluster, height * (rank + 1) / split_k.cluster};
     /// Sums the thread's columns of each row over `count` CTAs or groups, load(row, i), and calls take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
@@ -53,18 +53,18 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
         for (unsigned first = own.begin + thread / quads; first < own.end; first += rows_at_once * rows_apart) {
             Packet<float, 4> sums[rows_at_once] = {};
 #pragma unroll 1
-            for (unsigned begin = 0; begin < count; begin += parts_at_once) {
-                Packet<float, 4> next[rows_at_once][parts_at_once] = {};
+            for (unsigned begin = 0; begin < count; begin += splits_at_once) {
+                Packet<float, 4> next[rows_at_once][splits_at_once] = {};
 #pragma unroll
                 for (unsigned i = 0; i < rows_at_once; ++i)
 #pragma unroll
-                    for (unsigned of = 0; of < parts_at_once; ++of)
+                    for (unsigned of = 0; of < splits_at_once; ++of)
                         if (unsigned const row = first + i * rows_apart; row < own.end && begin + of < count)
                             next[i][of] = load(row, begin + of);
 #pragma unroll
                 for (unsigned i = 0; i < rows_at_once; ++i)
 #pragma unroll
-                    for (unsigned of = 0; of < parts_at_once; ++of)
+                    for (unsigned of = 0; of < splits_at_once; ++of)
 #pragma unroll
                         for (int j = 0; j < 4; ++j) sums[i].values[j] += next[i][of].values[j];
             }
@@ -73,48 +73,48 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    auto* const of_groups = parts.groups == 1 ? nullptr  // no workspace
-                                              : reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
-                                                    std::size_t{number} * parts.groups * height * quads + quad;
-    if (parts.cluster > 1) cluster_barrier();
+    auto* const of_groups = split_k.groups == 1 ? nullptr  // no workspace
+                                                : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
+                                                      std::size_t{number} * split_k.groups * height * quads + quad;
+    if (split_k.cluster > 1) cluster_barrier();
     sum_up(
-        parts.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
+        split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
         [&](unsigned row, Packet<float, 4> const& sums) {
-            if (parts.groups == 1) put(row, sums);
+            if (split_k.groups == 1) put(row, sums);
             else of_groups[(group * height + row) * quads] = sums;
         });
-    if (parts.cluster > 1) cluster_arrive();
-    if (parts.groups > 1) {
-        GridGroup::State* const state = parts.workspace.state(number * parts.cluster + rank);
-        if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last, barrier)) return {0, 0};
+    if (split_k.cluster > 1) cluster_arrive();
+    if (split_k.groups > 1) {
+        GridGroup::State* const state = split_k.workspace.state(number * split_k.cluster + rank);
+        if (!is_last_block(&state->arrived, split_k.groups, thread, tile.is_last, barrier)) return {0, 0};
         if (thread == 0) state->arrived = 0;
         sum_up(
-            parts.groups,
+            split_k.groups,
             [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * quads]); }, put);
     }
     return own;
 }
 
-/// Like merge_parts_to(), but stores the sums to the tile.
+/// Like reduce_split_k_to(), but stores the sums to the tile.
 template <int threads, class Tile>
-__device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
-                                                unsigned rank, unsigned thread) {
+__device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups const& split_k, unsigned number,
+                                                   unsigned group, unsigned rank, unsigned thread) {
     __syncthreads();
-    if (parts.count() == 1) return {0, Tile::height};
-    RowRange const own =
-        merge_parts_to<threads>(tile, parts, number, group, rank, thread, BlockBarrier(),
-                                [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::quads] = sums; });
+    if (split_k.count() == 1) return {0, Tile::height};
+    RowRange const own = reduce_split_k_to<threads>(
+        tile, split_k, number, group, rank, thread, BlockBarrier(),
+        [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::quads] = sums; });
     __syncthreads();
     return own;
 }
 
-/// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called merge_parts() call it, once
-/// after each merge.
-__device__ inline void finish_parts(BlockParts const& parts) {
-    if (parts.cluster > 1) cluster_wait();
+/// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called reduce_split_k() call it,
+/// once after each merge.
+__device__ inline void finish_split_k(SplitKGroups const& split_k) {
+    if (split_k.cluster > 1) cluster_wait();
 }
 
-/// Takes part in a cluster's barriers for threads that do not call merge_parts() and finish_parts().
+/// Takes part in a cluster's barriers for threads that do not call reduce_split_k() and finish_split_k().
 __device__ inline void attend_merge() {
     cluster_barrier();
     cluster_arrive();
@@ -124,12 +124,12 @@ __device__ inline void attend_merge() {
 /// Calls store(sum, row, at) for the rows of the tile that this CTA has reduced and all columns, where at =
 /// place(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads` / 32 warps
 /// divide the rows.
-template <int threads, class Tile, class Place, class Store>
-__device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, Place const& place,
+template <int threads, class Tile, class CoordOf, class Store>
+__device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, CoordOf const& coord_of,
                            Store const& store) {
     if (thread >= threads) return;
     for (int column = static_cast<int>(thread % 32); column < columns; column += 32) {
-        auto const at = place(column);
+        auto const at = coord_of(column);
         for (unsigned row = own.begin + thread / 32; row < own.end; row += threads / 32)
             store(tile.rows[row][column / 4].values[column % 4], static_cast<int>(row), at);
     }

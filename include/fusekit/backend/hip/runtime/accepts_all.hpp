@@ -9,9 +9,9 @@
 namespace fusekit::hip {
 
 /// For devices whose library chooses the schedule: accepts every plan on every element type but double.
-struct TakesAll {
+struct AcceptsAll {
     template <class X, class BoundPlan>
-    FUSEKIT_H static consteval bool takes(void const*, BoundPlan const*) {
+    FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
         using T = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
         constexpr bool on_gpu = !std::is_same_v<T, double>;
         static_assert(

@@ -18,10 +18,10 @@ FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product
 /// counts as a fraction of a round, from `least` to 1: idle SMs leave L2 to the others, but the latency of the kernel's
 /// first loads and last stores remains.
 FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
-    std::int64_t const whole = tiles / processors, left = tiles % processors;
+    std::int64_t const whole = tiles / processors, remaining = tiles % processors;
     if (whole == 0) return 1;
-    double const share = static_cast<double>(left) / processors;
-    return static_cast<double>(whole) + (left > 0 ? least + (1 - least) * share : 0);
+    double const share = static_cast<double>(remaining) / processors;
+    return static_cast<double>(whole) + (remaining > 0 ? least + (1 - least) * share : 0);
 }
 
 /// Callable: estimated time of a schedule on a GEMM, or on one CTA's range of GemmK with split-K.
@@ -32,19 +32,19 @@ struct PartTime {
     GpuRates const& rates;
     Costs const& costs;
     double products;  ///< multiply-adds per SM and cycle
-    Walk (*walk_of)(PartTime const&, Product const&);
+    Workload (*workload_of)(PartTime const&, Product const&);
 
     FUSEKIT_H Estimate operator()(Product const& part, double exchanges = 0) const {
-        Walk walk = walk_of(*this, part);
-        walk.exchanges = exchanges;
-        return estimate(walk, costs, of.product.bytes, table, rates);
+        Workload workload = workload_of(*this, part);
+        workload.exchanges = exchanges;
+        return estimate(workload, costs, of.product.bytes, table, rates);
     }
 };
 
 /// True if groups have too few channels of y for tensor cores. On an H100, 32 groups of 8 channels take 1.28 times as
 /// long on sm_90a's tensor cores as in SIMT arithmetic; 8 channels without groups take half of the time.
 FUSEKIT_H inline bool has_small_groups(ConvCase const& of) {
-    return of.product.groups > 1 && of.product.n < least_matrix_channels;
+    return of.product.groups > 1 && of.product.n < min_matrix_channels;
 }
 
 }  // namespace fusekit::hip::detail
