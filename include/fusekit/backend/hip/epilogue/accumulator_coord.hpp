@@ -22,29 +22,33 @@ struct TileMaxima {
     }
 };
 
-/// Coordinate of an accumulator of y; `exists` is false out of bounds. If `loads`, TMA has loaded `value`, the element
-/// of the only activation view that operators read. Otherwise chain `number` of `maxima` keeps maxima.
+/// Coordinate of an accumulator of y; `exists` is false out of bounds. Chain `number` of `maxima` keeps maxima.
 template <bool loads, int count>
 struct AccumulatorCoord : ThreadCoord {
-    float value;
     TileMaxima<count>& maxima;
-    int number;
+    int chain;
     bool exists;
 
-    __device__ AccumulatorCoord(OutputCoord const& at, float the_value, TileMaxima<count>& the_maxima, int the_number,
+    __device__ AccumulatorCoord(OutputCoord const& at, float, TileMaxima<count>& the_maxima, int number,
                                 bool is_in_bounds)
-        : ThreadCoord(at), value(the_value), maxima(the_maxima), number(the_number), exists(is_in_bounds) {}
+        : ThreadCoord(at), maxima(the_maxima), chain(number % TileMaxima<count>::chains), exists(is_in_bounds) {}
+
+    template <int number>
+    __device__ void raise(float*, float value) const {
+        float& largest = maxima.largest[number][chain];
+        largest = larger_magnitude(largest, exists ? value : 0.0f);
+    }
+};
+/// TMA has loaded `value`, the element of the only activation view that operators read.
+template <>
+struct AccumulatorCoord<true, 0> : ThreadCoord {
+    float value;
+
+    FUSEKIT_HD AccumulatorCoord(OutputCoord const& at, float the_value, TileMaxima<0>&, int, bool)
+        : ThreadCoord(at), value(the_value) {}
 
     using OutputCoord::load;
-    __device__ float load(AnyView<4> const& view) const {
-        if constexpr (loads) return value;
-        else return OutputCoord::load(view);
-    }
-    template <int of>
-    __device__ void raise(float*, float x) const {
-        float& largest = maxima.largest[of][number % TileMaxima<count>::chains];
-        largest = larger_magnitude(largest, exists ? x : 0.0f);
-    }
+    FUSEKIT_HD float load(AnyView<4> const&) const { return value; }
 };
 
 }  // namespace fusekit::hip
