@@ -1,4 +1,4 @@
-// expect: Elementwise: a thread loads 4, 8 or 16 bytes at a time
+// expect: Elementwise: Bytes, loaded by a thread at once, must be 4, 8 or 16
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

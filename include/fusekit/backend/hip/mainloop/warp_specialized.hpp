@@ -144,14 +144,14 @@ protected:
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
                                     unsigned thread, unsigned first, WhenBegun const& when_begun,
                                     WhenAllBegun const& when_all_begun) {
-        auto const gemm = [&](Accumulators& acc, unsigned number, bool accumulate) {
+        auto const gemm = [&](Accumulators& of_stage, unsigned number, bool accumulate) {
             Stage const& stage = shared.stages[number];
             auto const at_w = ptx::shared_address(stage.w);
             auto const x = Atom::descriptor(ptx::shared_address(stage.x));
             auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filter_offset(first);
             mma::OperandA<Atom, filter_offset(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
             mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
-            mma::gemm<Atom>(acc, a, b, accumulate);  // (PRODUCTS, 64, TILE_M) += over TILE_K
+            mma::gemm<Atom>(of_stage, a, b, accumulate);  // (PRODUCTS, 64, TILE_M) += over TILE_K
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
