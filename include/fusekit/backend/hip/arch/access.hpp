@@ -6,14 +6,15 @@
 
 namespace fusekit::hip {
 
-/// Count contiguous elements, aligned so that one load or store of up to 16 bytes moves them.
+/// A vector of Count contiguous elements, aligned to its size, so that one load or store instruction of up to 16 bytes
+/// moves all of them.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// Compiler barrier: hides how the packet's elements were computed, so that values derived from them are recomputed
-/// instead of kept in registers.
+/// Compiler barrier: hides how the packet's elements were computed, so that the compiler recomputes values derived from
+/// them instead of keeping those values in registers.
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
@@ -25,7 +26,8 @@ FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #endif
 }
 
-/// Streaming loads and stores, for memory that a kernel touches once: they leave the caches to reused data.
+/// Streaming loads and stores, for memory that a kernel touches once: cache hints mark the lines to be evicted first,
+/// so that reused data stays in the caches.
 #if defined(__CUDA_ARCH__)
 template <class T>
 __device__ T load_once(T const* from) {
@@ -89,7 +91,7 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 #endif
 
 /// load_if() that selects the address, because AMD's compiler turns a predicated load into a branch: if `is_read` is
-/// false, it loads from 16 zero bytes in memory. A Zeros object holds the address of these bytes.
+/// false, it loads from 16 zero bytes in global memory. A Zeros object holds the address of these bytes.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 namespace detail {
 template <int Bytes>
@@ -136,16 +138,17 @@ struct Zeros {
 };
 #endif
 
-/// Scheduling barrier: AMD's compiler moves no instruction across. Hoisted instructions would occupy registers: two
-/// VGPRs per address, two SGPRs per comparison. Loads after the barrier do not reuse the address registers of loads
-/// before it, which would add a wait.
+/// Scheduling barrier: AMD's compiler moves no instruction across it. Instructions that the compiler hoists occupy
+/// registers: two VGPRs per address, two SGPRs per comparison. Loads after the barrier do not reuse the address
+/// registers of loads before it, which would add a wait.
 __device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);
 #endif
 }
 
-/// Loads floats that another CTA of the running kernel has written, bypassing L1; four per access if Count allows.
+/// Loads floats that another CTA of the running kernel has written to global memory, bypassing L1; four per access if
+/// Count allows.
 #if defined(__CUDA_ARCH__)
 template <int Count>
 __device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {

@@ -14,11 +14,11 @@ public:
     enum class Maker : unsigned char { other, amd, nvidia };
 
     FUSEKIT_H Architecture() = default;  ///< unknown
-    /// gfx(0x90a) is "gfx90a", sm(90) is "sm_90": compute capability 9.0.
+    /// Makes an architecture from its number: gfx(0x90a) is "gfx90a"; sm(90) is "sm_90", compute capability 9.0.
     FUSEKIT_H static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     FUSEKIT_H static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }
-    /// Parses AMD's name: "gfx90a", with or without features, as in "gfx90a:sramecc+:xnack-"; "gfx11-generic" is
-    /// 0x1100.
+    /// Parses AMD's name of an architecture: "gfx90a", with or without feature flags, as in "gfx90a:sramecc+:xnack-";
+    /// "gfx11-generic" is number 0x1100.
     FUSEKIT_H static constexpr Architecture gfx(char const* name) {
         int number = 0;
         for (char const* at = name + 3; digit(*at) >= 0; ++at) number = 16 * number + digit(*at);

@@ -36,13 +36,15 @@ public:
         bytes = end ? bytes_until(end, first) : out_of_bounds;
     }
 #endif
-    /// Offset of an address. For an address outside the range, the offset of the first lane's `origin`.
+    /// 32-bit byte offset of an address in this buffer. For an address outside the range, the offset of the first
+    /// lane's `origin`.
     __device__ std::uint32_t offset(void const* of) const {
         std::uint64_t const result = reinterpret_cast<std::uint64_t>(of) - first;
         return result < out_of_bounds ? static_cast<std::uint32_t>(result) : bias;
     }
 
-    /// Loads at the sum of two offsets. Precondition: `of_wave` is uniform over the wave.
+    /// Loads at the sum of two byte offsets: one per lane, and `of_wave`, which goes to a scalar register.
+    /// Precondition: `of_wave` is uniform over the wave.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
     __device__ T load(std::uint32_t of_bytes, std::uint32_t of_wave = 0) const {
@@ -67,8 +69,8 @@ private:
 #else
     static constexpr std::uint32_t words = 0x00020000;
 #endif
-    /// Two words of the descriptor, kept in registers apart from the address: otherwise the compiler copies both next
-    /// to the address at each load.
+    /// Two 32-bit words of the descriptor (size and format), kept in registers apart from the address: otherwise the
+    /// compiler copies both next to the address at each load.
     std::uint32_t bytes, format;
 #else
     template <class T>

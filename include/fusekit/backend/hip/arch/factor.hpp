@@ -7,8 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Returns an operand of a multiplication unchanged. Integer operands have at most 24 bits: AMD multiplies those at
-/// full rate, but 32-bit integers at a quarter of it. The two shifts tell the compiler so, and generate no code.
+/// Returns an operand of a multiplication unchanged. For integer operands, which have at most 24 bits here, two shifts
+/// tell AMD's compiler so, and generate no code: AMD multiplies 24-bit integers at full rate, but 32-bit integers at a
+/// quarter of it.
 __device__ inline float factor(float value) { return value; }
 #if defined(__HIP_PLATFORM_AMD__)
 __device__ inline std::int32_t factor(std::int32_t value) { return value << 8 >> 8; }

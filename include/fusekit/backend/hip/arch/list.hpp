@@ -29,7 +29,8 @@ struct Joined<List<Left...>, List<Right...>, Rest...> : Joined<List<Left..., Rig
 template <class... Lists>
 using JoinedList = typename Joined<Lists...>::Type;
 
-// Bases by index: selecting a type takes one overload resolution, not a chain of classes.
+// Each Listed<index, Type> is a base class of a list, so that finding the type at an index takes one overload
+// resolution, not a recursion over classes.
 template <int index, class Type>
 struct Listed {};
 template <class Indices, class List>

@@ -9,12 +9,13 @@
 
 namespace fusekit::hip {
 
-/// Maximum number of threads of a CTA whose plan has an Amax. Each thread has one word of shared memory per Amax
-/// operator: AMD's small tiles have LDS for 256 words, Halo kernels with two Amax for 512 threads.
+/// Maximum number of threads of a CTA whose plan has an Amax operator. Each thread has one word of shared memory per
+/// Amax operator: AMD's small tiles leave LDS for 256 words, Halo kernels with two Amax operators SMEM for 512 threads.
 inline constexpr int max_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
-/// A thread's running maximum, as the bits of a non-negative float. Kept in shared memory, where a thread finds it
-/// without a parameter; the compiler may hold it in a register.
+/// The calling thread's running maximum of |value| for the plan's Amax operator `number`, as the bits of a non-negative
+/// float. Kept in shared memory, at an address that the thread computes without a parameter; the compiler may hold it
+/// in a register.
 template <int number>
 __device__ unsigned& maximum_of_thread() {
     __shared__ unsigned maxima[max_maxima];
@@ -28,8 +29,8 @@ __device__ inline float larger_magnitude(float magnitude, float value) {
     return config::bit_cast<float>(one < other ? other : one);
 }
 
-/// Raises a float in memory to the maximum over all threads, with at most one atomic per wave. All lanes of a wave call
-/// this.
+/// Raises the float `*to` in global memory to at least the maxima of all lanes of the wave
+/// (maximum_of_thread<number>()), by at most one atomic per wave. All lanes of the wave call this.
 template <int number>
 __device__ void merge_maximum(float* to) {
     auto const wave = static_cast<unsigned>(warpSize);

@@ -10,8 +10,8 @@ namespace fusekit::hip {
 /// that kernel's results before it accesses memory. Requires support by all targets of the program. Source: CUDA C++
 /// Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
 ///
-/// Early CTAs start on any SM with free resources. Split-K kernels (mainloop/split_gemm.hpp) do not start early: on an
-/// H100, their long sums took 1.1 to 1.3 times as long.
+/// A kernel that starts early occupies any SM with free resources. Split-K kernels (mainloop/split_gemm.hpp) do not
+/// start early: on an H100, their long k-loops then took 1.1 to 1.3 times as long.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;
@@ -20,7 +20,7 @@ FUSEKIT_H inline hipError_t launch_overlapping(void const* kernel, dim3 grid, di
                                                unsigned shared_bytes, hipStream_t stream) {
     return launch_with({starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
 }
-/// launch_overlapping() in clusters. Every GPU with programmatic dependent launch has clusters.
+/// Like launch_overlapping(), in clusters of `cluster` CTAs. Every GPU with programmatic dependent launch has clusters.
 FUSEKIT_H inline hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
                                                         void** arguments, unsigned shared_bytes, hipStream_t stream) {
     return launch_with({in_clusters_of(cluster), starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
@@ -36,7 +36,7 @@ FUSEKIT_H hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, 
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-/// The next kernel on the stream may start from here on, on SMs with room for its CTAs.
+/// Allows the next kernel on the stream to start from here on, on SMs with free resources for its CTAs.
 __device__ inline void start_next_kernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 __device__ inline void wait_for_previous_kernel() {}

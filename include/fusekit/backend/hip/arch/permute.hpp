@@ -37,7 +37,7 @@ __device__ inline std::uint32_t spread_bit(std::uint32_t word, std::uint32_t bit
 #endif
 }
 
-/// Sum, saturated at the largest word. One instruction on AMD, V_ADD_U32 with clamp.
+/// a + b, saturated at 2^32 - 1. One instruction on AMD, V_ADD_U32 with clamp.
 __device__ inline std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) {
     std::uint32_t const sum = a + b;
     return sum < a ? ~0u : sum;

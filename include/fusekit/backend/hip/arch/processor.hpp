@@ -19,8 +19,9 @@ struct Processor {
     bool overlaps_kernels;  ///< may start a kernel while the previous one on its stream ends
     bool has_clusters;  ///< clusters of CTAs, with DSMEM
 
-    /// Unroll factors: of a k-tile's loop with at most 400 threads per processor, of the same loop with more threads,
-    /// and of merging totals.
+    /// Unroll factors: gemm_unroll, of the loop over the GemmK indices of a k-tile in SIMT kernels with at most 400
+    /// threads per processor; crowded_gemm_unroll, of the same loop with more threads; merge_unroll, of the loop that
+    /// merges the statistics totals of several CTAs.
     int gemm_unroll, crowded_gemm_unroll, merge_unroll;
 
     FUSEKIT_H constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }

@@ -19,25 +19,28 @@ namespace fusekit::hip::ptx {
 
 __device__ std::uint32_t shared_address(void const* memory);
 
-/// A phase of an mbarrier completes after `arrivals` arrivals and all expected transaction bytes. mbarrier_wait() spins
-/// until the phase of this parity has completed. fence_mbarrier_init() makes initialized mbarriers visible to TMA.
+/// mbarrier in shared memory. Its current phase completes after `arrivals` arrivals and after all expected transaction
+/// bytes. mbarrier_wait() spins until the phase with the given parity (0 or 1, alternating from 0) has completed.
+/// fence_mbarrier_init() makes initialized mbarriers visible to TMA.
 __device__ void mbarrier_init(std::uint32_t barrier, unsigned arrivals);
 __device__ void mbarrier_arrive(std::uint32_t barrier);
 __device__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes);
 __device__ void mbarrier_wait(std::uint32_t barrier, unsigned parity);
 __device__ void fence_mbarrier_init();
 
-/// Named barrier `number` (0 is __syncthreads) of `threads` threads; bar_arrive() counts its callers without blocking.
+/// Named barrier `number` (0 is __syncthreads) of `threads` threads: bar_sync() waits until all have arrived;
+/// bar_arrive() counts its callers without blocking them.
 __device__ void bar_sync(unsigned number, unsigned threads);
 __device__ void bar_arrive(unsigned number, unsigned threads);
 /// bar_sync() that returns the OR of every thread's `predicate`.
 __device__ bool bar_red_or(unsigned number, unsigned threads, bool predicate);
 
-/// True in one lane of a converged warp. TMA issues at full rate only from a lane elected this way.
+/// elect.sync: true in one lane of a converged warp. TMA instructions issue at full rate only from a lane elected this
+/// way.
 __device__ bool elect_sync();
 /// __syncwarp(): converges the warp and orders its lanes' shared memory accesses.
 __device__ void bar_warp_sync();
-/// Lane 0's number in all lanes, so that the compiler keeps it in a uniform register.
+/// Broadcasts lane 0's `number` to all lanes, so that the compiler keeps it in a uniform register.
 __device__ unsigned warp_uniform(unsigned number);
 
 /// Sets the register count of each thread in the executing warpgroup.
@@ -48,14 +51,16 @@ __device__ void setmaxnreg_dec();
 
 /// Prefetches a tensor map into the descriptor cache.
 __device__ void prefetch_tensormap(TensorMap const* map);
-/// TMA loads and stores of one box; `at` is its first coordinate, fastest mode first. A load completes on `barrier`,
-/// which counts its bytes, and zero-fills elements out of bounds; a store clips them.
+/// TMA loads and stores of one box (the tile shape in the tensor map); `at` holds the coordinates of the box's first
+/// element, fastest tensor mode first. A load completes on the mbarrier `barrier`, which counts its bytes, and
+/// zero-fills elements out of bounds; a store does not write them.
 template <int Rank>
 __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank]);
-/// `column`, `row`: the filter tap's offset from the corner of each pixel's window.
+/// TMA load of an im2col box. `column`, `row`: the filter tap's offset, in pixels of x, from the first element of each
+/// pixel's window.
 __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                                 std::int32_t const (&at)[4], unsigned column, unsigned row);
-/// cp.async.bulk of contiguous bytes; the size and both addresses are multiples of 16.
+/// cp.async.bulk: copies `bytes` contiguous bytes; the size and both addresses are multiples of 16.
 __device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);
 __device__ void bulk_store(void* to, std::uint32_t from, unsigned bytes);
 template <int Rank>
@@ -97,8 +102,8 @@ template <class Acc, int Count>
 __device__ void fence_operands(Acc (&acc)[Count]);
 
 /// wgmma.mma_async of one warpgroup: acc (64, N) = a (64, K) b (K, N), added to acc if `accumulate`. K is 32 bytes of
-/// elements. `a` and `b` are shared memory descriptors; acc is std::int32_t for int8 and float otherwise. Majors other
-/// than K need 16-bit elements.
+/// elements. `a` and `b` are shared memory descriptors; acc is std::int32_t for int8 and float otherwise. Operands that
+/// are MN-major (contiguous along M or N, not along K) need 16-bit elements.
 enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
 enum class Major { k, mn };
 template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Acc>

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-/// wgmma() of sm90a.hpp, which includes this header when compiling for sm_90a. The assembly names each accumulator
-/// register; `kind` is the constraint of one: "+f" or "+r".
+/// Definition of wgmma() of sm90a.hpp, which includes this header when compiling for sm_90a. The assembly names each
+/// accumulator register; `kind` is the asm constraint of an accumulator: "+f" (float) or "+r" (integer).
 namespace fusekit::hip::ptx {
 
 #define FUSEKIT_ACC_4(kind, i) kind(acc[i]), kind(acc[i + 1]), kind(acc[i + 2]), kind(acc[i + 3])

@@ -130,7 +130,7 @@ struct Sm90 : Sm89 {
     }();
 };
 
-/// sm_90a: instructions of compute capability 9.0 alone, such as wgmma and setmaxnreg.
+/// sm_90a: code that also uses instructions which only compute capability 9.0 has, such as wgmma and setmaxnreg.
 struct Sm90a : Sm90 {
     static constexpr Numbers numbers{90, 90};
     static constexpr bool is_specific = true;
@@ -149,7 +149,8 @@ FUSEKIT_H constexpr bool describes(Architecture architecture) {
 
 namespace detail {
 
-/// Evaluates f once more, for Any, so that one function serves all tags.
+/// Calls f for Any, the base of all tags, then for the first tag of the list that describes the architecture, and
+/// returns the last result.
 template <class F, class... Tags>
 FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<Tags...>) {
     auto result = f(Any{});

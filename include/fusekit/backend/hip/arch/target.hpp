@@ -11,7 +11,8 @@ namespace fusekit::hip::arch {
 
 namespace detail {
 
-/// First of Tags that describes an architecture. Tags with is_specific count only if `specific`.
+/// Type: the first of Tags that describes the architecture `number` of `maker`. Tags with is_specific are considered
+/// only if `specific`.
 template <Architecture::Maker maker, int number, bool specific, class Tags>
 struct Nearest : std::type_identity<Any> {};
 template <Architecture::Maker maker, int number, bool specific, class First, class... Rest>
@@ -21,11 +22,11 @@ struct Nearest<maker, number, specific, List<First, Rest...>>
 
 }  // namespace detail
 
-/// Tag of nvcc's number: 900 is compute capability 9.0; if `specific`, of code for sm_90a.
+/// Tag of nvcc's architecture number: 900 is compute capability 9.0; if `specific`, the tag of code for sm_90a.
 template <int number, bool specific = false>
 using Sm = typename detail::Nearest<Architecture::Maker::nvidia, number / 10, specific, All>::type;
 
-/// Tag of AMD's number: 0x90a is gfx90a.
+/// Tag of AMD's architecture number: 0x90a is gfx90a.
 template <int number>
 using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All>::type;
 

@@ -60,14 +60,15 @@ Function* driver_function(char const* name) {
     return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
 }
 
-/// Address to pass to the driver: `memory`, or a fixed valid address for a fake one (tensor/stand_in.hpp), which the
-/// driver would refuse. A map of fake memory is never launched.
+/// Address to pass to the driver: `memory`, or a fixed valid address if `memory` is a fake pointer
+/// (tensor/stand_in.hpp), which the driver would refuse. A tensor map of fake memory is never used by a launch.
 FUSEKIT_H inline void const* encoded(void const* memory) {
     constexpr std::uintptr_t any = 1 << 20;
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
 }
 
-/// The driver's other enumerators: no interleave, L2 promotion, zero fill, and unsigned integers of an element's size.
+/// Other enumerators of the driver's tensor map interface: no interleave, L2 promotion, zero fill, and unsigned
+/// integers of an element's size.
 inline constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
 constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
 

@@ -44,8 +44,8 @@ __device__ inline Words<4> read_words(void const* from) {
 }
 #endif
 
-/// Waits for a load, and so for all loads issued before it, with one instruction: AMD's compiler would wait for each.
-/// Also a scheduling barrier.
+/// Waits for the load that writes `loaded`, and so for all loads issued before it, with one instruction: AMD's compiler
+/// would wait for each load separately. Also a scheduling barrier.
 template <class Loaded>
 __device__ void wait_for([[maybe_unused]] Loaded& loaded) {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Wave shuffles; all lanes of the wave must call them. of_lane_xor() returns the value of lane (lane ^ mask),
-/// shuffle_in_quad() the value of lane `lane` % 4 in each group of four.
+/// Wave shuffles; all lanes of the wave must call them. of_lane_xor() returns the value of lane (lane ^ mask);
+/// shuffle_in_quad() returns, in each group of four consecutive lanes, the value of the group's lane `lane` % 4.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
@@ -22,7 +22,7 @@ __device__ inline unsigned shuffle_in_quad(unsigned value, unsigned lane) {
 }
 #endif
 
-/// of_lane_xor() for a type that consists of floats.
+/// of_lane_xor() for a struct that consists of floats.
 template <class Floats>
 __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     Floats other = floats;
@@ -39,10 +39,10 @@ __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlan
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
-/// __syncthreads() of a CTA of `threads` threads, for shared memory alone. On AMD, __syncthreads() also waits for
-/// global memory and invalidates caches; from clang 19 on a fence can name the address space. A single AMD wave needs
-/// no barrier: its LDS accesses complete in order. sync_before_stores() separates reads of shared memory from later
-/// stores to it. Source: LLVM, "User Guide for AMDGPU Backend", memory model.
+/// sync_shared_memory(): __syncthreads() of a CTA of `threads` threads, for shared memory alone. On AMD,
+/// __syncthreads() also waits for global memory and invalidates caches; from clang 19 on a fence can name the address
+/// space. A single AMD wave needs no barrier: its LDS accesses complete in order. sync_before_stores() separates reads
+/// of shared memory from later stores to it. Source: LLVM, "User Guide for AMDGPU Backend", memory model.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <int threads>
 __device__ void sync_shared_memory() {
