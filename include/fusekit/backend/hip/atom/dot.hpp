@@ -36,7 +36,7 @@ public:
         RowTile<T, TileM, RowBytes> x;
         RowTile<T, TileN, RowBytes> w;
     };
-    /// Accumulators of a thread (pixels, channels).
+    /// Accumulators of a thread: acc[i][j] is of the thread's pixel i and channel j.
     struct Fragment {
         Acc acc[8][8];
     };
@@ -60,7 +60,7 @@ public:
                 for (int word = 0; word < 4; ++word)
 #pragma unroll
                     for (unsigned j = 0; j < 8; ++j)
-                        // sums (8 pixels, 8 channels) += x (8, k) w (8, k)^T over the indices k in one 32-bit word
+                        // acc (8 pixels, 8 channels) += x (8, k) w (8, k)^T over the indices k in one 32-bit word
                         fragment.acc[i][j] = dot(x[word], w[j][word], fragment.acc[i][j]);
             }
         }

@@ -8,9 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Operand types of half for gfx90a, whose MFMA of halves flushes subnormal operands to zero (AMD, MIOpen's
+/// Operand types that replace half on gfx90a, whose MFMA of halves flushes subnormal operands to zero (AMD, MIOpen's
 /// documentation, "MI200 MFMA behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has a wider range
-/// but 8 bits of mantissa, as MIOpen does in backward passes. ExactHalf: the half itself, in SIMT arithmetic.
+/// but 8 bits of mantissa, as MIOpen does in backward passes. ExactHalf: the half itself, multiplied by SIMT
+/// arithmetic.
 struct RoundedHalf {};
 struct ExactHalf {};
 

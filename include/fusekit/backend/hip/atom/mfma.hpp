@@ -26,7 +26,7 @@ struct Mfma {
     using Acc = detail::AccumulatorOf<T>;
     using Accumulators = Vector<Acc, acc_per_thread>;
 
-    /// Row and index k of element e of a lane's fragment, in a and in b.
+    /// Row of the operand, and index k of GemmK, of element e of a lane's fragment: the same in a and in b.
     FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % Size; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / Size * factors_per_thread + e; }
     /// Row i and column j of accumulator e of a lane.
@@ -47,8 +47,8 @@ struct Mfma {
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
 
-    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp): twice as many indices k in the time of
-    /// multiply().
+    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp), which covers twice as many indices k in the
+    /// time of multiply().
     static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
     __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);
@@ -59,7 +59,7 @@ struct Mfma {
     }
 };
 
-/// Widest MFMA for a type on a processor; FP32 for tf32 if the processor has no XF32 instruction.
+/// Widest MFMA for an operand type on a processor; for tf32, the FP32 MFMA if the processor has no XF32 instruction.
 template <class T, class Tag>
 using MfmaOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_same_v<T, tf32> && !std::is_base_of_v<arch::Gfx942, Tag>),

@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// MMA of a warp on NVIDIA's tensor cores from sm_80 on (mma.sync): acc[i][j] += sum over k of a[i][k] b[j][k], 16 rows
 /// i, 16 rows j, 32 bytes of indices k; accumulators are float, int32 for int8. With 8-bit floats each instruction
 /// accumulates from zero, because it truncates addends (atom/wgmma.hpp), and its sums are promoted to FP32. Two
-/// instructions cover 8 rows j each: a lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are permuted
+/// instructions cover 8 rows j each: lane l holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are permuted
 /// against the manual, in a and b alike, so that a lane's elements of a row are contiguous. For tf32, floats are
 /// rounded in registers. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8,
 /// .e4m3 and .e5m2, m16n8k8 of .tf32.
@@ -23,7 +23,7 @@ struct MmaSync {
     static constexpr int rows_per_thread = 2, factors_per_thread = m * k / threads;
     static constexpr int acc_per_thread = m * n / threads;
 
-    using Operand = Words<4>;  ///< two words of row l / 4, then two of row l / 4 + 8
+    using Operand = Words<4>;  ///< in lane l: two words of row l / 4, then two of row l / 4 + 8
     using Acc = detail::AccumulatorOf<T>;
     using Accumulators = Vector<Acc, acc_per_thread>;
 
@@ -46,7 +46,7 @@ struct MmaSync {
 #pragma unroll
             for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
         }
-        // PTX's order: both rows at the first k, then both rows at the other k
+        // PTX's order of an operand's registers: both rows at the first k, then both rows at the second k
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};
 #pragma unroll
         for (int half = 0; half < 2; ++half) {

@@ -19,7 +19,7 @@ namespace detail {
 template <class F>
 inline constexpr bool is_float_factor = std::is_same_v<F, float> || std::is_same_v<F, tf32>;
 
-/// True if the processor's matrix instructions support the 8-bit float F; true for every other operand type F.
+/// True if the processor's matrix instructions support F, an 8-bit float; true for every other operand type F.
 template <class F, class Tag>
 inline constexpr bool has_float8 = true;
 template <int Mantissa, class Tag>
@@ -28,8 +28,8 @@ inline constexpr bool has_float8<Float8<Mantissa, false>, Tag> =
 template <int Mantissa, class Tag>
 inline constexpr bool has_float8<Float8<Mantissa, true>, Tag> = std::is_base_of_v<arch::Gfx942, Tag>;
 
-/// Type: the processor's matrix instruction for operands of type F in registers; for tf32, the float instruction if
-/// there is no TF32 one; void if there is no instruction.
+/// Type: the MMA unit (Mfma, Wmma, MmaSync) of the processor's matrix instruction for operands of type F in registers;
+/// for tf32, that of the float instruction if there is no TF32 one; void if there is no instruction.
 template <class F, class Tag>
 struct NativeUnit {
     using Type = void;
@@ -62,20 +62,21 @@ struct NativeUnit<ExactHalf, arch::Gfx90a> {
     using Type = void;
 };
 
-/// Type to which elements T are converted for the MMAs of a gradient: one with at least T's exponent range, because
-/// gradients are small.
+/// Type to which elements T are converted for the MMAs of a gradient: gradients are small, so that the type must have
+/// at least T's exponent range. RoundedHalf for half: see half_factors.hpp.
 template <class T>
 using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, T>;
 
-/// Bytes of a row (along GemmK) of an operand tile: 64 by default. 32 on gfx908 and with dot instructions, where
-/// accumulators and fragments leave few registers, for tiles of 64 rows (more loads per thread) and for one-byte
-/// elements.
+/// Bytes of a row (along GemmK) of an operand tile in shared memory: 64 by default. 32 on gfx908 and with dot
+/// instructions, where accumulators and fragments leave few registers, for tiles of 64 rows (more loads per thread) and
+/// for one-byte elements.
 template <class Tag>
 FUSEKIT_H constexpr int native_row_bytes(int tile, int element) {
     constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
     return few && (tile == 64 || element == 1) ? 32 : 64;
 }
-/// SMEM stages: 1 on AMD; on NVIDIA 3 if they fit 40 KB of static shared memory, otherwise 2.
+/// Number of SMEM stages for operand tiles of `rows` rows in total: 1 on AMD; on NVIDIA 3 if they fit 40 KB of static
+/// shared memory, otherwise 2.
 template <class Tag>
 FUSEKIT_H constexpr int native_stages(int rows) {
     if (!std::is_base_of_v<arch::Nvidia, Tag>) return 1;
@@ -109,12 +110,14 @@ struct NativeAtomOf<Schedule, T, F, Tag> {
 
 }  // namespace detail
 
-/// True if GPUs of a tag multiply factors F by matrix or dot instructions, whose operands are packets of 16 bytes.
+/// True if GPUs that a tag describes multiply operands of type F by matrix or dot instructions, whose operands are read
+/// as 16-byte vectors.
 template <class F, class Tag>
 inline constexpr bool multiplies_natively =
     !std::is_void_v<typename detail::NativeUnit<F, Tag>::Type> || detail::has_dots<F, Tag>;
 
-/// True if GPUs of an architecture do. The host pass of AMD's compiler knows no target: a run asks at run time.
+/// True if GPUs of an architecture multiply operands of type F by matrix or dot instructions. Evaluated at run time,
+/// because the host pass of AMD's compiler knows no target.
 template <class F>
 FUSEKIT_H bool has_native_unit(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return multiplies_natively<F, Tag>; });

@@ -11,7 +11,8 @@ namespace fusekit::hip {
 template <class T, int Size, int RowBytes>
 class PairTile : public RowTile<T, Size / 2, 2 * RowBytes> {
 public:
-    /// Sparsity indices of the MMA that select the first pixel, and the second, from each group of four elements.
+    /// Sparsity indices of the MMA: indices[0] selects the first pixel, indices[1] the second, from each group of four
+    /// elements.
     static constexpr std::uint32_t indices[] = {sizeof(T) == 1 ? 0x4444 : 0x8888, sizeof(T) == 1 ? 0xeeee : 0xdddd};
 };
 

@@ -58,8 +58,8 @@ public:
         KMajorTile<Operand, TileN, TileK> w;
     };
 
-    /// Accumulators (pixels, channels): 4 pixels from 4 lane_m on and 4 half a tile later; channels likewise from 4
-    /// lane_n on.
+    /// Accumulators of a thread, acc[pixel][channel]: the thread has four pixels from 4 lane_m on, and four that are
+    /// half a tile later; channels likewise from 4 lane_n on.
     struct Fragment {
         Acc acc[8][8];
     };
@@ -93,9 +93,9 @@ public:
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// Stores the accumulators of pass `round`. Swaps adjacent elements of each four (undone by tile_column()), so that
-    /// an even accumulator register meets odd operand registers in the FMA: 2 % on an H200, whose register file has two
-    /// banks.
+    /// Stores the accumulators of staging pass `round` to `out`. Swaps the two elements of adjacent pairs within each
+    /// four (undone by tile_column()), so that an even accumulator register meets odd operand registers in the FMA: 2 %
+    /// on an H200, whose register file has two banks.
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
         auto const& acc = fragment.acc;
@@ -112,8 +112,8 @@ public:
             out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = packet;
         }
     }
-    /// tile_row(): row of the output tile that row `row` of shared memory holds in pass `round`. tile_column():
-    /// position of a column of the output tile in that row.
+    /// tile_row(): row of the output tile that is in row `row` of the staging buffer in pass `round`. tile_column():
+    /// position, within a row of the staging buffer, of a column of the output tile.
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);

@@ -18,15 +18,18 @@ template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stag
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
-    /// MMAs of a wave along pixels, and along channels
+    /// MMAs of a wave along the pixels (across_m), and along the channels (across_n)
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
-    /// 32-bit words of a row that a lane reads at once: whole 16-byte chunks, and whole operands of Unit.
+    /// own_rows: rows of an operand tile of which a lane holds elements in one operand of Unit. words: 32-bit words per
+    /// such row. chunk_words: words of a row that a lane reads at once: whole 16-byte chunks, and whole operands of
+    /// Unit. parts: operands of Unit in chunk_words.
     static constexpr int own_rows = Unit::rows_per_thread;
     static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
-    /// Number of lanes that hold the same row of an operand, at different k.
+    /// factors_of_row: elements that a lane holds of a row. lanes_of_row: lanes that hold the same row, at different
+    /// indices k.
     static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
 
@@ -42,7 +45,7 @@ public:
         RowTile<T, TileM, RowBytes> x;
         RowTile<T, TileN, RowBytes> w;
     };
-    /// Accumulators of a lane (channels, pixels).
+    /// Accumulators of a lane: acc[i][j] is of the MMA at channels i and pixels j of the wave's tile.
     struct Fragment {
         typename Unit::Accumulators acc[across_n][across_m];
     };
@@ -72,8 +75,9 @@ public:
     }
     __device__ static void publish() {}
 
-    /// Accumulators are staged through LDS in `rounds` passes. Rows in LDS are pixels or channels. In each pass,
-    /// `waves_per_round` of the waves along the rows store the tile of one MMA each, or some of the tile's pixels.
+    /// Accumulators are staged through LDS in `rounds` passes. Rows of the staging buffer are pixels or channels. In
+    /// each pass, `waves_per_round` of the waves along that mode store the accumulators of one MMA each, or of some of
+    /// that MMA's pixels.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -127,8 +131,9 @@ private:
     __device__ int own_lane() const { return static_cast<int>(lane); }
 
     static_assert(Unit::m == Unit::n);
-    /// Staging: rows_at_once: rows of an MMA's tile that a pass stores. across: MMAs of a wave along the rows in LDS.
-    /// splits: groups into which the waves are divided, each storing in other passes. leaving: waves per group.
+    /// Staging. rows_at_once: rows of an MMA's tile that a pass stores. across: MMAs of a wave along the rows of the
+    /// staging buffer. splits: the waves are divided into this number of groups, which store in different passes.
+    /// waves_per_round: waves per group.
     template <bool rows_are_pixels>
     static constexpr int rows_at_once = rows(rows_are_pixels) < Unit::m ? rows(rows_are_pixels) : Unit::m;
     template <bool rows_are_pixels>
@@ -137,7 +142,8 @@ private:
     static constexpr int splits = rounds / (across<rows_are_pixels> * (Unit::m / rows_at_once<rows_are_pixels>));
     template <bool rows_are_pixels>
     static constexpr int waves_per_round = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
-    /// True if four consecutive accumulators of a lane are of adjacent channels, and so are stored as one vector.
+    /// True if four consecutive accumulators of a lane are of adjacent channels of one pixel, so that one vector store
+    /// stages them.
     static constexpr bool has_quads_of_rows = Unit::row(0, 3) == 3;
 
     /// True if a lane reads all operands of the k-tile before the first MMA, as with one stage, where no copies are in
@@ -224,16 +230,16 @@ private:
                 chunk[word % 4] = Unit::converted(chunk[word % 4]);
             }
     }
-    /// Channel of the lane's row `row` in the wave's MMA i.
+    /// Channel, within the CTA's tile, of row `row` of the operand that the lane holds for the wave's MMA i.
     __device__ unsigned filter(int i, int row = 0) const {
         return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
     }
-    /// Pixel, within the wave, of column `column` of MMA j.
+    /// Pixel, within the wave's pixels, of column `column` of the wave's MMA j.
     __device__ static constexpr int pixel(int j, int column) {
         return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
     }
 
-    /// First 16-byte chunk of a row that the lane reads in step `step` of the k-tile.
+    /// Index, within an operand row, of the first 16-byte chunk that the lane reads in step `step` of the k-tile.
     __device__ unsigned first_chunk(unsigned step) const {
         auto const own = static_cast<unsigned>(Unit::factor_k(own_lane(), 0) / factors_of_row);
         return (step * lanes_of_row + own) * (chunk_words / 4);
@@ -241,7 +247,8 @@ private:
     __device__ unsigned own_pixel(int j, int row = 0) const {
         return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
     }
-    /// Reads the lane's chunks of its rows of one operand; row_at(i) is the tile's row of the lane's row i.
+    /// Reads the lane's chunks of one operand from an operand tile; row_at(i) returns the tile's row that is the lane's
+    /// row i.
     template <class Tile, class RowAt>
     __device__ Chunks read(Tile const& tile, unsigned step, RowAt const& row_at) const {
         Chunks result;

@@ -51,8 +51,8 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
         return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (row_offset(lines) << 16);
     }
-    /// Descriptor increments: k_step to the next k-block (Wgmma::k indices of GemmK), row_offset() to the row `rows`
-    /// later, a multiple of 8.
+    /// Descriptor increments: k_step leads to the next k-block (Wgmma::k indices of GemmK), row_offset() to the row of
+    /// the tile that is `rows`, a multiple of 8, rows later.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
@@ -60,13 +60,13 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t row_offset(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
-    /// Descriptor of the row `rows` later. Changes the lower 32 bits only.
+    /// Descriptor of the row that is `rows` rows later in the tile. Changes the lower 32 bits only.
     FUSEKIT_HD static constexpr std::uint64_t add_rows(std::uint64_t descriptor, int rows) {
         auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(row_offset(rows));
         return descriptor >> 32 << 32 | low;
     }
 
-    /// Issues one wgmma: sums = a b, or sums += a b if `adds`. a and b are SMEM descriptors.
+    /// Issues one wgmma: acc = a b, or acc += a b if `adds`. a and b are SMEM descriptors.
     __device__ static void multiply(Accumulators& acc, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
@@ -76,7 +76,8 @@ struct Wgmma {
                                                               : ptx::Factor::int8;
         ptx::wgmma<factor, N, a_major, b_major>(acc, a, b, adds);
     }
-    /// Issues one wgmma with 16-bit elements of a in registers and the first `columns` rows j of b.
+    /// Issues one wgmma whose operand a is 16-bit elements in registers, and whose operand b is the first `columns`
+    /// rows j of an SMEM tile.
     template <int columns = N>
     __device__ static void multiply(Acc (&acc)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
