@@ -8,15 +8,16 @@
 
 namespace fusekit::hip {
 
-/// Barrier of all threads of a CTA, as a function object. Functions that only some warps of a CTA call take a
+/// Barrier of all threads of a CTA, as a function object. Functions that only some warps of a CTA call are given a
 /// NamedBarrier instead.
 struct BlockBarrier {
     __device__ void operator()() const { __syncthreads(); }
 };
 
-/// Counts the CTAs, or groups of warps, that have called is_last_block() with all their threads in `arrived`, in device
-/// memory. Returns true in the last of `group_size` of them: this one may then read everything that the others wrote
-/// before their calls. `is_last` is in SMEM.
+/// Adds 1 to the counter `arrived`, in device memory, for a CTA (or for the warps of a CTA that `barrier` synchronizes)
+/// once all its threads have called this function. Returns true in the last of `group_size` such callers, which may
+/// then read everything that the others wrote before their calls. `is_last` is a flag in SMEM through which thread 0
+/// passes the result to the other threads.
 template <class Barrier = BlockBarrier>
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
                                      Barrier const& barrier = {}) {

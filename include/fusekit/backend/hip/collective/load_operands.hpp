@@ -12,7 +12,7 @@
 
 namespace fusekit::hip {
 
-/// True if a stage's tiles are stored in 16-byte chunks of a row (RowTile::put_words()).
+/// True if the operand tiles of a stage accept 16-byte chunks of a row (RowTile::put_words()).
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
@@ -26,8 +26,8 @@ class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
     static constexpr bool contiguous_rows = decltype(Atom::Stage::x)::contiguous_rows;
-    /// Indices of GemmK per table. With a prologue, the table also has the prologue's parameters for each index; on
-    /// processors with little SMEM it is shorter.
+    /// small_table: on processors with little SMEM, the table of a plan with a prologue is shorter, because it also has
+    /// the prologue's parameters for each index of GemmK. `table`: indices of GemmK per table.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
     static constexpr int table_steps = (max)(1, (min)(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
@@ -45,9 +45,11 @@ class LoadOperands {
 
 public:
     using Stage = typename Atom::Stage;
-    /// Elements of x, and of the weights, per load, where ConvParams say that they are contiguous and aligned.
+    /// Elements of x, and of the weights, that one load reads where ConvParams says that they are contiguous and
+    /// aligned; otherwise a load reads one element.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
-    static constexpr int table_k = table;  ///< indices of GemmK per table; the first is a multiple of it
+    /// indices of GemmK that the table covers at once; the first of them is a multiple of table_k
+    static constexpr int table_k = table;
 
     struct Shared : PrologueStates<Prologue, table> {
         alignas(16) KOffset x_offsets[table], w_offsets[table];
@@ -66,27 +68,27 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    /// A k-tile whose loads are to be issued or are in flight.
+    /// State of a k-tile whose loads are to be issued or are in flight.
     struct Step {
         int in_table;  ///< index in the table of the k-tile's first offset
         typename Prologue::Args const& prologue;
     };
 
-    /// Computes the table for k-tile `step` and some that follow, if `step` is the first k-tile of a table and
-    /// `is_valid` is true: the k-tile is not past the end. All threads call it.
+    /// If k-tile `step` is the first one that a table covers, and `is_valid` (the k-tile is not past the end), fills
+    /// the tables for this k-tile and the following ones. Returns the k-tile's Step. All threads call it.
     __device__ Step prepare(int step, bool is_valid) {
         if (is_valid && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);
     }
-    /// Computes the table for k-tile `step` and some that follow; returns the number of k-tiles in the table.
+    /// Fills the tables for k-tile `step` and the following ones; returns the number of k-tiles that they cover.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;
     }
-    /// Step of the k-tile at index `place` of the table; k-tile i of the table is at i * stride().
+    /// Step of the k-tile whose offsets begin at index `in_table` of the table: i * stride() for the table's k-tile i.
     __device__ Step found(int in_table) const { return {in_table, prologue()}; }
     __device__ static int stride() { return tile_k; }
-    static constexpr bool has_table = true;  ///< k-tiles are found at positions in the table
+    static constexpr bool has_table = true;  ///< true: find() fills a table, whose k-tiles found() locates
     /// Issues the loads of a k-tile to registers, or, if they are asynchronous copies, to `stage`.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
@@ -97,7 +99,7 @@ public:
         finish_inputs<0, 1>(step, stage);
         weights.store(stage.w, {});
     }
-    /// Does 1 / parts of finish().
+    /// Does the share `part` of the work of finish(), which is divided into `parts` equal shares.
     template <int part, int parts>
     __device__ void finish_part(Step const& step, Stage& stage) const {
         finish_inputs<part, parts>(step, stage);

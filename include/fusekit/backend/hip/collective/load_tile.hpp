@@ -9,17 +9,17 @@
 
 namespace fusekit::hip {
 
-/// A thread's share of an operand tile, Size rows x TileK indices of GemmK, in registers between memory and SMEM. For
-/// operands that are contiguous along GemmK: channels-last x, and filters. A thread loads up to 16 bytes of a row;
-/// consecutive threads load consecutive bytes. The tile stores elements in the type that the atom multiplies:
+/// A thread's elements of an operand tile, Size rows x TileK indices of GemmK, in registers between global memory and
+/// SMEM. For operands that are contiguous along GemmK: channels-last x, and filters. A thread loads up to 16 bytes of a
+/// row; consecutive threads load consecutive bytes. The SMEM tile stores elements in the type that the atom multiplies:
 /// unchanged, or converted by Convert.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), (min)(TileK, Size* TileK / threads));
 
-    /// `row(i)` returns the RowPointer of row i of the tile. `vectorized`: each `count` indices of GemmK are contiguous
-    /// and aligned.
+    /// `row(i)` returns the RowPointer (address in memory and padding mask) of row i of the tile. `vectorized`: each
+    /// `count` consecutive indices of GemmK are contiguous and aligned in memory.
     template <class RowAt>
     __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -53,7 +53,8 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores 1 / parts of the rows; with conversion part 0 stores all rows.
+    /// Stores share `part` of `parts` equal shares of the thread's rows to the tile; with conversion, part 0 stores all
+    /// rows.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
@@ -93,12 +94,12 @@ private:
     Packet<T, count> values[passes];
 };
 
-/// A thread's share of an operand tile whose elements are contiguous along its rows: x in NCHW. Consecutive threads
-/// load consecutive pixels: one at a time, or, for 1x1 windows, several as one vector if ConvParams allow it.
-/// Unconverted float vectors are copied asynchronously to SMEM if the processor can. With conversion a thread loads
-/// pixels of several rows, so that it loads the prologue's parameters of fewer GemmK indices. Tiles of 128 rows or more
-/// recompute the padding mask, because keeping its bits takes 2 % of the time on an H100; smaller tiles keep it,
-/// because their threads have no registers left for the offsets.
+/// A thread's elements of an operand tile whose elements are contiguous along its rows, the pixels: x in NCHW.
+/// Consecutive threads load consecutive pixels: one at a time, or, for 1x1 windows, several as one vector if ConvParams
+/// allow it. Unconverted float vectors are copied asynchronously to SMEM if the processor can. With conversion a thread
+/// loads pixels of several rows, so that it loads the prologue's parameters of fewer GemmK indices. Tiles of 128 rows
+/// or more recompute the padding mask, because keeping its bits takes 2 % of the time on an H100; smaller tiles keep
+/// it, because their threads have no registers left for the offsets.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
     static constexpr int per_thread = Size * TileK / threads;
@@ -135,8 +136,8 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores 1 / parts of the elements. More than one part only for unconverted single elements stored along GemmK;
-    /// otherwise part 0 stores all.
+    /// Stores share `part` of `parts` equal shares of the thread's elements to the tile. There are several shares only
+    /// for unconverted single elements that the tile stores along GemmK; otherwise part 0 stores all.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         constexpr bool divides =
@@ -155,11 +156,11 @@ public:
     }
 
 private:
-    /// True if the tile has x's elements and layout, so that asynchronous copies suffice.
+    /// True if the tile has x's element type and layout, so that asynchronous copies suffice.
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
                                    std::is_same_v<typename Tile::Operand, T> && Tile::contiguous_rows;
-    /// rows of pixels per thread, and distance between them
+    /// rows (pixels) per thread, and the distance between them in rows
     static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;
 
     bool vectorized;
@@ -184,7 +185,8 @@ private:
             if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) keep_apart();
         }
     }
-    /// True if load i is in bounds of x; loads are counted row by row within a GemmK index.
+    /// True if the element or vector that load number i reads is in bounds of x. Loads are numbered within a GemmK
+    /// index by row, then by index.
     template <int Rows>
     __device__ bool is_valid(int i, Convert const& convert) const {
         if constexpr (remembers) return this->is_set(i);
@@ -215,7 +217,8 @@ private:
         if constexpr (!Tile::contiguous_rows && Count == 1) store_along_k<indices, Rows>(tile, converted);
         else store_along_rows<Count, Rows>(tile, converted);
     }
-    /// Stores elements that are consecutive along GemmK as vectors.
+    /// Stores the thread's elements to a tile that is contiguous along GemmK, several consecutive indices as one
+    /// vector.
     template <int indices, int Rows, class Tile>
     __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[per_thread]) const {
         constexpr int chunk = (min)(indices, 8);

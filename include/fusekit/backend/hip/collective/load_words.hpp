@@ -11,10 +11,10 @@
 
 namespace fusekit::hip {
 
-/// A thread's share of an operand tile, Size rows x TileK indices of GemmK, in 16-byte chunks along GemmK. A chunk
-/// stays in four registers between memory and SMEM, or, if elements are not converted and the processor can
-/// (arch/async_copy.hpp), is copied asynchronously. Single elements would be unpacked before the loads complete, which
-/// would stall. Padding is read as zeros from memory, so that no load is behind a branch.
+/// A thread's 16-byte chunks, along GemmK, of an operand tile, Size rows x TileK indices of GemmK. A chunk stays in
+/// four registers between global memory and SMEM, or, if elements are not converted and the processor can
+/// (arch/async_copy.hpp), is copied asynchronously. The elements of a chunk stay packed: unpacking them before the
+/// loads complete would stall. Padding is read as zeros from memory, so that no load is behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:

@@ -9,7 +9,8 @@
 
 namespace fusekit::hip {
 
-/// MMA operand for an element of x: the prologue's result, rounded to x's type.
+/// MMA operand for an element of x: the result of the prologue (the plan's operators before its Conv or Gemm), rounded
+/// to x's type.
 template <class Prologue, Element T, class State>
 __device__ T before_conv(T value, State const& state, typename Prologue::Args const& args) {
     if constexpr (Prologue::size == 0) return value;
@@ -24,8 +25,8 @@ __device__ Operand as_operand(T value) {
     else return detail::widened_to<Operand>(value);
 }
 
-/// The prologue's prepared parameters for `Size` indices of GemmK, in SMEM as a structure of arrays, so that a thread
-/// loads one float of four consecutive indices at once.
+/// The prologue's prepared per-channel parameters for `Size` indices of GemmK, in SMEM as a structure of arrays, so
+/// that a thread loads one float of four consecutive indices at once.
 template <class Prologue, int Size, bool = Prologue::channelwise>
 struct PrologueStates {
     using State = typename Prologue::template State<float>;
@@ -70,7 +71,7 @@ struct PrologueStates<Prologue, Size, false> {
     }
 };
 
-/// Mask with one bit per element of a thread: set if the element is in bounds.
+/// Mask with one bit for each element that a thread loads: set if the element is in bounds. Empty if not `enabled`.
 template <bool enabled>
 struct ValidBits {
     std::uint32_t bits = 0;
@@ -87,13 +88,13 @@ struct ValidBits<false> {
     __device__ void set(int, int, bool) {}
 };
 
-/// Convert of a plan without a prologue: elements are not converted.
+/// Convert parameter of the operand loaders (load_tile.hpp) for a plan without a prologue: elements are not converted.
 struct NoConversion {
     static constexpr bool converts = false;
 };
 
-/// Convert that applies the prologue to an element; padding stays zero. `states` has the parameters of the k-tile's
-/// indices of GemmK from `first` on.
+/// Convert parameter of the operand loaders (load_tile.hpp) that applies the prologue to each element; padding stays
+/// zero. Entry `first` of `states` has the parameters of the k-tile's first index of GemmK.
 template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;

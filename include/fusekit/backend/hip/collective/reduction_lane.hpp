@@ -5,7 +5,8 @@
 
 namespace fusekit::hip {
 
-/// Coordinate that the elements of one total (a channel or a pixel) share, and the parameters prepared for it.
+/// Coordinate that all elements summed into one total share (their channel, or their pixel), and the operators'
+/// parameters prepared for this coordinate.
 template <class Plan>
 struct ReductionLane {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -21,8 +22,9 @@ struct ReductionLane {
         epilogue = Epilogue::prepare(at, bound.epilogue);
     }
 
-    /// Calls f(lane) for one element. If operators read coordinates, the lane passed to f has the element's coordinate,
-    /// and elements outside the segment (the channel or columns that the CTA reduces) are skipped.
+    /// Calls f(lane) for element j of packet `step`. If operators read coordinates, the lane passed to f has the
+    /// element's own coordinate, and f is not called for elements outside the segment (the channel or columns that the
+    /// CTA reduces).
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {

@@ -7,13 +7,13 @@
 
 namespace fusekit::hip {
 
-/// Memory layout of the elements that one total sums. planes: a channel's elements fill dense planes. columns: adjacent
-/// elements belong to different totals, and each total is a column of a matrix. any: any strides, one element at a
-/// time.
+/// Memory layout of the elements that are summed into one total, the sum of a channel or of a pixel. planes: a
+/// channel's elements fill dense planes. columns: adjacent elements belong to different totals, and each total is of a
+/// column of a matrix. any: any strides, one element at a time.
 enum class Pattern { planes, columns, any };
 
 /// Kernel argument of a plan that reduces. Work is divided into segments: a segment is one channel, or `width` packets
-/// of adjacent columns. A packet is a vector of adjacent elements that a thread loads at once.
+/// of adjacent matrix columns. A packet is a vector of adjacent elements that a thread loads at once.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
@@ -22,26 +22,30 @@ struct ReductionParams {
     TensorView<T const> operand;
     GroupWorkspace workspace;
     bool by_columns;  ///< true if a segment is a range of columns, false if it is a channel
-    ImageOrder order;  ///< order in which columns are numbered
+    ImageOrder order;  ///< order in which the columns, and the elements of an image, are numbered
     unsigned threads = 0;
     unsigned segments = 0;
-    /// groups of CTAs (GridGroup) that run concurrently, each on one segment at a time; CTAs per group
+    /// groups of CTAs (GridGroup) that run concurrently, each group on one segment at a time; and CTAs per group
     unsigned grid_groups = 0, group_size = 1;
     unsigned width = 1;  ///< for columns: packets per row of a segment, a power of two; for channels 1
     unsigned columns = 0;  ///< for columns: packets per row of the whole tensor
-    /// for columns: packets per column of a segment; for channels: images; in one slab if there are several
+    /// segments of columns: packets per column; segments of one channel: images, or with Pattern::any elements. If
+    /// there are several slabs, the number in one slab
     unsigned steps = 0;
-    /// ranges of images into which the batch is divided, a power of two, so that 32 bits count the steps of each range
-    /// (slab)
+    /// number of slabs, ranges of images into which the batch is divided so that 32 bits count the steps of each range;
+    /// a power of two
     unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
     std::int64_t count = 0;  ///< number of elements that each total sums
-    /// loops of `unroll` loads per thread; and loops per part (PairwiseTotals), if there are several parts
+    /// groups: iterations of a thread's loop, each of which loads `unroll` packets. part: iterations per part, if the
+    /// sum is divided into several parts (PairwiseTotals)
     unsigned groups = 0, part = 0;
-    FastDivmod packets[2] = {};  ///< packets that contain a plane: if it begins at a packet, and at most
+    /// packets[0]: number of packets that contain a plane which begins at the start of a packet; packets[1]: the
+    /// largest number that contain any plane
+    FastDivmod packets[2] = {};
 };
 
-/// Locates the elements of a segment that a thread sums; with Pattern::any, those in one range of images (slab).
+/// Locates the elements of a segment that a thread sums; with Pattern::any, those in one slab (range of images).
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -49,7 +53,7 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// number of totals that a thread accumulates
+    /// number of totals that a thread accumulates: one per lane of a packet if each element is in another column
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
     /// Offsets, in elements, of a packet in x, in y and in the operator's second tensor.
@@ -78,8 +82,8 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Number of packets of a channel, or per column of a segment of columns; 0 past the tensor's last column, because
-    /// the last segment may be narrower.
+    /// Number of packets of a segment of one channel, or per column of a segment of columns; 0 past the tensor's last
+    /// column, because the last segment may be narrower.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -126,18 +130,20 @@ public:
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// Number of the packet's elements that each total sums: those inside the plane.
+    /// Number of the packet's elements that are added to each total: those inside the plane.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
-    /// Offset of one element of the total, close to packet `step` in memory: the first element of the packet's image.
+    /// Offset in x of an element of the same total that is close to packet `step` in memory: the first element of the
+    /// channel in the packet's image.
     __device__ std::int64_t value_of_image(unsigned step) const {
         return base + lead + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// Coordinate that the elements of total `total` share; for channels, the coordinate of the first element.
+    /// Coordinate that the elements of the thread's total number `total` share; for a channel, the coordinate of its
+    /// first element.
     __device__ OutputCoord first_coord(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
@@ -168,11 +174,11 @@ private:
     unsigned const number, column;
     std::int64_t base;  ///< offset of the segment's first element in the first image or row
     unsigned slab = 0;
-    int lead = 0;  ///< elements of the first packet that precede the plane
+    int lead = 0;  ///< elements of the channel's first packet that precede the plane
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
-    /// Steps of one image, counted as params.steps is.
+    /// Steps (as params.steps counts them) in one image.
     __device__ unsigned steps_of_image() const { return per_pixel ? 1 : params.order.plane.value(); }
 };
 

@@ -6,38 +6,40 @@
 
 namespace fusekit::hip {
 
-/// Split-K: the CTAs that reduce one output tile: `groups` groups of `cluster` consecutive CTAs, each group a cluster
-/// if `cluster` > 1.
+/// Split-K: `groups` groups of `cluster` consecutive CTAs reduce one output tile, each CTA over its own range of GemmK.
+/// A group is a thread block cluster if `cluster` > 1.
 struct SplitKGroups {
-    /// barrier counters per tile and rank in the cluster, then the accumulators of each group; unused if groups == 1
+    /// one barrier counter per tile and per rank of a CTA in its group, then the accumulators of each tile and group;
+    /// unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// A tile's accumulators in SMEM, Rows x Columns, with `gap` x 16 bytes of padding per row, so that rows that a warp
-/// writes at the same time hit different banks.
+/// The accumulators that a CTA has computed for an output tile, in SMEM: Rows x Columns floats, with `gap` x 16 bytes
+/// of padding per row, so that rows that a warp writes at the same time hit different banks.
 template <int Rows, int Columns, int gap = 1>
 struct AccumulatorTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    static constexpr int floats = Rows * Columns;  ///< floats per group in the workspace
+    static constexpr int floats = Rows * Columns;  ///< floats that a group of CTAs stores to the workspace
 
     Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;
 };
 
-/// Rows of the tile that this CTA has reduced; may be empty.
+/// Rows of the output tile whose sums over all CTAs this CTA has computed; may be empty.
 struct RowRange {
     unsigned begin, end;
 };
 
-/// Reduces the SumTiles of a tile's CTAs in the order of the CTAs, so that results are bitwise identical in every run,
-/// and calls put(row, sums) with four columns from 4 (`thread` % Tile::quads) on. The CTAs of a cluster divide the rows
-/// and read each other's SMEM; no CTA may modify its tile or exit before finish_split_k(). Among the CTAs of all groups
-/// with the same rank, the last to arrive reduces the groups' sums from the workspace. All threads of `barrier` call
-/// this function, the CTA's other threads attend_merge(); the first `threads` callers reduce, with several loads in
-/// flight. Returns the rows that this CTA has reduced.
+/// Sums the AccumulatorTiles of all CTAs of output tile `number`, in the order of the CTAs, so that results are bitwise
+/// identical in every run. Calls put(row, sums) with the sums of columns 4 * (`thread` % Tile::quads) to 4 * (`thread`
+/// % Tile::quads) + 3. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may modify
+/// its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the workspace, and
+/// of the CTAs with the same rank in their groups, the last to arrive sums the groups' values. All threads of `barrier`
+/// call this function, and the CTA's other threads attend_merge(); the first `threads` callers add, with several loads
+/// in flight. Returns the rows that this CTA has finished.
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                       unsigned group, unsigned rank, unsigned thread,
@@ -46,7 +48,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                        splits_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / split_k.cluster, height * (rank + 1) / split_k.cluster};
-    /// Sums the thread's columns of each row over `count` CTAs or groups, load(row, i), and calls take(row, sums).
+    /// For each of this CTA's rows, sums the thread's four columns over `count` CTAs or groups, load(row, i) each, and
+    /// calls take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
 #pragma unroll 1
@@ -95,7 +98,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     return own;
 }
 
-/// Like reduce_split_k_to(), but stores the sums to the tile.
+/// Like reduce_split_k_to(), but stores the sums to `tile`, in place of the CTA's accumulators.
 template <int threads, class Tile>
 __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                    unsigned group, unsigned rank, unsigned thread) {
@@ -108,21 +111,22 @@ __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups cons
     return own;
 }
 
-/// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called reduce_split_k() call it,
-/// once after each merge.
+/// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called reduce_split_k() or
+/// reduce_split_k_to() call it, once after each call of these.
 __device__ inline void finish_split_k(SplitKGroups const& split_k) {
     if (split_k.cluster > 1) cluster_wait();
 }
 
-/// Takes part in a cluster's barriers for threads that do not call reduce_split_k() and finish_split_k().
+/// Takes part in the cluster barriers of reduce_split_k_to() and finish_split_k(), for the CTA's threads that do not
+/// call these.
 __device__ inline void attend_merge() {
     cluster_barrier();
     cluster_arrive();
     cluster_wait();
 }
 
-/// Calls store(sum, row, at) for the rows of the tile that this CTA has reduced and all columns, where at =
-/// place(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads` / 32 warps
+/// Calls store(sum, row, at) for the rows of the tile that this CTA has finished and all columns, where at =
+/// coord_of(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads` / 32 warps
 /// divide the rows.
 template <int threads, class Tile, class CoordOf, class Store>
 __device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, CoordOf const& coord_of,

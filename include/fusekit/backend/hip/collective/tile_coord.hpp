@@ -5,13 +5,14 @@
 
 namespace fusekit::hip {
 
-/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group. Pixels are numbered over all images;
-/// or over those of a range of images (slabs.hpp), a phase of a TransposedConv (conv_phases.hpp) or one matrix of a
-/// batch. CTAs are numbered along channels first, then groups, then pixels.
+/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group of channels. Pixels are numbered over
+/// all images, over a range of images (slabs.hpp), over a phase of a TransposedConv (conv_phases.hpp), or over one
+/// matrix of a batch. CTAs are numbered along channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
-    int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
+    /// first_n counts the channels of the group, first_k all channels of y
+    int group, first_m, first_n, first_k;
     int remaining_m;  ///< number of pixels from first_m to the last
     unsigned count_n;  ///< channels of the tile within bounds
 
