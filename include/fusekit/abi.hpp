@@ -62,8 +62,8 @@
                  FUSEKIT_LETTER(__ARM_FEATURE_SVE, s), FUSEKIT_LETTER(__ARM_FEATURE_SVE2, 2), \
                  FUSEKIT_LETTER(__ARM_FEATURE_ATOMICS, a), , , , , )
 
-/// Flags of this unit's machine code as an identifier: the namespace of everything whose code or layout depends on
-/// them.
+/// Identifier that encodes this translation unit's compiler flags: the name of the inline namespace of everything whose
+/// machine code or memory layout depends on the flags.
 #define FUSEKIT_FLAGS \
     FUSEKIT_JOIN(k, FUSEKIT_COMPILER_LETTERS, _, FUSEKIT_SSE_LETTERS, _, FUSEKIT_AVX_LETTERS, _, \
                  FUSEKIT_AVX512_LETTERS, _, FUSEKIT_ARM_LETTERS, , )
@@ -75,7 +75,8 @@
 #pragma nv_diag_suppress 2648, 2651
 #endif
 
-/// Marks a host function. Functions outside FUSEKIT_FLAGS namespaces begin with FUSEKIT_H or FUSEKIT_HD.
+/// Marks a host function: its mangled name then contains the flags. Functions outside FUSEKIT_FLAGS namespaces begin
+/// with FUSEKIT_H or FUSEKIT_HD.
 #define FUSEKIT_H __attribute__((abi_tag(FUSEKIT_TEXT(FUSEKIT_FLAGS))))
 
 /// Marks a function for host and device. The only macro that a user's operator needs.

@@ -12,8 +12,8 @@
 
 namespace fusekit::hip {
 
-/// True if TMA loads the filters of each 16 as the even ones, then the odd ones: for 8-bit results, so that the two
-/// adjacent accumulator columns of a thread are adjacent channels of y.
+/// True if TMA loads each 16 consecutive filters in the order: even ones, then odd ones. For 8-bit results: the two
+/// adjacent accumulator columns of a thread are then adjacent channels of y.
 template <class U>
 inline constexpr bool pairs_filters = sizeof(U) == 1;
 
@@ -32,18 +32,18 @@ struct BulkMaps {
     }
 };
 
-/// Tensor map of a tensor that an operator reads, of y's shape, with the boxes of y's map.
+/// Tensor map of a tensor that an operator of the epilogue reads; the tensor has y's shape, and the map y's boxes.
 struct ReadMap {
     TensorMap map;
 };
 
 namespace detail {
 
-/// Condition that remains once all others are met: the driver encodes the tensor maps.
+/// Refusal for the case that the driver refuses to encode a tensor map although all conditions of this file are met.
 inline constexpr Unmet not_encoded = holds(false, "TMA does not address the operands", "use MatrixGemm");
 
-/// Names of a tensor's address and strides in refusals. `strides` are those of images or filters, rows and columns;
-/// `gaps` is the refusal of pixels at several strides.
+/// How refusals name a tensor: its address, its strides along images or filters, along rows and along columns; `gaps`
+/// is the whole refusal of pixels that no single stride reaches.
 struct NamesForTma {
     char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
     Unmet gaps = not_encoded;
@@ -66,8 +66,8 @@ FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, s
     return unmet;
 }
 
-/// Extents and strides of a view that meets unmet_by_tma(), in a tensor map's order: channels, columns, rows, images or
-/// filters.
+/// Extents and strides of a view that meets unmet_by_tma(), in a tensor map's order (fastest first): channels, columns,
+/// rows, images or filters.
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
@@ -84,7 +84,8 @@ struct MapModes {
     }
 };
 
-/// Distance in elements between pixels adjacent in a row; without a second column, in a column; else between images.
+/// Distance in elements between adjacent pixels: of a row; if the image has one column, of a column; if it has one
+/// pixel, of consecutive images.
 FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     return shape[3] > 1 ? stride[3] : shape[2] > 1 ? stride[2] : shape[0] > 1 ? stride[0] : shape[1];
@@ -105,13 +106,13 @@ FUSEKIT_H inline Unmet unmet_by_gaps(Layout<4> const& layout, std::size_t elemen
     return bytes > 0 && bytes % 16 == 0 ? Unmet{} : names.gaps;
 }
 
-/// Returns the first condition that a tensor of pixels as matrix rows fails.
+/// Returns the first condition, if any, that a tensor fails whose pixels TMA loads as the rows of a matrix.
 FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data, std::size_t element_bytes,
                                        NamesForTma const& names = {}) {
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
-/// Returns the first limit of im2col loads that a filter exceeds.
+/// Returns the first limit of TMA's im2col loads that a filter exceeds, if any.
 FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
@@ -126,16 +127,16 @@ FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
     return unmet;
 }
 
-/// Checks that the channels of a pixel of y fill whole 16-byte packets. TMA stores write whole packets: on an H100 a
-/// store overwrote the gap after channels that ended within one.
+/// Checks that the channels of a pixel of y fill whole 16-byte packets, because TMA stores write whole packets: on an
+/// H100 a store overwrote the gap after channels that ended within one.
 template <class U>
 FUSEKIT_H Unmet unmet_by_packets(TensorView<U> const& y) {
     return multiple_of("bytes of a pixel of y", y.layout.shape[1] * static_cast<Extent>(sizeof(U)), 16,
                        "use MatrixGemm");
 }
 
-/// Returns the first condition of filters in even/odd pairs, for 8-bit results: K a multiple of 16, and one stride for
-/// all taps.
+/// Returns the first unmet condition for loading filters as even and odd ones (pairs_filters), for 8-bit results: K a
+/// multiple of 16, and one stride for all taps.
 template <class W>
 FUSEKIT_H Unmet unmet_by_pairs(TensorView<W> const& w) {
     Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
@@ -249,7 +250,7 @@ FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShap
     return encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes a tensor map of x in boxes of the rows that a tile's windows read, with their halo.
+/// Encodes a tensor map of x whose boxes are the rows of x, halo included, that the windows of a tile of y read.
 template <class T, class HaloShape>
 FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);

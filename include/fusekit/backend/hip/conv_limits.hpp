@@ -11,7 +11,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Range of the offsets, in elements, at which a kernel reads elements relative to one of them.
+/// Range of the offsets, in elements, from one element to all elements that a kernel reads relative to it.
 class OffsetRange {
 public:
     /// Extends the range by up to `steps` steps of `stride`.
@@ -53,7 +53,7 @@ FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
 template <class Geometry>
 inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
 
-/// The operand whose 32-bit offsets in an implicit GEMM would overflow.
+/// Names the operand whose 32-bit offsets in an implicit GEMM would overflow.
 enum class OversizedOperand { none, x, weights, y };
 
 /// Steps from a window's first tap to its last tap inside an image of extent `image`.

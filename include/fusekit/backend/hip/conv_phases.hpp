@@ -23,8 +23,8 @@ struct ConvPhases {
         return all <= 16 ? static_cast<int>(all) : 0;
     }();
 
-    /// In each spatial mode: the phase's pixels are remainder, remainder + stride, ...; its taps first_tap, first_tap +
-    /// step, ...
+    /// A phase, described in each spatial mode: its pixels of y have the indices remainder, remainder + stride, ...;
+    /// the taps that read elements of x are first_tap, first_tap + step, ...
     struct Phase {
         PerMode<space> remainder, stride, first_tap, step, taps;
 
@@ -40,7 +40,7 @@ struct ConvPhases {
     /// Phase i in the order of launch: by decreasing number of taps, because tiles of more taps take longer.
     FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
-    /// Number of tiles of all phases, for y of N x K x P x Q.
+    /// Number of tiles of all phases together, for y of N x K x P x Q.
     FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {

@@ -13,21 +13,21 @@ namespace fusekit::hip {
 /// Output pixel (n, p, q); n is -1 past the last pixel.
 using Pixel = problem::PixelOf<std::int32_t>;
 
-/// GemmK index as a coordinate: channel and tap. r counts rows over all slices of the window.
+/// An index of GemmK as a coordinate: channel c, and tap (r, s). r counts rows over all slices of the window.
 struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// One row of GemmM or GemmN: address of the first tap of an output pixel's window in x, or of a filter's first weight.
-/// `valid` has a bit for each slice, row and column of the window that is inside the image.
+/// One row of GemmM or GemmN: address of the element of x that the first tap of an output pixel's window reads, or of a
+/// filter's first weight. `valid` has a bit for each slice, row and column of the window that is inside the image.
 template <Element T>
 struct RowPointer {
     T const* first;
     std::uint32_t valid;
 };
 
-/// Offset, in elements, of an index of GemmK from the row's `first`, and the mask of bits that the row's `valid` must
-/// have; if one is missing, the operand is zero (padding).
+/// Offset, in elements, of an index of GemmK from a RowPointer's `first`, and the mask of the bits that the
+/// RowPointer's `valid` must have; if one of them is missing, the operand is zero (padding).
 struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
@@ -154,7 +154,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
-    /// Distance in elements between consecutive filters, and the end of a group's last filter. Precondition: filters
+    /// filter_stride(): distance in elements between consecutive filters; next, the end of a group's last filter.
+    /// Precondition: filters have ascending addresses.
     /// have ascending addresses.
     __device__ std::int64_t filter_stride() const { return w.layout.shape[0] > 1 ? stride(w, 0) : 0; }
     __device__ W const* end_of_filters(int group) const {
@@ -201,7 +202,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
     }
 
-    /// extent_of_y(): extent of y in one spatial mode. collapsed_row(): row of a coordinate counted through all slices.
+    /// extent_of_y(): extent of y in one spatial mode. collapsed_row(): index of the row of a coordinate, counted
+    /// through all slices of a volume.
     __device__ int extent_of_y(int mode) const {
         if constexpr (Space == 3)
             if (mode == 0) return static_cast<int>(slices.y);

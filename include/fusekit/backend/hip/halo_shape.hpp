@@ -35,7 +35,7 @@ struct HaloShape {
         for (int const bytes : {bytes_of_x(), Pixels * ResultBytes}) most = bytes > most ? bytes : most;
         return (most + 1023) / 1024 * 1024;
     }
-    /// Number of stages that fit `bytes` bytes of SMEM, at most `most`.
+    /// Number of stages that fit `bytes` bytes of SMEM, but at most `most`.
     FUSEKIT_HD constexpr int stages(int bytes, int most) const {
         int const held = bytes / stage_bytes();
         return held < most ? held : most;

@@ -6,14 +6,14 @@
 
 namespace fusekit::hip {
 
-/// True if a view of one image, K x P x Q, has the strides of y.
+/// True if a view of one image, K x P x Q, has the strides of y along K, P and Q.
 FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
     Index<3> const& own = view.layout.stride;
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// OutputCoord with its offset in y from the image's first element, in elements. Views with y's strides are read at
-/// that offset, without index arithmetic.
+/// OutputCoord that also knows its offset in y, in elements, from the image's first element. Operators read views with
+/// y's strides at that offset, without index arithmetic.
 struct OffsetCoord : ThreadCoord {
     std::int64_t distance;
     Index<4> const& stride;
@@ -40,7 +40,7 @@ struct OffsetCoord : ThreadCoord {
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance;  ///< offset of the first element in y from the image's first, in elements
+    std::int64_t distance;  ///< offset of the first element in y from the first element of its image, in elements
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }
@@ -77,8 +77,8 @@ struct PacketCoord : OutputCoord {
     }
 };
 
-/// Tests whether PacketCoord may load an operator's views; loads nothing. Clears `fit` unless every per-pixel view has
-/// y's strides and is aligned to `width` floats.
+/// Passed to operators in place of a coordinate, to test whether PacketCoord may load their views; loads nothing.
+/// Clears `fit` unless every per-pixel view has y's strides and is aligned to `width` floats.
 template <int width>
 struct PacketProbe : OutputCoord {
     Index<4> const& stride;

@@ -30,24 +30,24 @@ FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     return y;
 }
 
-/// Two levels in which totals of tiles are merged: first those of `group_size` consecutive tiles, then those of the
-/// groups.
+/// Two levels in which the statistics totals of tiles are merged: first the totals of `group_size` consecutive tiles (a
+/// group), then the groups' totals.
 struct TileGroups {
-    /// barrier counters for each group of each column of tiles, and for each column; or the workspace of GridShares
-    /// (collective/grid_totals.hpp)
+    /// barrier counters: for each column of tiles, one per group and one for all groups; or the workspace of GridShares
+    /// (statistics/grid_shares.hpp)
     GroupWorkspace workspace;
     unsigned tiles = 0, group_size = 0;
 };
 
-/// Split-K: the CTAs that reduce one output tile.
+/// Split-K: number and workspace of the CTAs that reduce one output tile.
 struct SplitK {
     /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
 };
 
-/// True if TMA loads the tensor, of y's shape, that an operator of the epilogue reads. Not with statistics, which need
-/// the SMEM.
+/// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. Not with
+/// statistics, which need the SMEM.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
@@ -88,9 +88,9 @@ struct ConvParams {
 };
 
 /// Kernel argument of a plan without a Conv or Gemm. Elements are enumerated in `order` and processed in packets,
-/// vectors of consecutive elements. Each of `iterations` covers an equal range of elements; a packet's parameters are
-/// the same in all iterations. Fields that all threads read come first and are contiguous: the first access to each 64
-/// bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
+/// vectors of consecutive elements. Each of `iterations` covers an equal range of elements (such as an image), whose
+/// packets have the same parameters as those of the other ranges. Fields that all threads read come first and are
+/// contiguous: the first access to each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
     ImageOrder order;  ///< enumeration of an image's elements
@@ -98,7 +98,7 @@ struct StreamParams {
     unsigned all_packets = 0;  ///< packets per iteration; the last tile may end past them
     std::int64_t iterations = 0, splits = 1;  ///< `splits` threads share the iterations of one packet
     std::int64_t x_step = 0, y_step = 0;  ///< elements of x and y from one iteration to the next
-    std::int64_t x_stride = 0, y_stride = 0;  ///< elements of x and y from a thread's iteration to its next one
+    std::int64_t x_stride = 0, y_stride = 0;  ///< elements of x and y from one iteration of a thread to its next
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;

@@ -5,14 +5,15 @@
 
 namespace fusekit::hip {
 
-/// A part of a tile of y: consecutive rows of image n, from `row` on; n is -1 for a part past the last.
+/// One of the parts that make up the pixels of a tile of y: consecutive rows of image n, from row `row` on (tiles.rows
+/// of them, clipped at the image's end); n is -1 for a part past the last image.
 struct PlanePart {
     int n, row;
 };
 
-/// Enumerates tiles of y in planes: `parts` parts of images (PlanePart) x `filters` channels. Consecutive CTAs have the
-/// same pixels. With split-K, `sharers` CTAs divide the channel blocks of x of a tile; their numbers of blocks differ
-/// by at most one.
+/// Enumerates tiles of y in planes: `parts` parts (PlanePart: rows of an image) x `filters` channels. Consecutive CTAs
+/// have the same pixels. With split-K, `sharers` CTAs divide the channel blocks of x (PlaneTiles::channels each) of a
+/// tile; their numbers of blocks differ by at most one.
 template <class TheTiles, int parts, int filters>
 class PlaneGrid {
 public:
@@ -40,7 +41,7 @@ public:
         if (number >= of_pixels) return {-1, 0};
         return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
     }
-    /// Returns the part after `part`, which is in bounds.
+    /// Returns the part of y that follows `part`, which is in bounds.
     __device__ PlanePart after(PlanePart part) const {
         if (part.row + rows < static_cast<int>(of_image) * rows) return {part.n, part.row + rows};
         return {part.n + 1 < images ? part.n + 1 : -1, 0};

@@ -9,13 +9,13 @@
 
 namespace fusekit::hip {
 
-/// Tiling of a convolution of planes (NCHW) with stride and dilation 1. A part is at most `Pixels` pixels: rows of y of
-/// one image, with gaps between the rows, or, for 1x1 filters with channels last, pixels of all images. Pixel (p, q) of
-/// y has index p pitch + q; its tap (r, s) reads the pixel of the tile of x whose index is larger by r pitch + s. The
-/// tile of x has the same pitch and the rows that the windows read. The padding after a row is also the padding before
-/// the next row, so that a gap is as wide as the wider of the two. 1x1 filters need neither rows nor gaps: a plane is
-/// treated as one column. A tile of x has one channel block of GemmK: 64 channels of 16 bits, or 32 channels of float
-/// as three bfloat16 terms.
+/// Tiling of a convolution of planes (NCHW) with stride and dilation 1. A tile of y consists of one or more parts; a
+/// part is at most `Pixels` pixels: rows of y of one image, with gaps between the rows, or, for 1x1 filters with
+/// channels last, pixels of all images. Pixel (p, q) of a part has index p pitch + q; its tap (r, s) reads the pixel of
+/// the tile of x whose index is larger by r pitch + s. The tile of x has the same pitch and the rows that the windows
+/// read. The padding after a row is also the padding before the next row, so that a gap is as wide as the wider of the
+/// two. 1x1 filters need neither rows nor gaps: a plane is treated as one column. A tile of x has one channel block of
+/// GemmK: 64 channels of 16 bits, or 32 channels of float as three bfloat16 terms.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
@@ -26,7 +26,7 @@ struct PlaneTiles {
 
     int y_height, y_width, x_height, x_width;
     int window_rows, window_columns, pad_top, pad_left;
-    int pitch, rows;  ///< pixels from a row of a part to the next; rows per part
+    int pitch, rows;  ///< pixels from the start of a row of a part to the start of the next; rows per part
     int of_image;  ///< parts per image
     int images;
     bool channels_last;  ///< true if x and y are channels-last
@@ -64,20 +64,20 @@ struct PlaneTiles {
     /// Number of pixels in a tile of x: the last tap's offset plus Pixels, since the MMAs of each tap read Pixels
     /// consecutive pixels.
     FUSEKIT_HD int pixels_of_x() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
-    /// Number of pixels of a tile of x that windows of the part read.
+    /// Number of pixels of a tile of x that the windows of a part's pixels read.
     FUSEKIT_HD int pixels_read() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
 
     /// Pixels of a part of y, including the gaps between rows.
     FUSEKIT_HD int pixels_of_y() const { return (rows - 1) * pitch + y_width; }
-    /// Columns of each of the two MMAs that cover a part: the narrowest available N of wgmma.
+    /// N (pixels) of each of the two MMAs that cover a part: the narrowest available N of wgmma.
     FUSEKIT_HD int columns_of_half() const {
         static_assert(Pixels == 240);
         int const needed = (pixels_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
     }
 
-    /// For channels-last x: pixels of x that TMA loads for a part, and bytes from a part's pixels to the next part's in
-    /// SMEM.
+    /// For channels-last x: number of pixels of x that TMA loads for a part, and bytes in SMEM from the pixels of one
+    /// part to those of the next.
     FUSEKIT_HD int pixels_loaded() const { return rows_of_x() * pitch; }
     FUSEKIT_HD int part_bytes() const { return (pixels_loaded() * channels * element_bytes + 1023) / 1024 * 1024; }
     /// Byte offset in a tile of 8-channel chunk `chunk` of a pixel, after the swizzle.
@@ -87,10 +87,11 @@ struct PlaneTiles {
         return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
-    /// True if a part has all rows of an image: then the planes of consecutive channels are contiguous.
+    /// True if a part has all rows of an image: then the planes that consecutive channels of the part occupy are
+    /// contiguous.
     FUSEKIT_HD bool whole() const { return rows == y_height; }
-    /// Elements from a channel to the next in the SMEM stage of planes. Copies start at multiples of 16 bytes, so up to
-    /// 16 bytes less one element early.
+    /// Elements from a channel to the next in the SMEM stage of planes. A copy starts at a multiple of 16 bytes, so up
+    /// to 16 bytes less one element before the first element that is needed.
     FUSEKIT_HD int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
         return whole() ? plane() : (seen * x_width + 2 * (packet - 1)) / packet * packet;
@@ -98,7 +99,8 @@ struct PlaneTiles {
 
     /// Elements of a plane (a channel of an image) of x.
     FUSEKIT_HD int plane() const { return x_height * x_width; }
-    /// Elements that the copy of channel `channel` of a channel block starts before row `first`, for 16-byte alignment.
+    /// Number of elements that the copy of channel `channel` of a channel block starts before row `first` of x, for
+    /// 16-byte alignment.
     FUSEKIT_HD int early(int channel, int first) const {
         return whole()
                    ? 0
@@ -115,8 +117,8 @@ struct PlaneTiles {
         return end < x_height ? end : x_height;
     }
 
-    /// Bytes of SMEM for `parts` parts: of the transposed tile of one bfloat16 term, of all terms, and of a stage of
-    /// planes.
+    /// Bytes of SMEM for `parts` parts: term_bytes() of the transposed tile of one bfloat16 term, tile_bytes() of all
+    /// terms, plane_bytes() of a stage of planes.
     FUSEKIT_HD int term_bytes(int parts) const { return (parts * pixels_of_x() * row_bytes + 1023) / 1024 * 1024; }
     FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
     FUSEKIT_HD int plane_bytes(int parts) const {

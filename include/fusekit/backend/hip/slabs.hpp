@@ -8,8 +8,9 @@
 
 namespace fusekit::hip {
 
-/// Exclusive limits of 32-bit counts: pixels of a convolution's range of images (Slabs), pixels of a weight gradient's
-/// CTA, outputs of a pool's range, steps of a reduction's range. Tests lower the limits.
+/// Exclusive limits of 32-bit counts: pixels of a convolution's range of images (Slabs), pixels that one CTA of a
+/// weight gradient reduces, outputs of a pool's range of images, steps of a reduction's range of images. Tests lower
+/// the limits.
 struct IndexLimits {
     std::int64_t pixels = std::int64_t{1} << 30, block_pixels = std::int64_t{1} << 30, outputs = std::int64_t{1} << 31,
                  steps = std::int64_t{1} << 31;
@@ -35,8 +36,8 @@ struct Slabs {
     }
 };
 
-/// Images per slab, for images of `size` pixels: at most `most` - 1 pixels. If there are enough images, a slab has a
-/// multiple of tile_m pixels, so that its tiles are those of the unsplit batch.
+/// Number of images per slab, for images of `size` pixels, such that a slab has at most `most` - 1 pixels. If there are
+/// enough images, a slab has a multiple of tile_m pixels, so that its tiles are those of the unsplit batch.
 FUSEKIT_H inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most,
                                              int tile_m = 1) {
     std::int64_t const fit = (most - 1) / size, count = fit < 1 ? 1 : fit,

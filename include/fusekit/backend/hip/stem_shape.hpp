@@ -15,15 +15,18 @@ namespace fusekit::hip {
 /// first chunk; if some start at odd and others at even elements, a word would straddle two windows' elements, and
 /// elements are read one by one.
 struct StemShape {
-    /// pixels of a tile; elements of a chunk; maxima of chunks per row of a window and of elements per row of a TMA box
+    /// pixels of a tile of y; elements of a chunk; largest number of chunks per row of a window, and of elements per
+    /// row of a TMA box
     static constexpr int pixels = 64, chunk = 8, max_chunks = 4, max_elements = 256;
 
     int shift = 0;  ///< log2 of the tile's columns of y
     int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads; elements per such row in SMEM
-    /// elements of x between adjacent windows; elements from the first window's start to x's first column
+    /// elements of x from a window to the next in a row; elements from the start of the first window to the first
+    /// column of x
     int step = 0, lead_in = 0;
-    int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of that row, S C
-    int chunks = 0, panels = 0;  ///< chunks per row of a window; panels (two rows of a window of 64 filters)
+    int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of a row of a window, S C
+    /// chunks per row of a window; panels of filters: GemmK indices of two rows of a window, of 64 filters
+    int chunks = 0, panels = 0;
     bool whole_words = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
