@@ -11,15 +11,16 @@
 
 namespace fusekit::hip {
 
-/// A warp's share of converting channels-last floats of x to tiles of three bfloat16 terms, in PlaneTransposer's
-/// layout. A TMA load reads the pixels that a part's windows read, in rows of 128 bytes (32 channels) with the 128-byte
-/// swizzle; pixels out of bounds are zero.
+/// A producer warp's conversion of channels-last floats of x to tiles of three bfloat16 terms, in PlaneTransposer's
+/// layout; all producer warps divide the 16-byte chunks of a tile. A TMA load reads the pixels of x that the windows of
+/// one part (PlanePart: rows of an image of y) read, in rows of 128 bytes (32 channels) with the 128-byte swizzle;
+/// pixels out of bounds are zero.
 template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
     using Quad = Packet<float, 4>;
     static constexpr int chunks = Tiles::channels / 8;  ///< 8-channel chunks of a pixel; each is 16 bytes per term
-    static constexpr int stride = 32 * warps;  ///< distance from a lane's chunk to its next
+    static constexpr int stride = 32 * warps;  ///< distance from a lane's chunk to its next one, in chunks
     static constexpr int in_flight = 2;  ///< chunks that a lane loads before it stores any
 
 public:
@@ -27,7 +28,7 @@ public:
                              unsigned the_thread, unsigned first_tile)
         : map(the_map), tiles(the_tiles), grid(the_grid), thread(the_thread), ahead(the_grid, first_tile) {}
 
-    /// Issues the TMA loads of the next channel block, if any. All threads call it.
+    /// Issues the TMA loads of the next channel block, if any, to `to`, on the mbarrier `full`. All threads call it.
     __device__ void begin(float* to, std::uint32_t full) {
         if (thread == 0 && ahead.is_valid()) {
             ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_loaded() * 128));
@@ -41,7 +42,7 @@ public:
         ahead.advance();
     }
 
-    /// Converts the loaded channel block to a tile. All threads call it.
+    /// Converts the channel block at `pixels` to the tile at `tile`. All threads call it.
     __device__ void split(float const* pixels, unsigned char* tile) const {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)

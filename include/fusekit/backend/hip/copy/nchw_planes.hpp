@@ -8,17 +8,18 @@
 
 namespace fusekit::hip {
 
-/// Distribution of a tile's channels of x over the 8 producer warps: each group of `sharing` warps has `own` = 8
-/// channels.
+/// How the 8 producer warps divide the channels of a tile of x: they form `groups` groups of `sharing` warps; each
+/// group has `own` = 8 channels.
 template <class Tiles>
 struct PlaneWarps {
     static constexpr int own = 8;
     static constexpr unsigned warps = 8, groups = Tiles::channels / own, sharing = warps / groups;
 };
 
-/// A warp's bulk copies (cp.async.bulk) of planes of x to SMEM: its share of its group's channels, for each channel
-/// block of GemmK. A lane copies one channel of one part, or one contiguous range of all channels. Preconditions: rows
-/// and planes are dense, images start at multiples of 16 bytes, and x has a multiple of 8 channels.
+/// The bulk copies (cp.async.bulk) that one producer warp issues of planes of x to SMEM: some of the channels of the
+/// warp's group (PlaneWarps), for each channel block of GemmK. A lane copies one channel of one part (PlanePart: rows
+/// of an image), or one contiguous range of all channels. Preconditions: rows and planes are dense, images start at
+/// multiples of 16 bytes, and x has a multiple of 8 channels.
 template <class T, class Grid, int parts>
 class PlaneCopies {
     using Tiles = typename Grid::Tiles;
@@ -42,7 +43,8 @@ public:
         find();
     }
 
-    /// Issues the copies of the next channel block, if any, to `to`, the SMEM stage of all channels. All lanes call it.
+    /// Issues the warp's copies of the next channel block, if any, to `to`, the SMEM stage of all channels, on the
+    /// mbarrier `full`. All lanes call it.
     __device__ void begin(T const* to, std::uint32_t full) {
         if (lane >= parts * copied || !step.is_valid()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;

@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// A warp's share of transposing PlaneCopies' planes to tiles of x: for each pixel, 16-byte chunks of 8 channels,
-/// swizzled within the pixel's row. Pixels out of bounds are zero; floats become three bfloat16 terms. The warps of a
-/// group divide the pixels of the group's 8 channels.
+/// The part of a producer warp in transposing the planes that PlaneCopies has copied to a tile of x, which has for each
+/// pixel 16-byte chunks of 8 channels, swizzled within the pixel's row. Pixels out of bounds are zero; floats become
+/// three bfloat16 terms. A group of warps (PlaneWarps) has 8 channels; its warps divide their pixels.
 template <class T, class Grid, int parts>
 class PlaneTransposer {
     using Tiles = typename Grid::Tiles;
@@ -20,7 +20,8 @@ class PlaneTransposer {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     using Chunk = Packet<std::uint32_t, Warps::own / 2>;
     static constexpr int own = Warps::own, channels = Tiles::channels;
-    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< distance from a lane's pixel to its next
+    /// distance from a lane's pixel to its next one, in pixels of the tile
+    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);
     static constexpr int in_flight = 2;  ///< pixels that a lane loads before it stores any
     static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
 
@@ -64,7 +65,8 @@ private:
     PlanePart first_part;
     int count_of_parts;
 
-    /// Computes, for the warp's channels of a part, the byte offsets of row `first` of x in the stage of planes.
+    /// Computes, for each of the warp's channels, the byte offset in the stage of planes of row `first` of x for part
+    /// `part` of the tile.
     __device__ void find_channels(int (&found)[own], int part, int first) const {
 #pragma unroll
         for (int i = 0; i < own; ++i) {
@@ -79,8 +81,8 @@ private:
         return tile + Tiles::chunk_offset(tile_pixel, group);
     }
 
-    /// Transposes the pixels of all parts, for 1x1 filters. Values past the last pixel are copied too; no pixel of y
-    /// reads them.
+    /// Transposes the pixels of all parts of the tile, for 1x1 filters. Values past a part's last pixel are copied too;
+    /// no pixel of y reads them.
     __device__ void transpose_pixels(T const* planes, unsigned char* tile) const {
         int const of_part = tiles.rows, pixels = count_of_parts * of_part,
                   reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact for 256 pixels
@@ -140,7 +142,8 @@ private:
         for (int c = 0; c < own; ++c) values[c] = *reinterpret_cast<Bits const*>(here + from[c]);
     }
 
-    /// Stores the warp's channels of a pixel, or zeros if it is not `inside`: 16 bytes per bfloat16 term.
+    /// Stores the warp's channels of a pixel to `to`, or zeros if the pixel is not `inside` x: 16 bytes per bfloat16
+    /// term.
     __device__ void put(std::uint16_t const (&values)[own], bool inside, unsigned char* to) const {
         Chunk packed;
 #pragma unroll

@@ -35,14 +35,15 @@ public:
         }
     };
 
-    /// True if two tiles and one stage of planes fit SMEM with `free_bytes` to spare.
+    /// True if two transposed tiles and one stage of planes fit SMEM and leave `free_bytes` unused.
     __device__ static bool leaves(Tiles const& tiles, int free_bytes) {
         return tiles.plane_stages(parts, bytes - free_bytes, 1) >= 1;
     }
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }
 
-    /// Code of a producer warp. It does not use the last free_bytes of the SMEM. Named barriers from first_barrier on
-    /// synchronize the warps of each group (PlaneWarps); for channels-last x, first_barrier synchronizes all producers.
+    /// Code of a producer warp: loads and transposes all tiles. Leaves the last free_bytes of the SMEM unused. Named
+    /// barriers from number first_barrier on synchronize the warps of each group (PlaneWarps); for channels-last x,
+    /// first_barrier synchronizes all producers.
     template <class Params, class Problem>
     __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
@@ -76,9 +77,9 @@ public:
     }
 
 private:
-    /// Runs a warp through all channel blocks; `copies` fill the stages of the warp's group. make_tile(begins, step,
-    /// from, tile) transposes a stage to a tile; `begins` is true for the first channel block of a tile of y. sync()
-    /// synchronizes the warps that read the same stage.
+    /// Runs a warp through all tiles and channel blocks; `copies` fills the stages of planes of the warp's group.
+    /// make_tile(begins, step, from, tile) transposes the stage `from` to the SMEM tile `tile`; `begins` is true for
+    /// the first channel block of a tile of y. sync() synchronizes the warps that read the same stage.
     template <class Copying, class MakeTile, class Sync>
     __device__ static void run_steps(Shared& shared, Tiles const& tiles, Grid const& grid, unsigned group,
                                      unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,

@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Stores 64 filters from filter `first` on to SMEM: a panel per two rows of the window, with chunks of 16 GemmK
+/// Stores 64 filters, from filter `first` on, to SMEM: one panel per two rows of the window, with chunks of 16 GemmK
 /// indices (8 of each row). Indices outside the window and filters past the last one are zero. `threads` threads call
 /// it.
 template <class Panel, class Problem>
@@ -39,8 +39,9 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     }
 }
 
-/// Operand a of a tile of windows, as a thread's wgmma fragments: words of the windows of two pixels, lane / 4 and lane
-/// / 4 + 8 of the warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+/// wgmma's operand a, the windows of a tile's pixels, as fragments of a thread: words of the windows of two pixels,
+/// lane / 4 and lane / 4 + 8 of the warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
+/// .k16.
 template <class Atom>
 class StemWindows {
 public:
@@ -79,9 +80,11 @@ public:
     }
 
 private:
-    /// byte offsets of the thread's words of its two pixels from the tile's first window
+    /// row_bytes: bytes from a row of x in SMEM to the next. rows: rows of a window. offsets: byte offsets, from the
+    /// tile's first window, of the words of the thread's two pixels
     int row_bytes, rows, offsets[2];
-    std::uint32_t first, last;  ///< masks of a row's first and last chunk, which zero the lead and the padding
+    /// masks of the first and last chunk of a window's row, which zero the elements before and after the window
+    std::uint32_t first, last;
 
     template <bool whole_words>
     __device__ static std::uint32_t word(unsigned char const* from) {

@@ -27,7 +27,7 @@ public:
     };
     using State = TmaStages<stages>;
 
-    /// `the_own`: first of the tile's filters that belong to this warpgroup.
+    /// `the_own`: index, within the tile, of the first filter that belongs to this warpgroup.
     template <class Problem>
     __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
                             unsigned first_tile, unsigned the_thread)
@@ -35,8 +35,8 @@ public:
         find_tile(conv);
     }
 
-    /// Issues `count` loads to the stages that were read longest ago. Precondition: those stages are free. Called by
-    /// the warpgroup; the first time with the number of stages.
+    /// Issues the next `count` TMA loads, to the stages that were read longest ago. Precondition: those stages are
+    /// free. All threads of the warpgroup call it; the first time with the number of stages.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, int count) {
         if (ptx::warp_uniform(thread / 32) != 0) return;
@@ -56,12 +56,12 @@ public:
         return stage;
     }
 
-    /// A thread's operand a for all taps of 16 channels: four words per tap.
+    /// A thread's fragments of operand a (filters) for all taps of 16 channels: four 32-bit words per tap.
     using Factors = std::uint32_t[4][taps];
 
-    /// Loads the operand from the next two stages, 8 channels each. From a stage a thread reads 9 words, the taps of
-    /// two adjacent channels, of each of two filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A
-    /// for .k16.
+    /// Loads the fragments from the next two stages, 8 channels each. From a stage a thread reads 9 words of each of
+    /// two filters that are 8 apart: the taps of two adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the
+    /// figure of A for .k16.
     __device__ void load(Factors& factors) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -95,7 +95,8 @@ private:
     typename Grid::Step step;
     unsigned to_stage = 0;
     int first;  ///< first filter of the next load
-    /// filter row and column of the next load; with contiguous taps, row is the number of 8 channels
+    /// filter row and column of the next load; with contiguous taps, `row` is the index of the 8 channels within the
+    /// channel block
     int row = 0, column = 0;
 
     /// Advances `step` to the next tile in which this warpgroup has filters.

@@ -12,7 +12,7 @@ namespace fusekit::hip {
 
 /// mbarriers of the filter stages in SMEM, and the number of warps that have read each stage since the CTA started.
 struct FloatPlaneFiltersState {
-    /// maximum number of stages; bytes of SMEM of all stages
+    /// maximum number of stages; bytes of SMEM of all stages together
     static constexpr int max_stages = 4, bytes = 36 * 1024;
     TmaStages<max_stages> full;
     unsigned reads[max_stages];
@@ -35,7 +35,8 @@ class FloatPlaneFilters {
     static constexpr int max_stages = contiguous_taps ? 2 : FloatPlaneFiltersState::max_stages;
 
 public:
-    /// Bytes of SMEM for the stages. With contiguous taps, a second stage of the same size may be added.
+    /// Bytes of SMEM for the stages. With contiguous taps, this is one stage, and a second stage of the same size may
+    /// be added.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((contiguous_taps ? 1 : max_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
@@ -61,9 +62,9 @@ public:
         }
     }
 
-    /// Waits for the next stage and loads a thread's operand a for one tap of 32 channels: two fragments of 16
-    /// channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
-    /// .k16.
+    /// Waits for the next stage and loads a thread's fragments of operand a (filters) for one tap of 32 channels: two
+    /// fragments of 16 channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the
+    /// figure of A for .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
         static_assert(!contiguous_taps);
         state.full.consumer_wait(read);
@@ -78,8 +79,8 @@ public:
                 factors[k][2 * word + 1] = pair.values[1];
             }
     }
-    /// Loads a thread's operand a for the three taps of window row `of_window`, of 16 channels. Row 0 waits for the
-    /// stage.
+    /// Loads a thread's fragments of operand a for the three taps of window row `of_window`, of 16 channels. The call
+    /// for row 0 waits for the stage.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(contiguous_taps);
         if (of_window == 0) state.full.consumer_wait(read);
@@ -95,8 +96,8 @@ public:
             }
         }
     }
-    /// Marks the stage as read by this warp; all lanes call it after their loads. The last warp issues the stage's next
-    /// load.
+    /// Marks the stage as read by this warp; all lanes call it after their loads. The last of the `readers` warps
+    /// issues the next load into the stage.
     template <class Params, class Problem>
     __device__ void release(Params const& params, Problem const& conv) {
         ptx::bar_warp_sync();
@@ -112,8 +113,8 @@ private:
     unsigned char *memory, *more;
     FloatPlaneFiltersState& state;
     DynamicPipelineState read;  ///< next stage to read
-    /// Position of the next load: tile and channel block, then tap (row, column), or, with contiguous taps, slice `row`
-    /// of 16 channels.
+    /// Position of the next load: `step` is the tile and the channel block; then the tap (`row`, `column`), or, with
+    /// contiguous taps, slice `row` of 16 channels.
     typename Grid::Step step;
     int row = 0, column = 0;
 
@@ -122,7 +123,7 @@ private:
         return memory + stage * stage_bytes;
     }
 
-    /// Filter, within the tile, of fragment word `word` of the thread.
+    /// Index, within the tile, of the filter whose elements are in word `word` of the thread's fragment.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }

@@ -8,9 +8,10 @@
 
 namespace fusekit::hip {
 
-/// A pipeline stage's operands in SMEM, one k-tile: TileM windows of x and TileN filters in Wgmma's layout, a row of
-/// GemmK each. If a tile has fewer filters than TileN, the stale rows behind them are multiplied too, into accumulators
-/// that are not stored. MN-major filters are loaded in blocks of 64 filters; TMA zero-fills filters past the last.
+/// Operands of one k-tile in a stage of SMEM: TileM windows of x and TileN filters in Wgmma's layout; a window or
+/// filter is a row along GemmK. If a tile has fewer filters than TileN, the stale rows behind them are multiplied too,
+/// into accumulators that are not stored. MN-major filters are loaded in blocks of 64 filters; TMA zero-fills filters
+/// past the last.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
@@ -46,13 +47,13 @@ __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Range of a tile's k-tiles.
+/// Range of the k-tiles of an output tile that a CTA reduces.
 struct StepRange {
     unsigned begin, end;
 };
 
-/// One thread's TMA loads of an output tile's operands into the pipeline's stages: of all k-tiles, or of the k-tiles of
-/// `range`. TMA zero-fills elements out of bounds.
+/// Issues, in one thread, the TMA loads of an output tile's operands into the pipeline's stages: of all k-tiles, or of
+/// the k-tiles of `range`. TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
                                   State& state, TileStart const& tile, Range const&... range) {

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Byte offset of an index of GemmK for elements of T; Buffer::out_of_bounds, which is out of bounds, for an index past
-/// the end.
+/// Byte offset, for elements of type T, of an index of GemmK from the row's first element; Buffer::out_of_bounds, at
+/// which loads return zero, for an index past the end of GemmK.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
     if (offset.mask == KOffset::never) return Buffer::out_of_bounds;
@@ -16,9 +16,9 @@ __device__ std::uint32_t in_bytes(KOffset const& offset) {
 }
 
 /// LDS table of GemmK offsets, one entry for each 16 bytes (8 half elements) along GemmK: byte offsets in x and w, the
-/// padding mask, and `steps`, the number of consecutive k-tiles, from the entry's on, whose indices have the same
-/// filter tap. An entry has 16 bytes, so that the byte offset of an element in a k-tile's row is also the byte offset
-/// of its entry.
+/// padding mask (KOffset), and `steps`, the number of consecutive k-tiles, from the one of this entry on, whose indices
+/// have the same filter tap. An entry has 16 bytes, so that the byte offset of an element in a k-tile's row is also the
+/// byte offset of its entry in the table.
 template <Element T, Element W, int Size>
 struct PacketOffsets {
     struct alignas(16) Entry {
@@ -39,7 +39,8 @@ struct PacketOffsets {
     __device__ std::uint32_t w_at(int table_offset, unsigned k) const { return at(table_offset, k).w; }
 };
 
-/// Stores a k-tile's operands from registers to LDS. Filters were loaded last, so one wait covers both operands.
+/// Stores a thread's elements of both operands of a k-tile from registers to LDS. Filters were loaded last, so one wait
+/// covers both operands.
 template <class Inputs, class Filters, class Stage>
 __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
     filters.wait();
@@ -47,7 +48,8 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// A thread's fragment of an operand tile in registers: 16 bytes along GemmK, at index k, of every `step`-th row.
+/// A thread's elements of an operand tile in registers: 16 bytes along GemmK, from index k of the k-tile on, of every
+/// `step`-th row.
 template <Element T, int Size, int TileK, int threads>
 class RowPackets {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
@@ -89,7 +91,7 @@ public:
         }
     }
 
-    /// Computes the thread's offsets for a k-tile from the table.
+    /// Reads from the table the thread's byte offsets for the k-tile whose entries begin at `table_offset`.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int table_offset) {
         auto const& entry = offsets.at(table_offset, k);
@@ -100,8 +102,8 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same tap, whose channels are
-    /// `soffset` bytes on in x.
+    /// Loads the k-tile of the last find(), or a later k-tile of the same tap, whose channels are `soffset` bytes later
+    /// in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], soffset);
@@ -112,9 +114,10 @@ private:
     std::uint32_t rows[passes], invalid[passes], own[passes];
 };
 
-/// Loads a thread's fragment of w (filters, GemmK) by 16-byte buffer loads. With `has_scalars`, each pass has a Buffer
-/// that begins at the pass's first filter, so that all loads of a thread share one vector-register offset. Rows past K
-/// read zero (buffer out of bounds); without `has_scalars` they read the last filter.
+/// Loads a thread's elements of w (filters, GemmK) by 16-byte buffer loads, in `passes`: in each, all threads load some
+/// rows. With `has_scalars`, each pass has a Buffer that begins at the pass's first filter, so that all loads of a
+/// thread share one vector-register offset. Rows past K read zero (buffer out of bounds); without `has_scalars` they
+/// read the last filter.
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
 class FilterPackets : public RowPackets<W, Size, TileK, threads> {
     using Base = RowPackets<W, Size, TileK, threads>;
@@ -159,9 +162,10 @@ public:
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    std::uint32_t own[passes / buffer_count];  ///< byte offsets of a k-tile's loads, relative to their Buffers
+    /// byte offsets of the thread's loads of a k-tile, relative to the loads' Buffers
+    std::uint32_t own[passes / buffer_count];
 
-    /// Calls f(pass, Buffer, byte offset in it) for each pass, a group of rows that all threads load at once.
+    /// Calls f(pass, Buffer, byte offset in this Buffer) for each pass.
     template <class F>
     __device__ void each(F const& f) const {
 #pragma unroll

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Types of ChannelOperands. The LDS table has one offset for each 16 bytes along GemmK.
+/// Base: TableOperands with the types of ChannelOperands. The LDS table has one offset for each 16 bytes along GemmK.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -29,7 +29,7 @@ struct ChannelOperandsOf {
 
 /// Loads operands whose channels are contiguous (NHWC, KRSC) by AMD's buffer loads of 16 bytes at 32-bit offsets.
 /// Precondition: a tile reads within 2^30 bytes of its first element. For all k-tiles of one filter tap, a thread keeps
-/// its offsets in vector registers, and the wave adds the channel offset in a scalar register.
+/// its offsets in vector registers, and the wave passes the offset of the k-tile's channels in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::ChannelOperandsOf<Plan, Atom, T, U>::Base;
@@ -40,14 +40,15 @@ class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base
 
 public:
     using typename Base::Stage;
-    /// Byte offset of a k-tile: with `has_runs`, its channel offset from the k-tile whose offsets were read last; else
-    /// its position in the table.
+    /// Step: byte offset of a k-tile. With `has_runs`, in x and w, from the channels of the k-tile of the last find()
+    /// to those of this k-tile; else the position of the k-tile's entries in the LDS table.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 
     using Base::Base;
 
-    /// Reads the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
+    /// Reads the thread's offsets for k-tile `step`, or, without `has_runs`, fills the LDS table from this k-tile on.
+    /// Returns the number of consecutive k-tiles for which the offsets, or the table, are valid.
     __device__ int find(int step) {
         if constexpr (!has_runs) {
             fill(step);
@@ -70,7 +71,7 @@ public:
     }
 
 private:
-    int next = table_steps;  ///< first k-tile of the table whose offsets have not been read
+    int next = table_steps;  ///< index in the LDS table of the first k-tile whose offsets have not been read
 
     __device__ void find_own(int table_offset) {
         inputs.find(offsets, table_offset);

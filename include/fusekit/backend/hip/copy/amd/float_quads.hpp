@@ -9,15 +9,16 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows (pixels) form a quad of 16 bytes. `Between`
-/// unused words separate quads, so that a quad may be stored up to `Between` words too far left or right.
+/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows (pixels) at one index of GemmK form a quad of
+/// 16 bytes. `Between` unused words separate quads, so that a quad may be stored up to `Between` words too far left or
+/// right.
 template <int Size, int TileK, int Between>
 class QuadTile {
 public:
-    /// Address of index k of a quad's first row; the other three rows follow.
+    /// Address of the element at index k of GemmK of a quad's first row; the elements of the other three rows follow.
     __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + element_index(k, row); }
 
-    /// Four indices of GemmK, from 4 `chunk` on, of one row.
+    /// Reads the elements of row `row` at four consecutive indices of GemmK, from 4 * `chunk` on.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
         auto const* const first = address_in_register(words + element_index(chunk * 4, row));
         Words<4> result;
@@ -35,10 +36,10 @@ private:
     }
 };
 
-/// Loads x as TapQuads does, for floats, which need no transposition. A quad is four consecutive pixels. A quad that
-/// reaches into the padding left or right of x is loaded from inside the row of x, stored shifted by the number of
-/// padded columns in its QuadTile, and its padded pixels are zeroed. All quads of a thread have the same filter tap,
-/// hence the same shift.
+/// Loads x as TapQuads does, for floats, which need no transposition. A quad is four consecutive pixels of a row of y
+/// at one index of GemmK. A quad that reaches into the padding left or right of x is loaded from inside the row of x,
+/// stored shifted by the number of padded columns in its QuadTile, and its padded pixels are zeroed. All quads of a
+/// thread have the same filter tap, hence the same shift.
 template <int Size, int threads, bool padded, class Order>
 class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
     using Base = PixelQuad<float, Size, Order::tile_k, threads>;
@@ -50,7 +51,7 @@ public:
 
     using Base::Base;
 
-    /// Computes the thread's offsets for a k-tile from the table.
+    /// Reads from the LDS table the byte offsets of the thread's quads for the table's k-tile, and their shift.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
 #pragma unroll
@@ -61,8 +62,8 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(position, k));
     }
-    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
-    /// `soffset` bytes on in x.
+    /// Loads the quads of the k-tile of the last find(), or of a later k-tile of the same taps, whose channels are
+    /// `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], soffset);
@@ -88,8 +89,8 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// Word to zero for the j-th padded pixel of the four. If fewer pixels are padded: the last padded one again, or,
-    /// without padding, an unused word.
+    /// Index, relative to the quad's first word, of the word to zero for the j-th padded pixel of the quad. If fewer
+    /// than j + 1 pixels are padded: the last padded one again, or, without padding, an unused word.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

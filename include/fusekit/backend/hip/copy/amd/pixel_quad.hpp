@@ -7,13 +7,14 @@
 
 namespace fusekit::hip {
 
-/// Position of a quad (four consecutive pixels) in a row of y: its windows reach into padding on the left, on neither
-/// side, or on the right.
+/// Position of a quad (four consecutive pixels) in its row of y: the quad's windows reach into the padding left of x,
+/// into neither side, or into the padding right of x.
 enum class QuadPosition { left, middle, right };
 
-/// A thread's share of an operand tile of x if pixels are contiguous (NCHW): four consecutive pixels of a row of y (a
-/// quad) at own_k indices of GemmK, a whole number of 32-bit words per pixel. For floats, a thread's indices are four
-/// apart: the threads that load 16 bytes of a filter have the same tap, and consecutive threads load consecutive quads.
+/// Base of the loaders of x for contiguous pixels (NCHW): which elements of the operand tile a thread loads. It has
+/// four consecutive pixels of a row of y (a quad) at own_k indices of GemmK, a whole number of 32-bit words per pixel.
+/// For floats, a thread's indices are four apart: the threads that load 16 bytes of a filter have the same tap, and
+/// consecutive threads load consecutive quads.
 template <Element T, int Size, int TileK, int threads>
 class PixelQuad {
 public:
@@ -52,11 +53,11 @@ protected:
     unsigned k, row;
     QuadPosition position = QuadPosition::middle;
     Buffer buffer;
-    /// byte offset of the first pixel's window; masks of the slices, rows and columns of the first and the last pixel's
-    /// window that are out of bounds
+    /// first: byte offset of the window of the quad's first pixel. invalid, invalid_at_end: masks (KOffset) of the
+    /// slices, rows and columns of the first pixel's and of the last pixel's window that are out of bounds of x
     std::uint32_t first, invalid, invalid_at_end;
 
-    /// Stores the own_k elements of each of the four pixels to the operand tile.
+    /// Stores the elements of each of the four pixels, at the thread's own_k indices of GemmK, to the operand tile.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
         static_assert(Tile::element_index(0, 1) == TileK);  // rows at constant distances: the compiler merges stores

@@ -10,23 +10,24 @@
 
 namespace fusekit::hip {
 
-/// LDS table of GemmK offsets for quads: four consecutive pixels of a row of y at column stride 1. Some columns of the
-/// quads at the left and right end of a row are in padding: these quads load the first or last four elements of the row
-/// of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the padded ones.
+/// LDS table of GemmK offsets for quads: a quad is four consecutive pixels of a row of y at column stride 1. Some
+/// columns of the quads at the left and right end of a row are in padding: such a quad loads the first or last four
+/// elements of the row of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the padded ones.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
     static constexpr auto left = static_cast<unsigned>(QuadPosition::left),
                           middle = static_cast<unsigned>(QuadPosition::middle),
                           right = static_cast<unsigned>(QuadPosition::right);
     static constexpr int positions = padded ? 3 : 1, of_padding = padded ? Size : 1;
-    /// 32-bit words of selectors for four pixels
+    /// 32-bit words of v_perm_b32 selectors for a quad
     static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// Offsets and selectors of the first, middle and last four pixels of a row (QuadPosition): byte offsets in x, and
-    /// v_perm_b32 selectors. For each index of GemmK: the rows of padding above and below x that its tap may read, as a
-    /// mask, or (`one_bit`) as the number of the mask's one bit. In the middle of a row all selectors are equal: a
-    /// short table stores these once, `same_words` of them, as many as a thread reads.
+    /// bytes: byte offsets in x of each index of GemmK, for the first, middle and last quads of a row (QuadPosition).
+    /// masks: for each index of GemmK, the rows of padding above and below x that its tap may read, as a mask, or
+    /// (`one_bit`) as the number of the mask's one bit. selectors: v_perm_b32 selectors by position and index. In the
+    /// middle of a row all selectors are equal: a short table stores these once, in `same`, which has the `same_words`
+    /// words that a thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[positions][Size];
@@ -64,16 +65,17 @@ struct QuadOffsets {
         bool const in_middle = position == middle;
         return in_middle ? same : selectors[position / 2][in_middle ? 0 : k];
     }
-    /// All ones, hence out of bounds, if the tap with this mask reads padding above or below x for a pixel with mask
-    /// `invalid`; else 0.
+    /// All ones, which puts an offset out of bounds, if a tap with this entry of `masks` reads padding above or below x
+    /// for a pixel whose window's rows `invalid` are out of bounds; else 0.
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }
 
 private:
-    /// Selectors of GemmK index i: element j of the result is element j - shift of the loaded quad, or zero. The byte
-    /// selectors also interleave the elements of the quads of two consecutive indices, the first stage of the
-    /// transposition. For floats the entry is `shift` itself; shift 4 means that the index is out of bounds.
+    /// Sets the selectors of GemmK index i: element j of the permuted quad is element j - shift of the loaded quad, or
+    /// zero. For one- and two-byte elements the selectors also interleave the quads of two consecutive indices, the
+    /// first stage of the transposition. For floats the entry is `shift` itself; shift 4 means that the index is out of
+    /// bounds.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
         if constexpr (sizeof(T) == 4) {
             all[i] = static_cast<std::uint32_t>(shift == 4 ? 0 : shift);
@@ -93,7 +95,7 @@ private:
 };
 
 /// Loads x in quads of four consecutive pixels (NCHW): one quad for each of a thread's own_k indices of GemmK.
-/// Transposes them in registers, so that LDS gets consecutive indices of each pixel.
+/// Transposes the quads in registers, so that LDS gets consecutive indices of each pixel.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadLoads : public PixelQuad<T, Size, TileK, threads> {
     using Base = PixelQuad<T, Size, TileK, threads>;
@@ -131,7 +133,8 @@ public:
                                                               pixel % 2 == 0 ? 0x05040100 : 0x07060302);
             } else {
 #pragma unroll
-                for (int half = 0; half < 2; ++half) {  // first two of the four pixels, then the last two
+                // half 0: the first two of the quad's pixels; half 1: the last two
+                for (int half = 0; half < 2; ++half) {
                     std::uint32_t const low = alternate(i, half), high = alternate(i + 2, half);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
                     pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
@@ -145,8 +148,8 @@ protected:
     using Base::k;
     Words<words> quads[own_k];
 
-    /// Calls f(i, byte offset) for each of the thread's indices i of GemmK, and reads from the table the v_perm_b32
-    /// selectors for index i.
+    /// Calls f(i, byte offset) for the quad at each of the thread's indices i of GemmK; reads from the table these
+    /// offsets and the quads' v_perm_b32 selectors. `first_k` is the k-tile's first index in the table.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll
@@ -171,18 +174,18 @@ protected:
             }
         }
     }
-    /// Loads four pixels for the thread's index i of GemmK from byte offset from + further in x; `soffset` is uniform
-    /// over the wave.
+    /// Loads the quad at the thread's index i of GemmK from byte offset `from` + `soffset` of the Buffer; `soffset` is
+    /// uniform over the wave.
     __device__ void load(int i, std::uint32_t from, std::uint32_t soffset = 0) {
         quads[i] = buffer.template load<Words<words>>(from, soffset);
     }
 
-    /// Word j of the four pixels loaded for the thread's index i of GemmK, with elements in padding replaced by zero.
+    /// Word j of the quad loaded for the thread's index i of GemmK, with elements in padding replaced by zero.
     __device__ std::uint32_t selected(int i, int j) const {
         return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
     }
     /// Two pixels at two indices of GemmK, `index` (even) and index + 1, as four bytes: both indices of one pixel, then
-    /// of the next. The pixels are the first two of the four if `half` is 0, else the last two. Elements in padding are
+    /// both of the next. The pixels are the quad's first two if `half` is 0, else its last two. Elements in padding are
     /// zero.
     __device__ std::uint32_t alternate(int index, int half) const {
         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;

@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or, for the tail taps that
-/// do not fill 16 bytes, one load for each `unit` channels.
+/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or, for the tail taps (those that do not
+/// fill 16 bytes), one load of Order::pair elements for each `unit` channels.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
@@ -24,9 +24,9 @@ public:
         : Base(thread, conv, first_filter, group),
           of_channel(static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)}) {}
 
-    /// Bytes in w from a k-tile's channels to those of the next k-tile with the same taps.
+    /// Bytes in w from the channels of a k-tile to those of the next k-tile with the same taps.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the k-tile that find() computed offsets for, or, `soffset` bytes on, a later k-tile of the same taps.
+    /// Loads the k-tile of the last find(), or, `soffset` bytes later in w, a later k-tile of the same taps.
     /// Precondition for tail taps: k-tiles are loaded in order.
     __device__ void load(std::uint32_t soffset) {
         if constexpr (Order::packed) {

@@ -16,9 +16,9 @@
 
 namespace fusekit::hip {
 
-/// True if TapOrder can order the filter in the head's type, and pixels can be loaded in quads (column stride 1): a
-/// Conv whose unit of channels has at least 16 bytes of taps, or a TransposedConv with 16- or 32-bit elements without
-/// strides.
+/// True if TapOrder can order the taps of the filter in the head's type, and pixels can be loaded in quads (four at
+/// once, at column stride 1): for a Conv whose unit of channels (TapOrder::unit) has at least 16 bytes of taps, or a
+/// TransposedConv of 16- or 32-bit elements without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -40,8 +40,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// MMA atom for the k-tiles of TapOperands: the schedule's, or, if its instruction has a sparse version, the atom with
-/// pairs of pixels, which halves the number of permutations. Unpadded 16-bit elements have no permutations to save.
+/// Type: MMA atom for the k-tiles of TapOperands: the schedule's atom, or, if its instruction has a sparse version, the
+/// atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of permutations. Unpadded 16-bit
+/// elements have no permutations to save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct TapAtom {
     using Type = Atom;
@@ -75,7 +76,8 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// Type: LDS stage of TapOperands: the atom's, or one with the tile of x that Inputs defines.
+/// Type: LDS stage of TapOperands: the atom's, or, if Inputs (the loader of x) defines a tile type, one with that tile
+/// of x.
 template <class Inputs, class AtomStage>
 struct TapStage {
     using Type = AtomStage;
@@ -87,8 +89,8 @@ struct TapStage<Inputs, AtomStage> {
 };
 
 /// Loads x in quads of four consecutive pixels (NCHW) and w by taps (KCRS) in a TapOrder, by buffer loads. Within a
-/// phase of the order (equal taps), a thread's offsets and selectors stay in registers, and the wave adds the channel
-/// offset in a scalar register.
+/// phase of the order (k-tiles with the same taps), a thread's offsets and selectors stay in registers, and the wave
+/// passes the offset of the k-tile's channels in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool packed>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
@@ -122,10 +124,11 @@ public:
     /// Number of k-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// Byte offset in a filter of a k-tile's channels, relative to the first k-tile with the same taps.
+    /// Byte offset in w from the channels of the k-tile of the last find() to those of a k-tile with the same taps.
     using Step = int;
 
-    /// Computes the offsets of k-tile `step`; returns the number of consecutive k-tiles for which they are valid.
+    /// Computes the thread's offsets for k-tile `step`, by way of the LDS table; returns the number of consecutive
+    /// k-tiles for which they are valid.
     __device__ int find(int step) {
         Problem const conv = reload(params).problem();  // scalar registers cannot hold the problem across k-tiles
         int const steps = Order::steps_of_phase(conv.group_c());
@@ -161,9 +164,10 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    std::uint32_t soffset = 0;  ///< byte offset in x of a k-tile's channels
-    std::uint32_t to_next;  ///< bytes in x from a k-tile's channels to those of the next k-tile
-    int phase = -1, end = 0;  ///< current phase (TapOrder); first k-tile of the next phase
+    /// byte offset in x from the channels of the k-tile of the last find() to those of the next k-tile to load
+    std::uint32_t soffset = 0;
+    std::uint32_t to_next;  ///< bytes in x from the channels of a k-tile to those of the next k-tile
+    int phase = -1, end = 0;  ///< current phase (TapOrder); index of the first k-tile of the next phase
 };
 
 }  // namespace fusekit::hip

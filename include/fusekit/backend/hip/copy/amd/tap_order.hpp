@@ -24,19 +24,21 @@ struct TapOrder {
         for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
         return all;
     }();
-    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements in 16 bits, or one float
+    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of a tail load: 16 bits, or one float
     /// Channels whose taps are loaded as one sequence: the number whose taps fill exactly 16 bytes, otherwise `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
-    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;  ///< channels per k-tile
+    /// channels from a k-tile of a phase to the next
+    static constexpr int channels = tile_k / (packed ? packet : pair) * unit;
 
-    /// Column of x that a tap reads, minus the pixel's column of y, at column stride 1.
+    /// Column of x that a tap reads, minus the column of the pixel of y that reads it, at column stride 1.
     FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Largest number of padded columns that four consecutive pixels read which also read columns inside x.
+    /// Largest number of columns in padding that a quad of four consecutive pixels reads, among the quads that also
+    /// read columns inside x.
     FUSEKIT_H static constexpr int max_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
@@ -45,7 +47,8 @@ struct TapOrder {
         return most;
     }
 
-    /// True if the number `all` of a group's channels is a multiple of `unit`, or, with tail taps, of `packet`.
+    /// True if a group of `all` channels consists of whole units, or, if there are tail taps, is a multiple of `packet`
+    /// channels.
     FUSEKIT_H static constexpr bool fills_packets(std::int64_t all) {
         return all % (tail_taps > 0 ? packet : unit) == 0;
     }
@@ -53,7 +56,8 @@ struct TapOrder {
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// Channel and tap of index k of a k-tile whose first channel is `first`. The channel may be past the last.
+    /// Channel and tap of index k of a k-tile of phase `phase` whose first channel is `first`. The channel may be past
+    /// the last one.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
         constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);

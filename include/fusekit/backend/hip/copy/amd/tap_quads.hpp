@@ -6,7 +6,8 @@
 
 namespace fusekit::hip {
 
-/// QuadLoads in the order of a TapOrder: offsets and selectors stay in registers for all k-tiles with the same taps.
+/// QuadLoads in the order of a TapOrder: a thread's offsets and selectors stay in registers for all k-tiles with the
+/// same taps.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
     using Base = QuadLoads<T, Size, Order::tile_k, threads, padded>;
@@ -14,13 +15,13 @@ class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
 public:
     using Base::Base;
 
-    /// Computes the thread's offsets for a k-tile from the table.
+    /// Reads from the LDS table the byte offsets and selectors of the thread's quads for the table's k-tile.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads the k-tile that find() computed offsets for, or a later k-tile of the same taps, whose channels are
-    /// `soffset` bytes on in x.
+    /// Loads the quads of the k-tile of the last find(), or of a later k-tile of the same taps, whose channels are
+    /// `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], soffset);

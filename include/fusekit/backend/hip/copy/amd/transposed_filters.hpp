@@ -24,9 +24,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Loads w if consecutive filters, not consecutive GemmK indices, are contiguous: in the gradient of an NHWC
-/// convolution with respect to x. A thread loads 16 bytes of filters at several consecutive GemmK indices and stores
-/// them transposed to LDS. tile_row() gives the LDS row of a filter.
+/// Loads w if consecutive filters, not consecutive GemmK indices, are contiguous in memory: in the gradient of an NHWC
+/// convolution with respect to x. A thread loads 16 bytes of consecutive filters at several consecutive GemmK indices
+/// and stores them transposed to LDS. tile_row() gives the LDS row of a filter.
 template <Element W, class Tile, int Size, int TileK, int threads>
 class TransposedFilters {
     using Fragment = TileOfPixels<W, Tile, Size, TileK, threads>;
@@ -45,12 +45,13 @@ public:
                 Fragment::first_pixel(in_packets, thread) % packet * step;
     }
 
-    /// Computes the thread's offset for a k-tile from the table.
+    /// Reads from the LDS table the thread's byte offset for the k-tile whose entries begin at `table_offset`.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int table_offset) {
         own = first + offsets.w_at(table_offset, Fragment::first_pixel(in_packets, thread));
     }
-    /// Loads the k-tile that find() computed the offset for, and advances the offset to the next k-tile's channels.
+    /// Loads the k-tile of the last find(), or the one after the last load(): advances the offset to the next k-tile's
+    /// channels.
     __device__ void load() {
         std::uint32_t at = 0;
         per_thread.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {

@@ -13,9 +13,10 @@
 
 namespace fusekit::hip {
 
-/// Coordinates in x, and their offset in elements: of the first tap of the window of a pixel of dy, or the distance of
-/// one weight's tap and channel from it. The sum of the two is the element of x that is multiplied, or in padding; it
-/// is out of bounds if either is `out_of_bounds`.
+/// Coordinates in x and their offset in elements. Either those of the first tap of the window of a pixel of dy (its
+/// origin), or the distance from an origin to the element of x that a weight's tap and channel read. The sum of an
+/// origin and a distance is the element of x that is multiplied, which may be in padding; it is out of bounds if either
+/// is `out_of_bounds`.
 template <int Space>
 struct alignas(16) InputCoord {
     static constexpr std::int32_t out_of_bounds = -(1 << 30);
@@ -35,19 +36,20 @@ struct alignas(16) InputCoord {
     }
 };
 
-/// Table in shared memory for Size pixels of dy: their windows' origins in x, and their offsets in dy.
+/// Table in shared memory for Size pixels of dy: the origins of their windows in x (InputCoord), and their offsets in
+/// dy.
 template <int Space, int Size>
 struct PixelTable {
     InputCoord<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
-/// Contiguous mode of an operand in memory: channels of a pixel, loaded as vectors of eight or four or one by one;
-/// pixels; or, for both operands, vectors of four pixels of a row (WeightGradientRows).
+/// How an operand is loaded, by the mode that is contiguous in memory: channels of a pixel, as vectors of eight or four
+/// or one by one; pixels, one by one; or, for both operands, vectors of four pixels of a row (WeightGradientRows).
 enum class ContiguousMode { channels_by_8, channels_by_4, channels, pixels, rows };
 
-/// A thread's fragment of an operand (TileK pixels, Size channels of dy or columns of dw), copied from memory to an
-/// atom's Tile. Consecutive threads load consecutive elements.
+/// A thread's elements of an operand tile (TileK pixels, Size channels of dy or columns of dw), copied from global
+/// memory to an atom's Tile in SMEM. Consecutive threads load consecutive elements.
 ///
 /// If pixels are contiguous in the Tile, a thread has several consecutive pixels and stores up to 16 bytes of a row at
 /// once. Channels loaded as vectors are permuted in the Tile (tile_row()): rows that threads store at the same time are
@@ -61,16 +63,18 @@ class TileOfPixels {
     static constexpr bool has_packets_of_8 = !Tile::contiguous_rows && sizeof(T) == 2;
 
 public:
-    /// True if pixels are contiguous in a row of the tile, so that vectors of channels are transposed.
+    /// True if pixels are contiguous in a row of the SMEM tile, so that vectors of channels are transposed when they
+    /// are stored.
     static constexpr bool transposes = !Tile::contiguous_rows;
-    /// Widest vectorization of a load.
+    /// Widest vector of channels that a thread can load.
     static constexpr ContiguousMode widest =
         has_packets_of_8 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
-    /// Loads (Packets) per thread at the widest vectorization.
+    /// Number of vector loads (Packets) per thread at the widest vectorization.
     static constexpr int packets = per_thread / (has_packets_of_8 ? 8 : 4);
 
-    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each Packet that the thread loads. `along` selects the
-    /// contiguous mode: an enumerator, or an integral_constant of one.
+    /// Calls f(packet, pixel, row) for each Packet of 1, 4 or 8 elements that the thread loads, with the Packet's pixel
+    /// and its first row in the tile. `along` says how the operand is loaded: an enumerator of ContiguousMode, or an
+    /// integral_constant of one.
     template <class Along, class F>
     __device__ void each(Along along, unsigned thread, F const& f) {
         with_fragment(along, thread, [&]<class Fragment>(Fragment const& of) {
@@ -81,9 +85,9 @@ public:
             }
         });
     }
-    /// Stores the fragment to the tile. ORs `over` into the first element of each transposed Packet, as a 32-bit word:
-    /// into two consecutive 16-bit pixels at once. With `over` = ones, a masked column of x becomes the column of ones
-    /// that sums the bias gradient.
+    /// Stores the thread's elements to the tile. ORs `over` into the first element of each transposed Packet, as a
+    /// 32-bit word: into two consecutive 16-bit pixels at once. If `over` is ones, a column of x that was loaded as
+    /// zeros becomes the column of ones that sums the bias gradient.
     template <class Along>
     __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
         with_fragment(along, thread, [&]<class Fragment>(Fragment const& of) {
@@ -102,8 +106,8 @@ public:
     }
     __device__ void wait(ContiguousMode) {}
 
-    /// A thread's first row, and its first pixel. All transposed Packets of the thread have that row, at consecutive
-    /// pixels.
+    /// first_row(), first_pixel(): row and pixel of the first Packet that the thread loads. All transposed Packets of
+    /// the thread have that row, at consecutive pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
@@ -118,7 +122,7 @@ public:
         return pixel;
     }
 
-    /// Row of the operand (its channel or column) that row `row` of the tile holds.
+    /// Row of the operand (a channel of dy, or a column of dw) that is stored in row `row` of the tile.
     __device__ static unsigned operand_row(ContiguousMode along, unsigned row) {
         if (!transposes) return row;
         unsigned const count = along == ContiguousMode::channels_by_4   ? 4
@@ -127,7 +131,7 @@ public:
         return turned(row, Size / count);
     }
 
-    /// Row of the tile that holds a row of the operand, if channels are loaded as vectors of 4 or 8.
+    /// Row of the tile that stores row `row` of the operand, if channels are loaded as vectors of 4 or 8.
     template <ContiguousMode along>
     __device__ static unsigned tile_row(std::integral_constant<ContiguousMode, along>, unsigned row) {
         return transposes ? turned(row, along == ContiguousMode::channels_by_8 ? 8 : 4) : row;
@@ -141,7 +145,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// The rows and pixels of a thread's Packets of Count rows each.
+    /// Rows and pixels of the operand tile that a thread's Packets of Count rows each have.
     template <int Count, bool along_pixels>
     struct FragmentOf {
         static constexpr int count = Count;
@@ -159,7 +163,8 @@ private:
             return transposes ? outer * packets + i : outer + i * step;
         }
     };
-    /// Calls f with the thread's FragmentOf. A thread with many rows recomputes its indices from the thread number
+    /// Calls f with the FragmentOf of the thread for this way of loading. A thread with many rows recomputes its
+    /// indices from the thread number instead of keeping them in registers.
     /// instead of keeping them in registers.
     template <ContiguousMode along, class F>
     __device__ static void with_fragment(std::integral_constant<ContiguousMode, along>, unsigned thread, F const& f) {
@@ -230,7 +235,7 @@ private:
         __builtin_memcpy(&value, &bits, sizeof bits);
         return value;
     }
-    /// Elements 2 number and 2 number + 1 of Packet i, as a word.
+    /// Elements 2 `number` and 2 `number` + 1 of the thread's Packet i, as a 32-bit word.
     template <int Count>
     __device__ std::uint32_t word(unsigned i, unsigned number) const {
         std::uint32_t result;

@@ -11,8 +11,8 @@
 
 namespace fusekit::hip {
 
-/// The filter taps of the columns of a weight gradient's tile: `count` consecutive taps from `first` on. Columns have
-/// channels fastest.
+/// The filter taps of the columns (tap, channel of x) of a weight gradient's tile: `count` consecutive taps from
+/// `first` on. Columns are numbered with channels fastest.
 struct TapRange {
     int first, count;
 
@@ -22,7 +22,8 @@ struct TapRange {
                   last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
-    /// Computes the distances of the taps from a window's origin, in coordinates and in elements, one tap per thread.
+    /// Computes the distances (InputCoord) of the taps from a window's origin, in coordinates and in elements, one tap
+    /// per thread.
     template <class Problem, class InputCoord>
     __device__ void find(Problem const& conv, InputCoord* taps, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
@@ -33,8 +34,8 @@ struct TapRange {
     }
 };
 
-/// LDS table of Buffer offsets for the pixels of four k-tiles: in dy, and in x for each tap of the tile's columns; out
-/// of range in padding. All columns in one 16-byte vector have the same tap.
+/// LDS table of Buffer byte offsets for the pixels of four k-tiles: in dy, and in x for each tap of the tile's columns;
+/// an offset in padding is out of the Buffer's range. All columns in one 16-byte vector have the same tap.
 template <Element T, int Space, class Tile, int StepPixels>
 class TapPacketOffsets {
     static constexpr int max_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
@@ -43,7 +44,7 @@ class TapPacketOffsets {
 public:
     static constexpr int pixels = 4 * StepPixels;
     static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= max_taps);
-    /// Threads among which the taps of one pixel are divided.
+    /// Number of threads that divide the taps of one pixel.
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[max_taps][pixels], in_dy[pixels];
@@ -53,7 +54,8 @@ public:
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table for the pixels from `first` on. Offsets of pixels at `end` and later are out of range.
+    /// Fills the table for `pixels` consecutive pixels of dy from `first` on. Offsets of pixels at `end` and later are
+    /// out of range.
     template <class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
         int const part = of_wave(static_cast<int>(thread / pixels));

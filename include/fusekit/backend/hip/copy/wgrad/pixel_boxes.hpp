@@ -10,15 +10,16 @@ namespace fusekit::hip {
 /// Channels in one TMA box: of x (columns of the weight gradient), and of dy (rows).
 inline constexpr int weight_block = 64;
 
-/// SMEM stage of a k-tile's operands: pixels of dy, and of windows of x, in boxes of 64 channels.
+/// SMEM stage of the operands of a k-tile of pixels: elements of dy, and of the windows of x, in boxes of 64 channels.
 template <class Schedule, class T>
 struct WeightStage {
     alignas(1024) T dy[Schedule::rows / weight_block][Schedule::pixels * weight_block];
     alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
 };
 
-/// A CTA's tile of a weight gradient and its range of pixels: rows are channels of y; columns are blocks of one tap x
-/// 64 channels of x. Consecutive CTAs have the same pixels and share the larger operand, which they then read from L2.
+/// A CTA's tile of a weight gradient and its range [begin, end) of the pixels of dy. Rows of the tile are channels of
+/// y; columns are blocks of one tap x 64 channels of x. Consecutive CTAs have the same pixels, and tiles that share the
+/// larger operand, which they then read from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
@@ -47,11 +48,11 @@ struct WeightTile {
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
     }
-    /// True if y has channels in the tile's block `of` of 64 rows.
+    /// True if y has channels in block `of` of 64 rows of the tile.
     __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
 };
 
-/// Pixel of dy at the start of a k-tile; advances by a k-tile's pixels without divisions.
+/// First pixel of dy of a k-tile; advance() moves it to the next k-tile without divisions.
 struct StepPixel {
     int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 

@@ -12,33 +12,36 @@
 
 namespace fusekit::hip {
 
-/// LDS table of Buffer offsets, in bytes, for 64 pixels of dy. Elements of x are loaded one by one, and dy in quads of
-/// four pixels. The offset of an element of x is the sum of the offsets of its window row, its window column and its
-/// channel; none is negative, and the sum is below 2^29. A row or column in padding puts the sum out of range.
+/// LDS table of Buffer byte offsets for 64 pixels of dy, for the k-loop that loads elements of x one by one, and dy in
+/// quads of four pixels. The offset of an element of x is the sum of the offsets of its window row, its window column
+/// and its channel; none is negative, and the sum is below 2^29. The offset of a row or column in padding puts the sum
+/// out of range.
 template <Element T>
 struct WindowOffsets {
     static constexpr int pixels = 64, max_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
-    /// Lines of `pixels` offsets: one per window row (over all slices), then one per window column; last, a line in
-    /// which every row is in padding. In every line, pixels past the end are in padding, and so are pixels that the
-    /// preceding four pixels already contain.
+    /// Lines of the table, with an offset for each of the 64 pixels: one line per window row (over all slices), then
+    /// one per window column; last, a line in which every pixel is in padding. In every line, pixels past the end are
+    /// in padding, and so are pixels that the preceding quad already contains.
     alignas(16) std::uint32_t lines[max_lines + 1][pixels];
-    /// Byte offset in dy of four consecutive pixels, and how many of them the preceding four already contain.
+    /// Byte offset in dy of a quad of four consecutive pixels, and the number of its pixels that the preceding quad
+    /// already contains.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
-    /// Byte offsets of a column of dw: of its channel in x, and of its row's and its column's line in the table.
+    /// For a column of dw (channel of x, tap): byte offsets of its channel in x, and of the lines of its window row and
+    /// of its window column in the table.
     struct alignas(16) Column {
         std::uint32_t channel, row, column;
     } columns[WeightGradientTile::m];
-    /// Byte offsets in dy of the tile's channels of y. A thread's channels are `channels_apart` apart, and their
-    /// offsets are contiguous here.
+    /// Byte offsets in dy of the tile's channels of y. The channels of a thread are `channels_apart` apart, and their
+    /// offsets are contiguous in this array.
     static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
 
-    /// Number of an image's pixels, rounded up to a multiple of four. The last four pixels end with the image, so that
-    /// some of them may be among the preceding four, too.
+    /// Number of pixels of an image, rounded up to a multiple of four. The last quad of an image ends with the image,
+    /// so that some of its pixels may be among those of the preceding quad, too.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
     /// Out of range, even after a channel's offset is added.
@@ -47,11 +50,12 @@ struct WindowOffsets {
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// Offsets of four pixels, from byte offset `pixel` on, in the line at byte offset `line`.
+    /// The line's offsets of four consecutive pixels; `line` and `pixel` are byte offsets in the table: of the line,
+    /// and of the first of the four within the line.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
-    /// Fills `columns`, and the line in padding. Called once; a barrier must follow.
+    /// Fills `columns`, and the line whose pixels are all in padding. Called once; a barrier must follow.
     template <int threads, class Problem>
     __device__ void fill_columns(Problem const& conv, int first, unsigned thread) {
         constexpr std::uint32_t line = sizeof lines[0];
@@ -72,8 +76,8 @@ struct WindowOffsets {
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Fills the lines for 64 pixels from `first` on; pixels are numbered with each image padded to a multiple of four.
-    /// Half of the threads compute the lines of window rows, the others those of window columns.
+    /// Fills the lines for 64 pixels from number `first` on; pixels are numbered with each image padded to a multiple
+    /// of four. Half of the threads compute the lines of window rows, the others those of window columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

@@ -15,9 +15,9 @@
 
 namespace fusekit::hip {
 
-/// A lane's fragments of a k-tile: a quad (four consecutive pixels) of `columns` channels of x at one tap, and of
-/// `channels` channels of dy. Offsets are read one k-tile ahead. The column behind the weights, which gives the bias
-/// gradient, reads ones.
+/// A lane's loads of a k-tile: one quad (four consecutive pixels) of `columns` channels of x at one tap, and of
+/// `channels` channels of dy. Offsets are read one k-tile ahead. The column of dw behind the last weight, which gives
+/// the bias gradient, reads ones in place of x.
 template <Element T, int Stride>
 class RowLoads {
     using Offsets = RowOffsets<T, Stride>;
@@ -27,8 +27,8 @@ class RowLoads {
 public:
     static constexpr int columns = 8, channels = 4;
 
-    /// Loads columns 8 eight to 8 eight + 7 and channels 4 four to 4 four + 3 of the tile; of each k-tile, pixels 4
-    /// quad to 4 quad + 3.
+    /// The lane loads `columns` columns of the tile, from `columns` * column_block on, and `channels` channels, from
+    /// `channels` * channel_block on; of each k-tile, the four pixels from 4 * `quad` on.
     template <class Params, class Tile>
     __device__ RowLoads(Params const& params, Offsets const& offsets, TapRange const& taps, int quads,
                         WeightGradientTileAt<Tile> const& at, unsigned column_block, unsigned channel_block,
@@ -52,12 +52,12 @@ public:
 #pragma unroll
         for (int i = 0; i < channels; ++i) dy_soffset[i] = opaque_per_block(offset(i * of_dy[1]));
     }
-    /// Reads the offsets, from the LDS table, of four pixels that are 4 further pixels after the lane's first ones.
+    /// Reads from the LDS table the offsets of the quad that is `entries` quads after the lane's first one.
     __device__ void find(int entries) {
         Words<4> const words = read_words(line + entries);
         __builtin_memcpy(&next, &words, sizeof next);
     }
-    /// Loads the four pixels whose offsets find() read.
+    /// Loads the quad whose offsets find() read, for all columns and channels of the lane.
     __device__ void load() {
         std::uint32_t const from = begin();
 #pragma unroll
@@ -69,7 +69,7 @@ public:
         // keeps the register: if the last load overwrote it, an instruction would separate the loads
         opaque_per_thread(from);
     }
-    /// As load(), but pixel by pixel: for pixels whose vector load would reach out of bounds of x.
+    /// Like load(), but pixel by pixel: for a quad whose vector load would reach out of bounds of x.
     __device__ void load_edge() {
         std::uint32_t const from = begin();
         std::uint32_t pixels[4];
@@ -92,14 +92,14 @@ public:
         load_dy();
     }
     __device__ void wait() { wait_for(dy[channels - 1]); }
-    /// The four pixels of column i of the lane's columns.
+    /// The quad's four pixels of the lane's column i.
     __device__ Words<2> of_column(int i) const {
         constexpr int second = Offsets::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
         if (i == 0) words[0] &= first_column, words[1] &= first_column;
         return words;
     }
-    /// The four pixels of channel i of the lane's channels of dy.
+    /// The quad's four pixels of the lane's channel i of dy.
     __device__ Words<2> of_channel(int i) const { return dy[i]; }
 
 private:

@@ -17,8 +17,9 @@
 
 namespace fusekit::hip {
 
-/// Numbering of pixels in which each row of y is padded to a multiple of four; a padded position is a slot. The last
-/// four pixels of an image end with the image, so that some of them may be among the preceding four, too.
+/// Numbering of the pixels of dy in which each row of y is padded to a multiple of four; a number in it is called a
+/// slot. The last four pixels of an image end with the image, so that some of them may be among the preceding four,
+/// too.
 struct PaddedRows {
     FUSEKIT_HD static constexpr std::int64_t of_row(std::int64_t pixels) { return (pixels + 3) / 4 * 4; }
     FUSEKIT_HD static constexpr std::int64_t of_image(std::int64_t rows, std::int64_t pixels) {
@@ -26,7 +27,7 @@ struct PaddedRows {
     }
 };
 
-/// Range of slots (padded pixels, PaddedRows) that a CTA reduces.
+/// Range of slots (pixel numbers with padded rows, PaddedRows) that a CTA reduces.
 struct SlotRange {
     int begin, end;
 
@@ -37,9 +38,9 @@ struct SlotRange {
     }
 };
 
-/// K-tiles of a CTA, of slots_per_step slots each, that may contain edges. An edge is four pixels whose vector load
-/// would reach out of bounds of x: in the first rows of the first image or the last rows of the last image. A 1x1
-/// filter has no edges.
+/// Finds the k-tiles of a CTA, of slots_per_step slots each, that may contain edges. An edge is a quad of four pixels
+/// whose vector load would reach out of bounds of x: in the first rows of the first image or the last rows of the last
+/// image. A 1x1 filter has no edges.
 template <int slots_per_step>
 class EdgeSteps {
 public:
@@ -54,7 +55,7 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// First slot, at or after `slot`, of a k-tile that may contain edges.
+    /// First slot, at or after `slot`, that is in a k-tile which may contain edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
@@ -67,15 +68,15 @@ FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Table entry for four consecutive pixels at one tap: byte offsets in x and dy (Buffer), and the v_perm_b32 selectors
-/// of the first two pixels (`low`) and the last two (`high`), which replace padding by zero.
+/// Table entry for a quad (four consecutive pixels of a row of y) at one tap: byte offsets in x and dy (Buffer), and
+/// the v_perm_b32 selectors of the first two pixels (`low`) and the last two (`high`), which replace padding by zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
 
-/// LDS table of quads (four consecutive pixels of a row of y): a line of entries for each tap of the tile's columns,
-/// channels fastest, and a last line whose selectors give ones, for the bias gradient. A quad reads 8 bytes of a row of
-/// x at column stride 1, and 16 bytes at stride 2.
+/// LDS table of quads (four consecutive pixels of a row of y). It has a line of entries for each tap of the tile's
+/// columns (numbered with channels fastest), and a last line whose selectors give ones, for the bias gradient. A quad
+/// reads 8 bytes of a row of x at column stride 1, and 16 bytes at stride 2.
 template <Element T, int Stride>
 class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
@@ -83,17 +84,17 @@ class RowOffsets {
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
-    static constexpr int loaded = 4 * Stride;  ///< elements of x that are loaded for four pixels
-    /// Selectors of four pixels without padding. `low` and `high` each give one 32-bit word of two pixels.
+    static constexpr int loaded = 4 * Stride;  ///< elements of x that are loaded for a quad
+    /// v_perm_b32 selectors of a quad without padding. `low` and `high` each give one 32-bit word of two pixels.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// Entries per line of the table (each for four pixels) if there are range.count taps; a multiple of `multiple`.
+    /// Number of entries (quads) per line of the table if there are range.count taps; a multiple of `multiple`.
     template <int multiple>
     __device__ static int quads(TapRange const& range) {
         return (min)(max_quads, capacity / (range.count + 1) / multiple * multiple);
     }
-    /// Line of the table for tap number `tap` of the tile; tap range.count is the line that gives ones.
+    /// Line of the table for tap number `tap` of the tile; line range.count is the one that gives ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
     /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
@@ -101,9 +102,9 @@ public:
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table's lines, of `quads` entries each, with `count` entries for the pixels from slot `first` on.
-    /// Entries at slot `end` and later are out of range; so are edges (EdgeSteps), or, if `of_edges`, all entries but
-    /// edges.
+    /// Fills the table's lines, of `quads` entries each, with `count` entries for the quads from slot `first` on.
+    /// Entries at slot `end` and later are out of range of their Buffers; so are edges (EdgeSteps), or, if `of_edges`,
+    /// all entries but edges.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {
@@ -151,7 +152,7 @@ private:
     QuadOfRow entries[capacity];
     InputCoord<2> taps[max_taps];  ///< distances from a window's origin
 
-    /// Masks of the 16-bit halves of two words: all ones for the pixels i of 0 to 3 for which has(i).
+    /// Masks of the four pixels of a quad, 16 bits each: all ones for the pixels i for which has(i).
     struct Pixels {
         std::uint32_t low = 0, high = 0;
 
@@ -166,7 +167,7 @@ private:
     };
     /// a column so far out of bounds that the following three pixels are out of bounds, too
     static constexpr int outside = -(1 << 30);
-    /// True if 0 <= place < extent.
+    /// True if 0 <= coord < extent.
     __device__ static bool is_below(int coord, int extent) {
         return static_cast<unsigned>(coord) < static_cast<unsigned>(extent);
     }

@@ -11,23 +11,24 @@
 
 namespace fusekit::hip {
 
-/// Tile of a weight gradient's CTA: m columns of GemmN (taps and channels of x) and n channels of y. All targets of a
-/// vendor have the same tile, so that the host need not know which matrix instruction a target has. With AMD's 64 KB of
-/// LDS the accumulators are staged in `passes`, so that three CTAs are resident. On NVIDIA's GPUs the CTAs of a cluster
-/// read each other's accumulators through DSMEM.
+/// Tile of dw that a CTA of a weight gradient computes: m columns of GemmN (taps and channels of x) and n channels of
+/// y. All targets of a vendor have the same tile, so that the host need not know which matrix instruction a target has.
+/// With AMD's 64 KB of LDS the accumulators are staged in `passes` passes, so that three CTAs are resident on a compute
+/// unit. On NVIDIA's GPUs the CTAs of a cluster read each other's accumulators through DSMEM.
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
 };
 
-/// Tile of 128 channels of y, for WeightGradientPackets alone: a third fewer loads per product.
+/// Tile of 128 channels of y, for the k-loop WeightGradientPackets alone: a third fewer loads per product.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
-/// True if a target has a kernel for the tile. On gfx11 the wide tile's totals fit neither registers nor LDS.
+/// True if a target has a kernel for the tile. On gfx11 the promoted totals of the wide tile fit neither registers nor
+/// LDS.
 template <class Tile, Element T, class Tag>
 inline constexpr bool has_weight_gradient = true;
 template <Element T, class Tag>
@@ -37,9 +38,10 @@ template <Element T, class Tag>
 inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && !std::is_same_v<Tag, arch::Gfx11>;
 
-/// Tile and pixel range of a CTA. With in_slabs, pixels are counted from the range's first image on. The CTA's index
-/// enumerates, fastest first: rank in the cluster, tile, range of pixels. CTAs that run at once therefore read the same
-/// pixels.
+/// A CTA's tile of dw and its range [begin, end) of pixels of dy (split-K). The CTA's index enumerates, fastest first:
+/// rank in the cluster, tile, cluster's range of pixels. CTAs that run at once therefore read the same pixels. Pixels
+/// are numbered over the whole batch, or, with params.in_slabs (more pixels than 32 bits count), from the first pixel
+/// of image first_image on, in which the CTA's range begins.
 template <class Tile>
 struct WeightGradientTileAt {
     unsigned rank, number, split_group;
@@ -72,7 +74,8 @@ struct WeightGradientTileAt {
     }
 
 private:
-    /// Counts a part's pixels from the part's first image.
+    /// Sets first_image, begin and end for in_slabs: the CTA's range number `split`, with pixels counted from the first
+    /// pixel of image first_image.
     template <class Params, class Problem>
     __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned split) {
         std::int64_t const plane = conv.y[2] * conv.y[3], all = conv.y[0] * plane,
@@ -84,7 +87,7 @@ private:
     }
 };
 
-/// MMA atom of a weight gradient for elements T: the target's matrix instruction, or SIMT arithmetic.
+/// Type: MMA atom of a weight gradient for elements T: the target's matrix instruction, or SIMT arithmetic. Members:
 ///
 ///     stage_count     stages of shared memory: 2; 1 on AMD, whose LDS is small
 ///     addends         pixels after which accumulators are promoted: added to totals
@@ -109,7 +112,7 @@ struct WeightGradientAtom<T, Tile, void> {
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
 
-/// A 32-bit word whose elements of type T are all 1.
+/// A 32-bit word that consists of elements of type T with the value 1.
 template <Element T>
 __device__ std::uint32_t word_of_ones() {
     Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
