@@ -23,8 +23,8 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
 
 }  // namespace detail
 
-/// Launch of a weight gradient with one schedule, in which `split_k` CTAs divide the pixels of a tile. Empty if TMA
-/// cannot load an operand's layout, or if the program or the GPU lacks the kernel.
+/// Launch of a weight gradient with one schedule, in which split_k.count() CTAs divide the pixels that are summed into
+/// one tile of dw. Empty if TMA cannot load an operand's layout, or if the program or the GPU lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {

@@ -13,8 +13,8 @@ namespace detail {
 template <bool has, class Schedules>
 using ListIf = std::conditional_t<has, Schedules, List<>>;
 
-/// Schedules for a plan on sm_90a's tensor cores. Planes of 16 bits read NCHW tensors; Planes of float read NCHW and
-/// channels-last tensors.
+/// Types: lists of the schedules for a plan on sm_90a's tensor cores. Planes schedules of 16 bits read NCHW tensors;
+/// Planes schedules of float read NCHW and channels-last tensors.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
@@ -46,8 +46,8 @@ struct MatrixCandidates {
 
 }  // namespace detail
 
-/// Schedules from which the library chooses for a plan with a Conv or Gemm. BulkCandidates load operands by TMA;
-/// OtherCandidates load any layout, and the last of them runs on any GPU.
+/// Lists of the schedules from which the library chooses for a plan with a Conv or Gemm. BulkCandidates load operands
+/// by TMA; OtherCandidates load any layout, and the last of them runs on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
@@ -95,7 +95,7 @@ inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
 /// one is given. If the table has the convolution, its schedule ranks first.
 class Ranking {
 public:
-    static constexpr int most = 32;  ///< largest number of schedules
+    static constexpr int most = 32;  ///< maximum length of the list of schedules
 
     template <class... Schedules>
     FUSEKIT_H Ranking(List<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
@@ -104,7 +104,8 @@ public:
         static_assert(sizeof...(Schedules) <= most);
     }
 
-    /// Index of the fastest schedule of those not struck; -1 if there is none.
+    /// Index, in the list of schedules, of the one with the shortest time that strike() has not removed; -1 if there is
+    /// none.
     FUSEKIT_H int best() const {
         int best = -1;
         for (int i = 0; i < count; ++i)

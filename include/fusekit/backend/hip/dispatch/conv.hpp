@@ -10,8 +10,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if the GPU has sm_90a's tensor cores and the program has code for them. One schedule is tested, because the
-/// program has code for all or for none.
+/// True if the GPU has sm_90a's tensor cores and the program has code for them. Only one schedule's kernel is looked
+/// up, because the program has the code of all sm_90a schedules or of none.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
@@ -20,7 +20,8 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
            });
 }
 
-/// Prepares a launch of a schedule with by_tma that the caller chose. Refuses with the first unmet condition.
+/// Prepares a launch of a schedule that the caller chose and that loads by TMA (by_tma, dispatch/list.hpp). Refuses
+/// with the first unmet condition.
 template <class Schedule, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
                                                                 ConvOperands<Plan, T, U> const& operands, int parts,
@@ -41,7 +42,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
 
 }  // namespace detail
 
-/// Prepares a launch of a plan with a Conv or Gemm with one schedule; with split-K, `parts` CTAs compute one tile. If
+/// Prepares a launch, with one schedule, of a plan with a Conv or Gemm; with split-K, `parts` CTAs compute one tile. If
 /// the schedule cannot compute the plan, refuses it with the first unmet condition.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,

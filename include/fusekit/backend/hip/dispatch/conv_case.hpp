@@ -29,7 +29,7 @@ struct ConvOperands {
     ImageView<U> const& y;
     Geometry const filter = Plan::Head::geometry(bound.head);
     CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
-    /// y before a Pool: extents of the mainloop's output
+    /// extents and collapsed modes (tensor/collapse.hpp) of the mainloop's output: of y before a Pool
     CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};
 
     /// Refuses extents beyond the kernels' 32-bit indices. Call refuse_limits() before the functions below.
@@ -44,7 +44,7 @@ struct ConvOperands {
     }
 };
 
-/// True if the mask of KOffset has bits for all slices, rows and columns of a padded window.
+/// True if the mask of a KOffset has bits for all slices, rows and columns of a padded window.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     for (int mode = 0; mode < filter.rank; ++mode)
@@ -52,8 +52,8 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// True if the Direct schedule runs, which has no tiles: sums of no products, groups of few channels, windows with more
-/// taps than a mask has bits, or operands beyond 32-bit offsets.
+/// True if the Direct schedule must run, which has no tiles: for sums over no products, groups of few channels, windows
+/// with more taps than a KOffset's mask has bits, or operands beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     if (operands.sum_nothing()) return true;
@@ -81,7 +81,7 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 }  // namespace detail
 
-/// Description of a plan's convolution or GEMM, from which schedules estimate time and check conditions.
+/// ConvCase of a plan's convolution or GEMM, from which schedules estimate their time and check their conditions.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
@@ -91,7 +91,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     detail::CollapsedLayout<4> const& weights = operands.weights;
     Index<4> const &w = weights.shape, &of_y = operands.output;
     detail::GroupedProduct const product = operands.product();
-    // mean over the phases of a TransposedConv
+    // GemmK per tile: for a TransposedConv, whose phases have different numbers of taps, the mean over the phases
     std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},

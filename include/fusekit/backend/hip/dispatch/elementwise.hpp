@@ -17,15 +17,16 @@ FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> c
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Prepares a launch of Streaming with vectors (packets) of `lanes` elements. `period`: number of elements after which
-/// the operators' parameters, such as those per channel, repeat.
+/// Prepares a launch of Streaming with vectors (packets) of `lanes` elements. `period`: number of elements of y, in
+/// memory order, after which the operators' parameters, such as those per channel, repeat.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                                      std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
-    auto const step = [&](Layout<4> const& layout) {  // 0 for a single image, whose stride is not used
+    // elements from one iteration to the next: an image's stride, or `period`; 0 if there is one iteration
+    auto const step = [&](Layout<4> const& layout) {
         return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
     params.x_step = step(params.x.layout);
@@ -65,7 +66,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) {  // elements after which the operators' parameters repeat
+    auto const period = [&](std::int64_t packet) {  // number of elements after which the operators' parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;

@@ -29,7 +29,8 @@ FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// True if x and KCRS filters can be loaded as TapOperands requires: four consecutive pixels at once, and taps dense.
+/// True if x and KCRS filters can be loaded as TapOperands requires: x in quads (four consecutive pixels at once), and
+/// the filters' taps dense.
 template <class Plan, class Geometry, Element T>
 FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
                                  Layout<4> const& weights, Index<4> const& y) {
@@ -40,13 +41,14 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                has_quads(window_filter(filter), x, y);
 }
 
-/// Kernel of an implicit GEMM, with the properties of its schedule and layout that a launch needs.
+/// Kernel of an implicit GEMM, together with the properties of its schedule and of the operands' layout that a launch
+/// needs.
 template <class Params>
 struct GemmKernel {
-    ScheduleFacts schedule;  ///< without its kind
+    ScheduleFacts schedule;  ///< ScheduleFacts without the kind of schedule
     bool on_native_units, on_matrix_units;
     Axis fast;
-    int input_packet, weight_packet;  ///< elements per load of x and of the weights
+    int input_packet, weight_packet;  ///< elements per load of x, and of the weights
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
@@ -62,7 +64,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
             kernel_of<Plan, Mainloop>()};
 }
 
-/// Kernel that stores y along its contiguous mode: channels, or pixels.
+/// Kernel for y's contiguous mode: it stores consecutive channels, or consecutive pixels, from consecutive threads.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
@@ -70,8 +72,8 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
-/// Refuses a Gemm schedule that the caller named: operands beyond 32-bit offsets, and filters of more taps than mask
-/// bits. The library's choice never has such operands: runs_without_tiles().
+/// Refuses a Gemm schedule that the caller named if operands exceed 32-bit offsets, or if filters have more taps than a
+/// KOffset's mask has bits. The library's own choice never does: see runs_without_tiles().
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Refusal refuse_product(ConvOperands<Plan, T, U> const& operands) {
     auto const& filter = operands.filter;

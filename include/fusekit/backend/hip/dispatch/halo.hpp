@@ -38,7 +38,8 @@ struct Launcher<HaloEntry> {
             return {};
         }
         std::int64_t most = gpu.processors();
-        if constexpr (Plan::totals_tiles) {  // the workspace holds one warpgroup's totals per 64 pixels
+        // scratch has room for one total per channel and 64 pixels; each warpgroup writes one
+        if constexpr (Plan::totals_tiles) {
             std::int64_t const held = divide_up(pixels, 64),
                                blocks = held > Schedule::consumers ? held / Schedule::consumers : 1;
             if (blocks < most) most = blocks;

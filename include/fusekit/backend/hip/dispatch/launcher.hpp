@@ -17,7 +17,7 @@ FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Launch of a schedule, the other half of its entry in dispatch/list.hpp: one specialization each. Members:
+/// Prepares launches of a schedule; one specialization for each entry of the lists in dispatch/list.hpp. Members:
 ///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
 /// or, for entries by_tma,
 ///   launch<Schedule>(gpu, operands, parts, unmet)               a Maybe of a Launch; if an operand's layout, the
@@ -26,15 +26,15 @@ FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architectur
 template <class Entry>
 struct Launcher;
 
-/// Condition that this program has code of a kernel for the GPU.
+/// Unmet unless this program has the kernel's code for the GPU.
 template <class Params>
 FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
     return holds(kernel.is_launchable(gpu.index()), "the program has no code for sm_90a that runs on the GPU",
                  "compile for it, or use NativeGemm");
 }
 
-/// Checks that TMA can load the tensor that an operator reads by pixel, such as Residual's: one tensor of y's extents
-/// and type, which meets unmet_by_tma() or unmet_by_pixels().
+/// Checks that TMA can load the tensor that an operator of the epilogue reads at each pixel of y, such as Residual's z:
+/// there must be one such tensor, of y's extents and type, which meets unmet_by_tma() or unmet_by_pixels().
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
                               [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
@@ -58,7 +58,7 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
     return unmet;
 }
 
-/// Kernel argument of a convolution of x to y, before the members that depend on the schedule.
+/// Kernel argument of a convolution of x to y, with the members that do not depend on the schedule.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
     ImageView<T const> const& x = operands.x;

@@ -68,7 +68,7 @@ using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
-/// Last entry, of types that are no schedules.
+/// Entry at the end of the list, of types that are not schedules: it accepts no call.
 struct NoEntry {
     template <class Schedule>
     static constexpr bool describes = true;
@@ -93,7 +93,7 @@ FUSEKIT_H consteval int index_of_entry(List<Entries...>) {
 
 using Entries = JoinedList<ConvSchedules, OtherSchedules, List<NoEntry>>;
 
-/// Index of an entry; -1 without it.
+/// Index of an entry in a list of entries; -1 if the list does not contain it.
 template <class Entry, class... Entries>
 FUSEKIT_H consteval int index_in(List<Entries...>) {
     int index = 0, found = -1;
@@ -103,11 +103,11 @@ FUSEKIT_H consteval int index_in(List<Entries...>) {
 
 }  // namespace detail
 
-/// The entry of a schedule in the lists above.
+/// The entry that describes a schedule, from ConvSchedules or OtherSchedules.
 template <class Schedule>
 using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail::Entries{})>;
 
-/// Kind of a registry entry.
+/// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
 static_assert(kind_of<DirectEntry> == ScheduleKind::direct && ConvSchedules::size <= TunedTable::kinds);
@@ -164,7 +164,7 @@ FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase co
 
 namespace detail {
 
-/// Conditions that every schedule has: on element type, plan, threads and CTAs per SM, and on Split.
+/// Conditions that every schedule has: on x's element type, the plan, threads per CTA and CTAs per SM, and on Split.
 template <class Schedule, class X, class BoundPlan>
 struct Conditions {
     using Plan = typename BoundPlan::Plan;

@@ -19,8 +19,8 @@ FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
-/// True if channels are contiguous and consecutive pixels of a row are equally far apart; also from row to row, and for
-/// 1x1 windows from image to image.
+/// True if channels are contiguous and all pixels of an image, enumerated row by row, are equally far apart; for 1x1
+/// windows (`single`) also the pixels of consecutive images.
 FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
     Extent const step = step_of_pixels(layout);
     return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&

@@ -11,7 +11,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Encodes a tensor map with which TMA loads the pixels of x for a part of a tile of y (schedule/planes.hpp).
+/// Encodes a tensor map with which TMA loads the pixels of x that one part of a tile of y reads (PlanePart: rows of an
+/// image).
 template <class T, class Tiles>
 FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
@@ -30,7 +31,7 @@ FUSEKIT_H bool has_dense_taps(TensorView<W> const& w) {
            pitch > 0 && pitch % 16 == 0 && problem::aligned(w.data, 16);
 }
 
-/// Encodes a tensor map of filters that has_dense_taps() accepts, in boxes of all taps of 16 bytes of channels of 64
+/// Encodes a tensor map of filters that has_dense_taps() accepts; a box has all taps of 16 bytes of channels of 64
 /// filters.
 template <class W>
 FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
@@ -42,7 +43,7 @@ FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
-/// Mainloop of a Planes schedule for elements T.
+/// Type: mainloop of a Planes schedule for elements T.
 template <class Plan, class Schedule, class T>
 struct PlanesOf {
     using Type = PlanesGemm<Plan, Schedule, T>;
@@ -52,7 +53,7 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// Values of a launch that depend on the schedule's type.
+/// The values of a Planes launch that depend on the schedule's type, so that launch_planes_kernel() does not.
 template <class Params>
 struct PlanesLaunch {
     Kernel<Params> kernel;
@@ -61,8 +62,9 @@ struct PlanesLaunch {
     bool (*encode_x)(Params&);  ///< for channels-last x: encodes its tensor map
 };
 
-/// Launch of a Planes kernel; `parts` CTAs share a tile, at most one for each 64 channels of x. Empty with the first
-/// unmet condition of the program, the GPU or the weights' layout.
+/// Launch of a Planes kernel with split-K: `parts` CTAs compute one tile, but at most one for each channel block of x
+/// (PlaneTiles::channels). If the program, the GPU or the weights' layout do not allow it, empty, and `unmet` is the
+/// first unmet condition.
 template <class Plan, Element T>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                      PlanesLaunch<ConvParams<Plan, T, T>> const& with,
@@ -111,7 +113,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& 
 
 template <>
 struct Launcher<PlanesEntry> {
-    /// With split-K, at most one CTA per tile for each 64 channels of x.
+    /// launch() of Launcher (launcher.hpp). With split-K, at most one CTA per tile for each 64 channels of x.
     template <class Given, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
                                                                   ConvOperands<Plan, T, T> const& operands, int parts,

@@ -13,8 +13,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. CTAs are numbered over ranges of
-/// `images` images with `outputs` outputs each (slabs.hpp).
+/// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. The batch is divided into ranges
+/// of `images` images, with `outputs` outputs in each range, and CTAs are numbered range by range (slabs.hpp).
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
                                                                  std::int64_t images, std::int64_t outputs,
@@ -24,7 +24,8 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
-/// Outputs of an image (K P Q), images per range (slabs.hpp), and outputs per range. All are 0 if y has no elements.
+/// image: outputs of an image (K P Q); images: images per range (slabs.hpp); outputs: outputs per range. All are 0 if y
+/// has no elements.
 struct PoolSlabs {
     std::int64_t image = 0, images = 0, outputs = 0;
 };

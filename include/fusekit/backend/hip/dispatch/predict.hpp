@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Estimate for a launch: time, limiting resource, and the schedule that the library chooses.
+/// Estimate for a launch: time, limiting resource, and the schedule for which it is made.
 struct Prediction {
     double seconds;
     Bound bound;

@@ -16,8 +16,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Prepares launches of plans with one kind of first operator: with the schedule that the library chooses for a stream,
-/// or with the caller's schedule.
+/// Prepares launches of plans whose head (plan/structure.hpp) is of one kind: with the schedule that the library
+/// chooses for a stream, or with the caller's schedule.
 template <detail::HeadKind kind>
 struct PrepareHead;
 
@@ -98,7 +98,8 @@ FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> co
     detail::run(prepare(bound, x, y), *this);
 }
 
-/// Stream whose calls are launched as Own::prepare() prepares them. Refers to the stream or device that made it.
+/// Base of a stream object whose calls are launched as Own::prepare() prepares them. Refers to the stream or device
+/// that made it.
 template <class Own, class Schedule = void>
 class Directed : public Memory, public Accepts<Schedule> {
 public:

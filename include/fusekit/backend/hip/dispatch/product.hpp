@@ -9,12 +9,13 @@
 
 namespace fusekit::hip::detail {
 
-/// GEMMs of a Conv or Gemm: `groups` GEMMs of m pixels x n channels.
+/// The GEMMs of a Conv or Gemm: one of m pixels x n channels for each of the `groups` groups of channels, or matrices
+/// of a batch.
 struct GroupedProduct {
     std::int64_t m, n, groups;
 };
 
-/// Returns the GEMMs whose output, before a Pool, has shape y.
+/// Returns the GEMMs that compute a head's output of shape y (before a Pool).
 template <class Plan, class Geometry>
 FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -25,7 +26,7 @@ FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Ind
     }
 }
 
-/// Number of tiles of `m` pixels. Each phase of a TransposedConv has its own tiles.
+/// Number of tiles that cover `m` pixels. Each phase of a TransposedConv (conv_phases.hpp) has its own tiles.
 template <class Plan>
 FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
                                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
@@ -33,8 +34,8 @@ FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
     else return divide_up(m, tile_m);
 }
 
-/// Number of tiles along the pixels of y before a Pool, and the ranges of images that they are divided into
-/// (slabs.hpp). There are `columns` tiles along the channels.
+/// tiles: number of tiles along the pixels of a head's output; slabs: the ranges of images among which these are
+/// divided (slabs.hpp). There are `columns` tiles along the channels.
 struct SlabTiles {
     std::int64_t tiles;
     Slabs slabs;
@@ -54,7 +55,7 @@ FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_
             {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};
 }
 
-/// True if the matrices of the weights of a batch start at multiples of `count` elements from the first.
+/// True if the weight matrices of a batch start at multiples of `count` elements from the first one.
 template <class Plan>
 FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -65,7 +66,8 @@ FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     }
 }
 
-/// View of x with the pixels of one group: if each matrix of a batch is a group, one row of pixels.
+/// View of x with the pixels of one group: all of x, or, if each matrix of a batch is a group, one matrix, as an image
+/// of one row.
 template <class Plan, Element T>
 FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
     if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;

@@ -12,21 +12,21 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Number of groups of CTAs (GridGroup) that run concurrently, and CTAs per group. A group reduces one segment at a
-/// time: a channel, or a range of columns.
+/// time: a channel, or a range of columns (ReductionParams).
 struct GridGroups {
     unsigned count, size;
 };
 
-/// Chooses the number of CTAs per group: at least `fewest`, and so many that the channels that all groups read
-/// concurrently fit L2; up to twice as many if more CTAs are then busy with the last segments. Estimated time:
-/// ceil(segments / groups) / (CTAs per group).
+/// Chooses the number of CTAs per group: at least `fewest`, and so many that L2 holds the segments that all groups read
+/// concurrently; up to twice as many if more CTAs are then busy with the last segments. Estimated time: ceil(segments /
+/// groups) / (CTAs per group).
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                                std::int64_t fewest, std::int64_t max_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > max_group_size) fewest = max_group_size;
-    if (fewest > blocks) fewest = blocks;  // L2 holds less than one channel
+    if (fewest > blocks) fewest = blocks;  // L2 holds less than one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -57,7 +57,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
-    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // ensured by an assertion of the schedule (Suits)
+    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // ensured by an assertion of ReductionEntry
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     params.count = Steps::per_pixel ? shape[0] : shape[0] * plane;
@@ -104,8 +104,9 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const max_blocks = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > max_blocks) blocks = max_blocks;
-    // Few channels are reduced at once, so that pass 2 finds them in L2. Several CTAs reduce one channel only if SMs
-    // would be idle otherwise, because a barrier of a grid group takes microseconds. Columns are all reduced at once.
+    // Channels: few are reduced at once, so that pass 2 finds their elements in L2. Several CTAs reduce one channel
+    // only if SMs would be idle otherwise, because a barrier of a grid group takes microseconds. Columns are all
+    // reduced at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
@@ -133,15 +134,15 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
                                             static_cast<int>(threads),
                                             cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
-    // True if the kernel for sums in several parts also computes those in one part: with Pattern::any, whose speed
-    // matters less.
+    // True if the kernel for sums in several parts (PairwiseTotals) also computes sums in one part: with Pattern::any,
+    // whose speed matters less.
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;
     if constexpr (!always)
         if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
-/// Prepares a launch of sums over no elements, which are 0: each sum is a column that one CTA stores.
+/// Prepares a launch for sums over no elements, which are 0: each sum is a column of its own, and a CTA stores it.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
                                                                          ReductionParams<Plan, T, U> params,

@@ -6,9 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Divides the `tiles` x `columns` tiles into groups of about sqrt(tiles) whose totals (ChannelStatistics) are added
-/// first, and returns the bytes of workspace; 0 if the plan has no ChannelStatistics. The number of groups is limited
-/// by the workspace's counters. Refuses channels whose groups exceed that number.
+/// For a plan with ChannelStatistics: divides the `tiles` tiles along the pixels, in each of the `columns` columns of
+/// tiles along the channels, into groups of about sqrt(tiles), whose statistics totals are merged first. Returns the
+/// bytes of workspace; 0 without ChannelStatistics. The workspace's counters limit the number of groups; refuses a y
+/// with so many channels that the groups exceed it.
 template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
@@ -19,7 +20,8 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
                              params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
-        // the batch is divided into ranges of images (slabs.hpp) that do not end at a multiple of 64 pixels
+        // Each range of images (slabs.hpp) has its own tiles: there are more tiles than scratch has totals if the
+        // ranges do not end at a multiple of 64 pixels.
         if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
             return Error(type_name<Plan>(), "y", "shape",
                          "images of a multiple of 64 pixels, for ChannelStatistics of 2^30 pixels or more",

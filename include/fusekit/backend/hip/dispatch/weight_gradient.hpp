@@ -15,8 +15,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Chooses how x or dy is loaded: 8 or 4 channels of a group at once if they are contiguous and aligned; else by
-/// channel or by pixel, whichever is contiguous.
+/// Chooses how x or dy is loaded: by vectors of 8 or 4 channels if channels are contiguous and aligned and divide a
+/// group's channels; else one element at a time, along channels or along pixels, whichever is contiguous.
 template <Element T>
 FUSEKIT_H ContiguousMode contiguous_mode_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
@@ -35,8 +35,8 @@ FUSEKIT_H bool fits_buffer(TensorView<T> const& view) {
     return range.fits_buffer(sizeof(T));
 }
 
-/// True if four consecutive pixels of dy are contiguous (dense rows of planes), and sums of two offsets in x fit 32
-/// bits: offsets are non-negative, and at most half of a Buffer's reach.
+/// True if four consecutive pixels of dy are contiguous (dense rows of planes), and the sum of two offsets in x, such
+/// as those of a window row and column, fits 32 bits: offsets are non-negative, and at most half of a Buffer's range.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
@@ -88,7 +88,7 @@ FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
-/// True if a group's channels of y fill wide tiles.
+/// True if the channels of y in a group fill wide tiles (WideWeightGradientTile).
 FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Narrow = WeightGradientTile;
     using Wide = WideWeightGradientTile;
@@ -98,9 +98,9 @@ FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));
 
-/// Chooses the split-K of the pixels, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times groups
-/// of CTAs that add their accumulators through workspace, of `split_bytes` per CTA. A tile's accumulators are added in
-/// `passes` passes.
+/// Chooses the split-K of the pixels of dy, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times
+/// groups of CTAs (SplitKGroups) that add their accumulators through workspace, of which a CTA needs `split_bytes`. A
+/// tile's accumulators are added in `passes` passes.
 FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
                                              std::int64_t max_splits, std::int64_t split_bytes,
                                              std::size_t workspace_bytes) {
@@ -117,8 +117,8 @@ FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, 
 }
 
 /// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels do not
-/// fill the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels of an image of dy, including
-/// padding; each CTA reduces a multiple of `step` pixels.
+/// fill the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels per image of dy, including
+/// those with which Mainloop pads it; each CTA reduces a multiple of `step` pixels.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
