@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Maxima of |value| of a thread, for each Amax operator, kept in registers while the thread stores a tile: independent
-/// chains of maxima, so that their latencies overlap.
+/// For each Amax operator, the maxima of |value| that a thread has found while it stores a tile, in registers. There
+/// are `chains` maxima per operator, used in turn: independent of each other, so that their latencies overlap.
 template <int count>
 struct TileMaxima {
     static constexpr int chains = 4;
@@ -22,7 +22,8 @@ struct TileMaxima {
     }
 };
 
-/// Coordinate of an accumulator of y; `exists` is false out of bounds. Chain `number` of `maxima` keeps maxima.
+/// Coordinate in y of an accumulator, passed to the epilogue; `exists` is false out of bounds. Maxima (raise()) are
+/// kept in chain `number` % chains of `maxima`.
 template <bool loads, int count>
 struct AccumulatorCoord : ThreadCoord {
     TileMaxima<count>& maxima;
@@ -39,7 +40,8 @@ struct AccumulatorCoord : ThreadCoord {
         largest = larger_magnitude(largest, exists ? value : 0.0f);
     }
 };
-/// TMA has loaded `value`, the element of the only activation view that operators read.
+/// For a tile of which TMA has loaded the only tensor that operators read per element: `value` is this tensor's
+/// element.
 template <>
 struct AccumulatorCoord<true, 0> : ThreadCoord {
     float value;

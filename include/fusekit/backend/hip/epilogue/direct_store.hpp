@@ -12,7 +12,7 @@ namespace fusekit::hip {
 
 /// Epilogue of a tile: transposes an atom's accumulators through SMEM, applies the epilogue and stores to y, so that
 /// consecutive threads write consecutive elements in every layout. Accumulates the epilogue's statistics. A thread
-/// writes one column of the SMEM buffer: one channel of several pixels if channels are contiguous in y, otherwise one
+/// handles one column of the SMEM buffer: one channel of several pixels if channels are contiguous in y, otherwise one
 /// pixel of several channels. `fast` is y's contiguous mode.
 template <class Plan, class Atom, detail::Axis fast>
 class DirectStore {
@@ -22,10 +22,11 @@ class DirectStore {
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
-    static constexpr int partials = threads / rows; ///< threads that divide a row's statistics
+    /// threads that divide the statistics of a row (channel) of the buffer
+    static constexpr int partials = threads / rows;
     static constexpr int total_unroll =
         (min)(4, columns / 4 / partials); // with more, the comparisons exceed AMD's registers
-    /// partial statistics totals per channel
+    /// number of threads whose partial statistics of a channel are merged
     static constexpr int parts = along_channels ? threads / columns : partials;
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
@@ -91,7 +92,7 @@ public:
     }
 
 private:
-    /// Column of the buffer that holds a channel.
+    /// Column of the SMEM buffer that holds channel `channel` of the tile.
     template <class Params>
     __device__ static unsigned column_of(Params const& params, unsigned channel) {
         using T = std::remove_cvref_t<decltype(*params.x.data)>;
@@ -103,8 +104,8 @@ private:
         }
     }
 
-    /// Stages the accumulators in passes. In each pass, calls write_row(sum, row of the tile, reference to the sum in
-    /// the buffer) for the thread's column, then end(round).
+    /// Stages the accumulators in `rounds` passes. In each pass, calls write_row(sum, row of the tile, reference to the
+    /// sum in the buffer) for each row of the buffer that the thread handles in its column, then end(round).
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
@@ -122,8 +123,10 @@ private:
         });
     }
 
-    /// Totals the thread's share of a row of the buffer, which has the collected values of one channel; only the first
-    /// `pixels` pixels of the tile count.
+    /// Statistics of the thread's elements of one row of the buffer. A row is a channel; write_row() has replaced its
+    /// sums by the values that the statistics operator received. `partials` threads divide the row; only the first
+    /// `pixels` pixels of the tile count. Returns the operator's Total (such as Moments: count, mean, squared
+    /// deviations).
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];

@@ -15,20 +15,21 @@ class NchwFloatStore : NchwChannels<Plan, Atom, float, Tiles> {
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
     static constexpr int channels = 8,
-                         exchanged = 32;  ///< block of channels x pixels that the lanes of a warp transpose
+                         exchanged = 32;  ///< the lanes of a warp transpose blocks of 8 channels x 32 pixels
 
 public:
     using Base::Base;
 
-    /// Stores `columns` columns (pixels) of the accumulators to a part of y, from the part's pixel first_pixel on.
+    /// Stores the first `columns` columns (pixels) of the accumulators to a part of y (PlanePart: rows of an image),
+    /// from the part's pixel first_pixel on.
     __device__ void store(typename Atom::Accumulators const& acc, PlanePart const& part, int first_pixel,
                           int columns) const {
         if (part.n < 0) return;
         if (tiles.channels_last) return store_pixels(acc, part, first_pixel, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = exchanged / pitch,
                   columns_of_step = exchanged % pitch, elements = length(part);
-        // After the exchange, the four lanes of `group` have pixel `group` of each block that the eight values came
-        // from: value i is of the thread's channel i.
+        // After the exchange, the four lanes of group `group` have, of each of the eight blocks of pixels that the
+        // values came from, pixel `group`; value i is of channel i.
         int const group = static_cast<int>(thread % 32 / 4),
                   of_lane = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
                   tile_pixel = first_pixel + of_lane;
@@ -58,7 +59,7 @@ public:
     }
 
 private:
-    /// Stores to channels-last y: eight lanes write consecutive channels of a pixel.
+    /// Stores the accumulators to channels-last y: eight lanes write consecutive channels of a pixel.
     __device__ void store_pixels(typename Atom::Accumulators const& acc, PlanePart const& part, int first_pixel,
                                  int columns) const {
         constexpr int block = 8;

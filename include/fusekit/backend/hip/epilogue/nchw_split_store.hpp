@@ -9,9 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: the AccumulatorTile has channels as rows
-/// and the tile's pixels as columns. Each CTA of the cluster reduces some channels over all CTAs and stores them to y.
-/// `consumers` warpgroups with 64 channels each call it; the CTA's other threads call attend_merge().
+/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: each CTA puts its accumulators into an
+/// AccumulatorTile in SMEM, with channels as rows and the tile's pixels as columns. Each CTA of the cluster then sums
+/// some of the channels over all CTAs and stores them to y. `consumers` warpgroups with 64 channels each call these
+/// functions; the CTA's other threads call attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
 class NchwSplitStore {
     static_assert(sizeof(U) == 2);
@@ -28,7 +29,7 @@ public:
         State states[Epilogue::channelwise ? channels : 1];
     };
 
-    /// Stores a thread's accumulators to the CTA's AccumulatorTile.
+    /// Stores a thread's accumulators to the CTA's AccumulatorTile. `group`: the thread's warpgroup.
     __device__ static void put(Shared& shared, Accumulators const& acc, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
@@ -42,8 +43,8 @@ public:
         }
     }
 
-    /// Reduces tile `number` of y over the cluster and stores this CTA's rows. All consumer threads, whose barrier is
-    /// `barrier`, call it after put().
+    /// Reduces tile `number` of y over the cluster and stores the rows (channels) that this CTA has finished. All
+    /// consumer threads, which `barrier` synchronizes, call it after put().
     template <class Params, class Barrier>
     __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
                                  unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
@@ -78,10 +79,10 @@ public:
     }
 
 private:
-    /// Offsets in y of four consecutive columns (pixels) of a tile.
+    /// Offsets in y of four consecutive columns (pixels) of the AccumulatorTile.
     struct Quad {
         int image = 0;
-        int elements[4];  ///< offset in a channel of the image; -1 for a column out of bounds
+        int elements[4];  ///< offsets in a channel of the image; -1 for a column out of bounds
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
             PlanePart const part = grid.part(tile, 4 * quad / pixels);
@@ -93,7 +94,8 @@ private:
             }
         }
 
-        /// Stores the four results to `plane`, a channel of y: two at once where they are adjacent and aligned.
+        /// Stores the results of the four pixels to `plane`, a channel of y: two at once where they are adjacent and
+        /// aligned.
         __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
             for (int i = 0; i < 2; ++i) {
                 int const one = elements[2 * i], two = elements[2 * i + 1];

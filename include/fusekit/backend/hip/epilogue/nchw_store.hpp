@@ -9,20 +9,21 @@
 
 namespace fusekit::hip {
 
-/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of a tile's parts, and stores them to
-/// planes of y. A warp has 16 channels. It stages 8 channels at a time in SMEM, in y's layout, and copies them by bulk
-/// stores (cp.async.bulk): one per channel, or, for parts that are whole images, one for all 8 channels.
+/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of a tile, and stores them to planes of
+/// y. A tile consists of one or more parts (PlanePart: rows of one image). A warp has 16 channels. It stages 8 channels
+/// at a time in SMEM, in y's layout, and copies them by bulk stores (cp.async.bulk): for each part, one store per
+/// channel, or, if the part is a whole image, one store of all 8 channels.
 template <class Plan, class Atom, class U, int parts, int products>
 class NchwStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
-    /// elements in 16 bytes; channels staged at once; pixels per part
+    /// packet: elements in 16 bytes; channels: channels that a warp stages at once; pixels: pixels per part
     static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;
     /// Elements from a staged channel to the next; a channel may start at any element of its first 16 bytes. Stores of
     /// four consecutive lanes to eight channels hit different banks.
     static constexpr int pitch = packet + pixels;
     static_assert(pitch % 16 == 8);
-    /// True if the 8 channels of a part may be contiguous, and so one bulk store: tiles of many parts have whole
-    /// images.
+    /// True if the 8 channels of a part may be contiguous in y, so that one bulk store copies them: if a part is a
+    /// whole image, as is usual for tiles of several parts. joined() tests it for the tensor at hand.
     static constexpr bool may_join = parts > 1;
     /// has_pixels: the plan's filter may be 1x1. has_rows: it may be larger.
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
@@ -33,14 +34,14 @@ class NchwStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>>
         Base::tiles, Base::y;
 
 public:
-    /// Staging buffer of a warp.
+    /// Staging buffer of a warp: for each part of the tile, 8 channels.
     struct Shared {
         alignas(16) U staged[parts][channels * pitch];
     };
 
     using Base::Base;
 
-    /// Stores a tile; `part_of(i)` returns its part i. The bulk stores read SMEM until ptx::bulk_wait_group_read().
+    /// Stores a tile; `part_of(i)` returns its part i. The bulk stores may read SMEM until ptx::bulk_wait_group_read().
     template <class PartOf>
     __device__ void store(typename Atom::Accumulators const (&acc)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
@@ -50,8 +51,8 @@ public:
     }
 
 private:
-    /// Elements between the previous multiple of 16 bytes and the part's first element in channel c. `start`: index of
-    /// that element in the channel.
+    /// Number of elements between the previous multiple of 16 bytes and the part's first element in channel c, in y's
+    /// memory. `start`: index of that first element in the channel.
     __device__ int early(int c, int start) const {
         return static_cast<int>(
             (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
@@ -62,7 +63,8 @@ private:
     /// channel.
     __device__ int first_of(int c, int start) const { return joined() ? c * plane : c * pitch + early(c, start); }
 
-    /// Stores the thread's channel `own`: the warp stores channels `from` to `from` + 7.
+    /// Stages and copies half of the warp's channels, `from` to `from` + 7, of which the thread has one: its channel
+    /// `own`.
     template <int own, class PartOf>
     __device__ void store_half(typename Atom::Accumulators const (&acc)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
@@ -86,8 +88,8 @@ private:
         ptx::bulk_commit_group();
     }
 
-    /// Applies the epilogue to two consecutive pixels (of 8-pixel block `block`) of the thread's channel `own` in a
-    /// part, and packs them.
+    /// Applies the epilogue to two consecutive pixels, of the 8-pixel block `block` of part `part`, in the thread's
+    /// channel `own`, and packs the results.
     template <int own>
     __device__ std::uint32_t pair(typename Atom::Accumulators const (&acc)[parts * products], int part,
                                   int block) const {
@@ -97,8 +99,8 @@ private:
         return packed<U>(result(of_block[first_acc], own), result(of_block[first_acc + 1], own));
     }
 
-    /// Stages the thread's pixels of a channel in a part, in pairs, for 1x1 filters. If the first pixel has an odd
-    /// address, two lanes have the pixels of a 32-bit word, and exchange them.
+    /// Stages the thread's pixels of its channel `own` in a part to `to`, in pairs, for 1x1 filters. If the first pixel
+    /// has an odd address, each 32-bit word has pixels of two lanes, which exchange them.
     template <int own>
     __device__ void stage_pixels(typename Atom::Accumulators const (&acc)[parts * products], int part, bool is_odd,
                                  std::uint16_t* to) const {
@@ -114,8 +116,8 @@ private:
         if (is_odd && thread % 4 == 0) words[pixels / 2] = last >> 16;
     }
 
-    /// Stages the thread's pixels of a channel in a part, without the gaps between rows. Elements past the end of the
-    /// part are not copied to y, or are overwritten by the next channel's.
+    /// Stages the thread's pixels of its channel `own` in a part to `to`, without the gaps between rows. Elements past
+    /// the end of the part are not copied to y, or are overwritten by those of the next channel.
     template <int own>
     __device__ void stage_pixels_of_rows(typename Atom::Accumulators const (&acc)[parts * products], int part, int end,
                                          std::uint16_t* to) const {
@@ -138,7 +140,7 @@ private:
     }
 
     /// Copies the staged channels of a part to y: whole 16 bytes by bulk stores; the first and last 16 bytes, which
-    /// other parts also write, one element per lane.
+    /// other parts also write, element by element, one per lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
         int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),

@@ -35,13 +35,14 @@ struct OutputTile {
     __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }
 };
 
-/// True if an atom's put() has the same code in all passes, so that their loop need not be unrolled.
+/// True if an atom's put() has the same code in all staging passes, so that their loop need not be unrolled.
 template <class Atom>
 inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
 
-/// Transposes a tile's accumulators from an atom's fragments through SMEM, so that consecutive threads read consecutive
-/// elements: rows are pixels and columns are channels, or the reverse. The rows are staged in the atom's passes
-/// (`rounds`): all passes, or first_round() to end_round() of a SplitTile.
+/// Transposes a tile's accumulators from an atom's fragments through an SMEM buffer, so that consecutive threads read
+/// consecutive elements: the buffer's rows are pixels and its columns channels, or the reverse. The buffer holds some
+/// rows at a time; the atom stages the tile in `rounds` passes: all of them, or, for a SplitTile, first_round() to
+/// end_round() - 1.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
     static constexpr int pad = 4;  // floats of padding per row, so that a store's columns hit different banks
@@ -53,7 +54,7 @@ public:
     struct Buffer {
         Packet<float, 4> packets[rows][(columns + pad) / 4];
 
-        /// Accumulator in row `row` of the buffer and column `column` of the tile; in the second function, column 4
+        /// Accumulator in row `row` of the buffer and column `column` of the tile; in the second function, column 4 *
         /// quad + i.
         __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
         __device__ float at(unsigned row, unsigned quad, unsigned i) const {
@@ -61,8 +62,8 @@ public:
         }
     };
 
-    /// Stages each pass and calls consume(round) to read its rows. All threads call it. `unrolls`: unrolls the passes,
-    /// so that `round` is a constant in consume().
+    /// Runs the passes: stages the accumulators of each, and calls consume(round), which reads the buffer's rows. All
+    /// threads call it. `unrolls`: unrolls the loop, so that `round` is a constant in consume().
     template <bool unrolls = false, class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
@@ -84,7 +85,7 @@ public:
         }
     }
 
-    /// Row of the tile that row `row` of the buffer holds in pass `round`.
+    /// Row of the tile that is in row `row` of the buffer in pass `round`.
     __device__ static unsigned tile_row(unsigned row, int round) {
         return Atom::template tile_row<rows_are_pixels>(row, round);
     }

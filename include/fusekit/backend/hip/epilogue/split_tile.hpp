@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-/// Split-K: an output tile that `splits` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
+/// Split-K: an output tile that `count` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
 /// its range of GemmK, stores the accumulators to a Buffer, and then sums some of the tile's rows over all CTAs, in the
 /// order of the CTAs: results are bitwise identical in every run.
 ///
 /// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in device memory; these CTAs are
 /// co-resident and synchronize as a GridGroup.
 ///
-/// SplitTile has an atom's interface for staging (simt.hpp): it sums its rows and puts the sums into SMEM in passes of
-/// an eighth of the tile.
+/// SplitTile has the members of an atom that TransposeTile uses for staging (simt.hpp): it sums its rows over the CTAs
+/// and puts the sums into SMEM in passes of an eighth of the tile.
 template <class Atom, bool rows_are_pixels>
 class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
@@ -28,12 +28,12 @@ public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr int max_splits = 8, rounds = max_splits;
 
-    /// Accumulators of the tile's rows, in the order of the atom's passes; used in clusters.
+    /// A CTA's accumulators, with rows in the order in which the atom's passes stage them; used in clusters.
     struct Buffer {
         Packet4 packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
-    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< floats per CTA in the workspace
+    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< floats that each CTA stores to the workspace
 
     /// Called by all threads. Stores this CTA's accumulators and waits until the other CTAs have stored theirs.
     __device__ SplitTile(SplitK const& split_k, Buffer& the_buffer, unsigned block, unsigned the_thread,
@@ -56,7 +56,8 @@ public:
         if (in_cluster()) cluster_barrier();
     }
 
-    /// An atom's interface for staging. The accumulators are in memory, so that the fragment is empty.
+    /// The members below are those of an atom (simt.hpp). The accumulators are in memory, so that the fragment is
+    /// empty.
     struct Fragment {};
     FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
     FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
@@ -79,7 +80,7 @@ public:
 
 private:
     Buffer& buffer;
-    /// accumulators of all CTAs of this tile in device memory; an element is four columns
+    /// without clusters: accumulators of all CTAs of this tile, in device memory; an element is four columns
     Packet4 (*in_workspace)[quads] = nullptr;
     unsigned count, split, thread;
 
@@ -93,7 +94,8 @@ private:
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_split);
         return load_fresh(&in_workspace[of_split * rows_of_tile + row][quad]);
     }
-    /// Sums one pass's rows over all CTAs, with all loads in flight before the first addition.
+    /// Sums the rows of staging pass `round` over all CTAs, with all loads in flight before the first addition, and
+    /// stores them to `out`.
     template <unsigned splits, int Pitch>
     __device__ void put_reduced(int round, Packet4 (*out)[Pitch]) const {
         constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;

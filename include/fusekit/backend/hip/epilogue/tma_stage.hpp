@@ -10,8 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a warpgroup's accumulator of 64 channels x Atom::n pixels. A thread has two channels, whose states it
-/// keeps in registers: 8 apart, or, for 8-bit results, adjacent, as TMA pairs those filters.
+/// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels and stages the results in SMEM. A
+/// thread has two channels, whose prepared parameters (State) it keeps in registers: 8 apart, or, for 8-bit results,
+/// adjacent, because TMA loads even and odd filters separately (pairs_filters).
 template <class Plan, class Atom, class T, class U>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
@@ -25,11 +26,12 @@ class TmaStage {
 
 public:
     static constexpr bool reads_coord = (Epilogue::reads_image && !loads) || Epilogue::per_pixel;
-    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
+    /// bytes of a staged pixel, and of all
+    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;
 
     FUSEKIT_H TmaStage() = default;
-    /// Prepares the parameters of the thread's two channels, of 64 from `first` on; a channel out of bounds uses those
-    /// of the last of `channels` channels.
+    /// Prepares the parameters of the thread's two channels, of the 64 from `first` on; a channel out of bounds uses
+    /// those of the last of `channels` channels.
     __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
         if constexpr (Epilogue::channelwise) {
@@ -41,8 +43,8 @@ public:
     /// Applies the epilogue and stores the results to SMEM address `staged`: swizzled rows, each with the 64 channels
     /// of a pixel. pixel_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of bounds.
     /// `pixels`: number of pixels in bounds, which come first; 0 if unknown. If an operator reads a tensor of y's
-    /// shape, its elements are in the staging buffer before. The values that a statistics operator receives replace the
-    /// accumulators.
+    /// shape, the tensor's elements must be in the staging buffer before. The values that a statistics operator
+    /// receives replace the accumulators in `acc`.
     template <class PixelOf>
     __device__ void stage(Accumulators& acc, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
                           PixelOf&& pixel_of) const {
@@ -69,7 +71,8 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;
 #pragma unroll
         for (int block = 0; block < blocks; block += blocks_per_store) {
-            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last block repeats
+            // blocks past the last one repeat the last
+            int const stored = (min)(block + static_cast<int>(own_block), last);
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};

@@ -7,9 +7,10 @@
 
 namespace fusekit::hip {
 
-/// A warpgroup's staging buffer of a tile of y: TMA loads an operator's tensor into it if `loads`, the warpgroup writes
-/// results over it, TMA stores these to y and clips elements out of bounds. `Shared` has the buffer, `staged[box]`, and
-/// the mbarrier `read_full`; `barrier` is the named barrier of the warpgroup's `threads`.
+/// A warpgroup's SMEM staging buffer of a tile of y: if `loads`, TMA loads the tile of a tensor that an operator reads
+/// into it; the warpgroup writes its results over it; TMA stores these to y, except elements out of bounds. `Shared`
+/// has the buffer, `staged[box]`, and the mbarrier `read_full`; `barrier` is the number of the named barrier of the
+/// warpgroup's `threads`.
 template <bool loads, unsigned threads>
 struct TmaStaging {
     /// Called by one thread before other threads use the barrier.
@@ -18,7 +19,8 @@ struct TmaStaging {
         if constexpr (loads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
-    /// Called by one thread, which loads the operator's tile next: returns the address of the mbarrier.
+    /// Called by the thread that then issues the TMA load of the operator's tile: waits until the buffer may be
+    /// overwritten, expects the load's bytes, and returns the address of the mbarrier.
     template <class Shared>
     __device__ static std::uint32_t begin_read(Shared& shared) {
         ptx::bulk_wait_group_read();  // the last tile's store has read the buffer
@@ -27,8 +29,9 @@ struct TmaStaging {
         return full;
     }
 
-    /// Waits for the operator's tile of phase `parity`, or until the buffer may be written. With `syncs` threads also
-    /// wait for what the others wrote to shared memory.
+    /// Waits for the load of the operator's tile in the mbarrier's phase `parity`, or, without loads, until the buffer
+    /// may be written. With `syncs`, threads also wait for what the warpgroup's other threads wrote to shared memory
+    /// before.
     template <bool syncs = false, class Shared>
     __device__ static void acquire(Shared& shared, unsigned thread, unsigned barrier, unsigned parity) {
         if constexpr (loads) ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), parity);
@@ -36,7 +39,7 @@ struct TmaStaging {
         if constexpr (!loads || syncs) ptx::bar_sync(barrier, threads);
     }
 
-    /// Makes the warpgroup's results visible to TMA stores of one thread.
+    /// Makes the results that the warpgroup has written to the buffer visible to TMA stores that one thread issues.
     __device__ static void publish(unsigned barrier) {
         ptx::fence_proxy_async();
         ptx::bar_sync(barrier, threads);

@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a warpgroup's part of a tile, `products` accumulators of 64 channels x Atom::n pixels: applies the
-/// epilogue in registers, stages the results in SMEM and TMA-stores them. All threads of the warpgroup call all
-/// functions but init(); `barrier` is their named barrier.
+/// Epilogue of a warpgroup's `products` accumulators of a tile, each 64 channels x Atom::n pixels: applies the epilogue
+/// in registers, stages the results in SMEM and TMA-stores them. All threads of the warpgroup call all functions but
+/// init(); `barrier` is the number of their named barrier.
 template <class Plan, class Atom, class T, class U, int products>
 class TmaStore {
     using Stage = TmaStage<Plan, Atom, T, U>;
@@ -32,7 +32,8 @@ public:
     __device__ TmaStore(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
         : shared(the_shared), thread(the_thread), barrier(the_barrier) {}
 
-    /// Prepares the channels of a tile before its MMAs, which hide the latency of the parameters.
+    /// Prepares the parameters of a tile's channels; called before the tile's MMAs, which hide the latency of these
+    /// loads.
     template <class Params, class Problem>
     __device__ void prepare(Params const& params, Problem const& conv, TileStart const& tile) {
 #pragma unroll
@@ -40,7 +41,8 @@ public:
             stages[product] = Stage(params.bound.epilogue, tile.n + product * Atom::m, conv.group_k(), thread);
     }
 
-    /// Issues the load of an operator's tile, after the last tile's store(), while the tile's first MMAs run.
+    /// Issues the load of the tensor that an operator reads, for this tile: after store() of the previous tile, while
+    /// this tile's first MMAs run.
     template <class Params>
     __device__ void begin_read(Params const& params, TileStart const& tile) const {
         if constexpr (loads) {
@@ -95,8 +97,8 @@ public:
     __device__ void add_totals(Problem const& conv, TileStart const& tile, Accumulators& acc) {
         totals.add(acc, ThreadPixels<Atom>(thread).mask_below(conv.gemm_m() - tile.m), thread);
     }
-    /// Writes the totals of all tiles since the last call, at least one, to entry `tile` of `to`, for channels from
-    /// `first` on.
+    /// Writes the statistics totals of all tiles that have been added since the last call, at least one, to entry
+    /// `tile` of `to`, for the channels from `first` on.
     template <class View>
     __device__ void put_totals(View const& to, unsigned tile, int first) {
         totals.put(to, tile, first, thread);

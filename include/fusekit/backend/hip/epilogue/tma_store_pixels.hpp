@@ -11,7 +11,8 @@
 
 namespace fusekit::hip {
 
-/// A pixel of y in a tile. If it is out of bounds, `in_bounds` is false and `at` is the last pixel.
+/// A pixel of y in a tile. If the tile's pixel is out of bounds of y, `in_bounds` is false and `at` is clamped to the
+/// last row and column.
 struct TilePixel {
     Pixel at;
     bool in_bounds;
@@ -22,9 +23,9 @@ struct BoxStart {
     std::int32_t at[4];
 };
 
-/// Epilogue of a warpgroup's accumulator of 64 pixels x 64 channels: applies the epilogue in registers, stages the tile
-/// in swizzled SMEM and TMA-stores it. A tile has its channel `n`, its box(), and pixel(conv, row). All threads of the
-/// warpgroup call all functions but init().
+/// Epilogue of a warpgroup's accumulators of 64 pixels x 64 channels: applies the epilogue in registers, stages the
+/// tile in swizzled SMEM and TMA-stores it. A Tile has its first channel `n`, the box() of y to store, and pixel(conv,
+/// row). All threads of the warpgroup call all functions but init().
 template <class Plan, class Atom, class U>
 class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
@@ -50,7 +51,8 @@ public:
     /// Called by one thread before other threads use the barrier.
     __device__ static void init(Shared& shared) { Staging::init(shared); }
 
-    /// Issues the load of an operator's tile, after the last tile's store(), while the tile's first MMAs run.
+    /// Issues the load of the tensor that an operator reads, for this tile: after store() of the previous tile, while
+    /// this tile's first MMAs run.
     template <class Params, class Tile>
     __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
         if constexpr (loads) {
@@ -59,7 +61,8 @@ public:
         }
     }
 
-    /// Prepares the channels of a tile before its MMAs, which hide the latency of the parameters.
+    /// Prepares the parameters of the channels from first_n on; called before the MMAs, which hide the latency of these
+    /// loads.
     template <class Params, class Problem>
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
@@ -72,7 +75,8 @@ public:
         }
     }
 
-    /// Stores a tile. `barrier` is the warpgroup's named barrier, `count` the number of tiles that it stored before.
+    /// Stores a tile. `barrier` is the number of the warpgroup's named barrier, `count` the number of tiles that the
+    /// warpgroup stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Accumulators const& acc, unsigned thread, unsigned barrier,
@@ -115,7 +119,7 @@ private:
             }
             return packed<U>(results[0], results[1]);
         };
-        auto const address = [&](int e) {  // SMEM address of the row's 8 channels from column 2 e on
+        auto const address = [&](int e) {  // SMEM address of 8 channels of the row of accumulator e, from column 2 e on
             auto const chunk = static_cast<unsigned>(2 * e) / 8 + lane / 16;
             return Staging::address(shared, 0) + row * row_bytes + ((chunk ^ row) % 8) * 16;
         };
