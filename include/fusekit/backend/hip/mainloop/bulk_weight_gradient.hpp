@@ -13,11 +13,11 @@ namespace fusekit::hip {
 
 /// Weight gradient dw = dy^T im2col(x) on sm_90a's tensor cores, for channels-last x and dy. GemmM is the channels of
 /// y, GemmN the columns of dw (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
-/// gradient, a block of 64 columns after the last tap's begins with a column of ones.
+/// gradient, a block of 64 columns after the last tap's columns begins with a column of ones.
 ///
 /// One producer warp TMA-loads the operands into a ring of stages. Consumer warpgroups run the MMAs, each for its own
 /// channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums of every `addends` pixels are
-/// promoted to a second accumulator in FP32. The roles join after the k-loop: all warps reduce split-K.
+/// promoted to a second accumulator in FP32. After the k-loop the roles end: all warps together reduce split-K.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class BulkWeightGradient : public TmaKernel {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
@@ -70,13 +70,14 @@ public:
     }
 
 private:
-    /// Stores the column of ones to every stage, in the block of columns after the last tap's, which TMA never loads.
+    /// Stores a column of ones to every stage, in the block of 64 columns that follows the last tap's columns and that
+    /// TMA never loads.
     __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {
         int const own = tile.blocks - tile.first_block;
         if (!tile.has_ones || own < 0 || own >= Tile::column_blocks) return;
         for (auto& stage : shared.stages)
             for (unsigned i = thread; i < pixels * block; i += threads) {
-                // swizzled position of column 0 in this line
+                // swizzled index, within this line, of the block's column 0
                 unsigned const line = i / block, swizzled = line % 8 * 8;
                 stage.x[own][i] = T(i % block == swizzled ? 1.0f : 0.0f);
             }

@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Accumulator of one output (n, k, p, q): the sum over c, r, s of x (after the prologue) times w; taps out of bounds
-/// add 0.
+/// Accumulator of the output at pixel `at` and channel k: the sum over c, r, s of x (after the prologue) times w; taps
+/// out of bounds add 0.
 template <class Plan, Element T, detail::OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;

@@ -12,7 +12,7 @@ namespace fusekit::hip {
 /// of each channel.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
-    static constexpr int parts = 8;  ///< threads per channel; each totals 1 / parts of the tile's pixels
+    static constexpr int parts = 8;  ///< threads per channel; each totals 1 / parts of the pixels of the tile
     using Epilogue = typename Plan::Epilogue;
 
 public:
@@ -21,7 +21,7 @@ public:
     using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
     using Params = ConvParams<Plan, T, U>;
     struct Shared {
-        float values[tile_n][tile_m + 1];  // [channel][pixel]: the values that the statistics total
+        float values[tile_n][tile_m + 1];  // [channel][pixel]: the values that the statistics operator receives
         typename Totals::Shared totals;
     };
 

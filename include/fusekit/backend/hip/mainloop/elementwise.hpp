@@ -19,14 +19,14 @@ class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PixelState;
     static constexpr int unroll = Schedule::unroll;
-    static constexpr int width = (min)(lanes, 4);  ///< lanes whose parameters are loaded as one vector
+    static constexpr int width = (min)(lanes, 4);  ///< elements of a packet whose parameters are loaded as one vector
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = StreamParams<Plan, T, U>;
 
-    /// True if results depend on the channel alone.
+    /// True if results depend on the value and its channel alone.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
     /// `shares_channels`: with channels last, the CTA prepares the parameters of its channels in shared memory.
@@ -35,8 +35,8 @@ public:
     static constexpr int tile_packets = (max)(1, threads / lanes);
 
 private:
-    /// A State (prepared parameters of one channel) as 32-bit words in shared memory: word i of adjacent channels is
-    /// contiguous, so that one vector load reads it for several channels.
+    /// A State (an epilogue's prepared parameters of one channel) as 32-bit words. In shared memory word i of adjacent
+    /// channels is contiguous, so that one vector load reads it for several channels.
     struct Words {
         unsigned word[(sizeof(State) + 3) / 4];
     };
@@ -60,7 +60,7 @@ public:
             y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
         std::int64_t const distance = y;
-        // packets of several elements have equal strides in x and y
+        // packets of several elements are used only if x and y have equal strides
         std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;
         std::int64_t const x_stride = lanes == 1 ? params.x_stride : params.y_stride;
         x += split * x_step;
@@ -183,8 +183,9 @@ private:
         }
         __syncthreads();
     }
-    /// Index of a channel's words in shared memory, for lane `lane` of packet `packet`: `width` lanes of a packet are
-    /// contiguous, followed by the same lanes of the next packet, which the next thread loads.
+    /// Index in shared memory of the words of a channel: that of element `lane` of packet `packet` of the tile. `width`
+    /// consecutive elements of a packet are contiguous, followed by the same elements of the next packet, which the
+    /// next thread loads.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {
         return (lane / width * tile_packets + packet) * width + lane % width;
     }

@@ -14,21 +14,21 @@
 namespace fusekit::hip {
 
 /// FP32 convolution of NCHW or NHWC tensors on sm_90a's tensor cores at FP32 accuracy (mma/bf16x6.hpp), stride and
-/// dilation 1. GemmM is the channels of y. GemmN is the pixels of a tile of y, which has several parts (PlaneTiles),
-/// including the gaps between rows.
+/// dilation 1. GemmM is the channels of y. GemmN is the pixels of a tile of y, including the gaps between rows; a tile
+/// consists of several parts, each some rows of an image (PlaneTiles).
 ///
 /// Eight producer warps load x, split it into bfloat16 terms and transpose it, once for all taps and filters. Two
 /// consumer warpgroups multiply 64 channels, each at its own pixels, by filters that they split in registers. GemmK
-/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a block steps through
-/// the taps, all 32 channels of each. Otherwise it steps through slices of 16 channels, three taps of each at a time.
-/// The sums of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24
-/// sum |a b|. While a warpgroup promotes, the other's MMAs run. Not mma::k_loop(): filters are split between the issues
-/// of MMAs, and the next step's are loaded while a step's are in flight.
+/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a step of the loop
+/// over a block covers one tap of all 32 channels; otherwise it covers three taps of a slice of 16 channels. The sums
+/// of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24 sum |a b|.
+/// While a warpgroup promotes, the other's MMAs run. Not mma::k_loop(): filters are split between the issues of MMAs,
+/// and the filters of the next step are loaded while a step's MMAs are in flight.
 template <class Plan, class Schedule>
 class FloatPlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
-    static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup
+    static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup, one per MMA of its tile
     /// True if N of the MMAs is chosen at run time, as small as the tile allows. 1x1 kernels are not bound by MMAs, and
     /// use the full N.
     static constexpr bool chooses_columns = Schedule::pixels == 240 && Plan::Head::longest > 1;
@@ -42,7 +42,7 @@ class FloatPlanesGemm : public TmaKernel {
     static constexpr int filter_bytes = Filters<true>::bytes;
     using Writer = NchwFloatStore<Plan, Atom, Tiles>;
     using Accumulators = typename Atom::Accumulators[own];
-    static constexpr unsigned loading_barrier = 1;  ///< first named barrier of the producer warps
+    static constexpr unsigned loading_barrier = 1;  ///< number of the first named barrier of the producer warps
     using Roles = WarpRoles<consumers, RegisterBudget<56, 200, 2, consumers>, 2>;
 
 public:
@@ -65,7 +65,7 @@ public:
                           params.maps.in_use);
         Grid const grid(conv, tiles);
         Roles const roles(thread);
-        // A second SMEM stage for KCRS filters, if SMEM has room for it in addition to x.
+        // A second SMEM stage of filters, for KCRS filters, if SMEM has room for it in addition to x.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         begin(thread, [&] {
@@ -141,13 +141,14 @@ private:
         }
     }
 
-    /// N of one MMA.
+    /// N (pixels) of one MMA.
     __device__ static int columns_of(Tiles const& tiles) {
         if constexpr (chooses_columns) return tiles.columns_of_half();
         return Atom::n;
     }
 
-    /// Accumulates one step over `count` operands x[i]; calls load_next() while the step's MMAs are in flight.
+    /// Accumulates one step: multiplies the filters in `remainder` by `count` operands x[i], which are SMEM
+    /// descriptors; calls load_next() while the step's MMAs are in flight.
     template <int count, class LoadNext>
     __device__ static void add_products(float (&remainder)[count][8], std::uint64_t const (&x)[count],
                                         Tiles const& tiles, int columns, Accumulators& acc, LoadNext const& load_next) {

@@ -38,8 +38,8 @@ class HaloGemm : public TmaKernel {
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_coord);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< bytes of the filters of one tap
 
-    /// Named barriers: one per warpgroup for its epilogue, then those of the ordered barrier. With promotion the
-    /// warpgroups are not ordered: one promotes while the other's MMAs run.
+    /// Numbers of the named barriers: one barrier per warpgroup for its epilogue, then two of the ordered barrier
+    /// (PingPong). With promotion the warpgroups are not ordered: one promotes while the other's MMAs run.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<!Atom::needs_promotion, epilogue_barrier + consumers>;
 
@@ -103,7 +103,7 @@ private:
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, acc[0], [&] { order.arrive(); });
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all threads' MMAs have read the halo
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // the MMAs of all threads have read the halo
             int const n = tiles.image(tile.number), first = tiles.first_row(tile.number);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 if (thread == 0) {
@@ -157,7 +157,7 @@ private:
         });
     }
 
-    /// Descriptors of one tap's filters, and of the halo at the tap's offset.
+    /// SMEM descriptors of the filters of one tap, and of the halo tile at the tap's offset.
     struct Tap {
         std::uint64_t filters, x;
         int column = 0;
@@ -170,9 +170,9 @@ private:
         }
     };
 
-    /// Accumulates all taps. With promotion, two taps accumulate from zero and are promoted while the other warpgroup's
-    /// MMAs run, for one half of the pixels after the other, because registers hold no second accumulator for all
-    /// pixels. Calls when_all_begun() after the last MMA has been issued.
+    /// Accumulates all taps into `acc`. With promotion, groups of two taps accumulate from zero and are promoted while
+    /// the other warpgroup's MMAs run, first for one half of the pixels and then for the other, because registers hold
+    /// no second accumulator for all pixels. Calls when_all_begun() after the last MMA has been issued.
     template <class WhenAllBegun>
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Accumulators& acc,
                                     WhenAllBegun const& when_all_begun) {

@@ -22,7 +22,7 @@
 
 namespace fusekit::hip {
 
-/// MMA atom of a schedule for elements T, which the atom multiplies as type F.
+/// Type: MMA atom (atom/simt.hpp) of a schedule for elements T, which the atom multiplies as type F.
 template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
@@ -87,9 +87,9 @@ struct NamedShared<Storage, true> {
 /// Types of an implicit GEMM that its schedule determines: atom, loaders, epilogue, shared memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    /// On gfx90a, whose MFMA flushes subnormal halves (`may_flush`): `is_rounded`: the gradient with respect to x
-    /// rounds halves to bfloat16, which keeps their range; `is_exact`: Products<float> was requested, so SIMT
-    /// arithmetic multiplies halves exactly.
+    /// For half on gfx90a, whose MFMA flushes subnormal halves to zero (`may_flush`). `is_rounded`: the gradient with
+    /// respect to x rounds halves to bfloat16, which keeps their range. `is_exact`: Products<float> was requested, so
+    /// SIMT arithmetic multiplies halves exactly.
     static constexpr bool may_flush = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>,
                           is_exact = may_flush && std::is_same_v<FloatFactor<Plan>, float>,
                           is_rounded = may_flush && has_transposed_conv<Plan>;
@@ -98,7 +98,8 @@ struct GemmParts {
     using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// AMD's loader with 32-bit buffer offsets. Quads of pixels need elements of at most 16 bits.
+    /// AMD's operand loader with 32-bit buffer offsets. QuadOperands (four pixels at once) needs elements of at most 16
+    /// bits.
     using BufferOperands = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
                                               QuadOperands<Plan, Atom, T, U>>;
     static consteval bool has_buffer_loads() {
@@ -137,7 +138,7 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
                                                typename Atom::Fragment& acc) {
     constexpr unsigned stages = stages_of<Atom>;
     constexpr bool loads_first = Atom::is_asynchronous;
-    if constexpr (loads_first) {  // accumulators of MMAs in flight need the same registers on every path
+    if constexpr (loads_first) {  // accumulators of MMAs in flight must be in the same registers on every path
         auto const in_flight = loader.prepare(begin, true);
         loader.start(in_flight, shared.stages[0]);
         loader.finish(in_flight, shared.stages[0]);
@@ -186,8 +187,8 @@ class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     /// channels have none to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
-    /// True for int8 elements that may be loaded one by one: each occupies a register, in addition to the addresses of
-    /// two stages. Fewer CTAs per SM then leave each thread more registers.
+    /// True for int8 elements, which may have to be loaded one by one: each then occupies a register, in addition to
+    /// the addresses of two stages. Fewer CTAs per SM leave each thread more registers.
     static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:
@@ -235,7 +236,7 @@ private:
         else return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
     }
 
-    /// Stage that a loader of this type fills.
+    /// The stage in shared memory that a loader of this type fills.
     template <class AnyLoader>
     __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
         if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
@@ -259,8 +260,8 @@ private:
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, acc, thread);
     }
 
-    /// Accumulates the packed taps, or the tail taps. Reloads the parameters: AMD's scalar registers cannot hold the
-    /// problem across both loops.
+    /// Accumulates the part of GemmK that TapOperands<packed> loads: the taps that fill 16 bytes, or the tail taps.
+    /// Reloads the parameters, because AMD's scalar registers cannot hold the problem across both loops.
     template <bool packed, class Coord>
     __device__ static void sum_taps(Params const& the_params, Storage& shared, Coord const& coord, Atom const& atom,
                                     typename Atom::Fragment& acc, unsigned thread) {

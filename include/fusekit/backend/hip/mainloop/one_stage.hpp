@@ -32,8 +32,8 @@ private:
     Loader& loader;
     Stage& stage;
 
-    /// Accumulates `steps` k-tiles; `found` is the number of k-tiles whose offsets the first find() computed. The inner
-    /// loop covers the k-tiles of one find(); its only comparison is the end of the loop.
+    /// Accumulates `steps` k-tiles; `found` is the number of k-tiles whose offsets the first loader.find() computed.
+    /// Each iteration of the outer loop covers the k-tiles of one find(); the inner loop's only comparison is its end.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& acc) {
         int remaining = steps, i = 1;
         while (remaining > 0) {
@@ -51,7 +51,8 @@ private:
             } while (position != last);
         }
     }
-    /// Loads the k-tile at `position` and stores it to the stage; calls `between` while the loads are in flight.
+    /// Loads the k-tile at `position` of the loader (Loader::found()) and stores it to the stage; calls `between` while
+    /// the loads are in flight.
     template <class Between>
     __device__ __forceinline__ void load(int position, Between const& between) {
         auto const in_flight = loader.found(position);
@@ -65,8 +66,8 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// Position of the next k-tile. If positions are not indices of the table, hides how they are computed: otherwise
-    /// the compiler keeps a second counter.
+    /// Loader position of the k-tile after the one at `position`. If positions are not indices of the loader's table,
+    /// hides how they are computed: otherwise the compiler keeps a second counter.
     __device__ static int next(int position, int stride) {
         position += stride;
         return Loader::has_table ? position : opaque_per_block(position);

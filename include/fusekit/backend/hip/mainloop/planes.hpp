@@ -14,15 +14,15 @@
 namespace fusekit::hip {
 
 /// Convolution of NCHW or NHWC tensors on sm_90a's tensor cores, 16-bit elements, stride and dilation 1. GemmM is the
-/// channels of y. GemmN is the pixels of a tile of y, which has several parts (PlaneTiles), including the gaps between
-/// rows.
+/// channels of y. GemmN is the pixels of a tile of y, including the gaps between rows; a tile consists of several
+/// parts, each some rows of an image (PlaneTiles).
 ///
 /// Eight producer warps load x and transpose it once for all taps. Two consumer warpgroups load their own filters,
 /// multiply 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
-/// in w (params.channels_fastest), a block steps through the taps, all 64 channels of each. Otherwise it steps through
-/// slices of 16 channels, all taps of each, and a is read from registers. With split-K, each CTA of a cluster reduces
-/// some of the channel blocks, and a launch has no more tiles than clusters. Not mma::k_loop(): a stage of x serves all
-/// taps, and the loop refills a second pipeline, of filters.
+/// in w (params.channels_fastest), the loop over a block goes tap by tap, with all 64 channels. Otherwise it goes
+/// through slices of 16 channels, with all taps of each, and operand a (the filters) is read from registers. With
+/// split-K, each CTA of a cluster reduces some of the channel blocks, and a launch has no more tiles than clusters. Not
+/// mma::k_loop(): a stage of x serves all taps, and the loop refills a second pipeline, of filters.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
@@ -36,7 +36,7 @@ class PlanesGemm : public TmaKernel {
     using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
     using Accumulators = typename Atom::Accumulators[parts * products];
     using State = typename Stages::State;
-    /// Named barriers: one per consumer warpgroup, one of all consumers, then the producers'.
+    /// Numbers of the named barriers: one per consumer warpgroup, one of all consumers, then those of the producers.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
@@ -83,7 +83,7 @@ private:
         if constexpr (can_split<Plan, T>) return params.split_k.count;
         else return 1;
     }
-    /// The CTA's accumulators of a tile, in the SMEM of x.
+    /// The SMEM of the stages of x, where the CTA's accumulators of a tile are stored for split-K after the k-loop.
     __device__ static typename Merge::Shared& merged(DynamicShared& shared) {
         return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
     }
@@ -131,9 +131,9 @@ private:
         ptx::bulk_wait_group_read();
     }
 
-    /// Waits for and releases the stages of a tile in which the warpgroup has no channels. Only thread 0 waits for each
-    /// stage; the other threads wait for thread 0 at the end: otherwise the barrier could advance by two phases before
-    /// they wait, and its parity would be ambiguous.
+    /// For a warpgroup without channels in a tile: waits for the stages of x of this tile and releases them. Only
+    /// thread 0 waits for each stage; the other threads wait for thread 0 at the end: otherwise the barrier could
+    /// advance by two phases before they wait, and its parity would be ambiguous.
     __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
 #pragma unroll 1
@@ -153,13 +153,13 @@ private:
         return Atom::descriptor(Stages::address(shared.x, tiles, state));
     }
 
-    /// Index in a tile of x of the first pixel of MMA i.
+    /// Index, in a tile of x, of the pixel that the first tap of MMA i's first pixel reads.
     __device__ static int first_pixel(Tiles const& tiles, int i) {
         return i / products * tiles.pixels_of_x() + i % products * Atom::n;
     }
 
-    /// K-loop of a tile, tap by tap: the MMAs of one stage of filters form one group. The stage is refilled while the
-    /// next group is in flight.
+    /// K-loop of a tile of y, tap by tap: the MMAs of one stage of filters form one group. Each stage of filters is
+    /// refilled, by refill(), while the next group is in flight.
     template <class Refill>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
                                     Accumulators& acc, State& state, int channel_blocks, unsigned thread) {
@@ -186,8 +186,8 @@ private:
         refill(1);
     }
 
-    /// K-loop of a tile for filters with contiguous taps (KCRS): 16 channels at a time, with all taps in registers and
-    /// in one group. While a warpgroup loads fragments, the other warpgroup's MMAs run.
+    /// K-loop of a tile of y for filters with contiguous taps (KCRS): 16 channels at a time, with the filters of all
+    /// taps in registers and all MMAs in one group. While a warpgroup loads fragments, the other warpgroup's MMAs run.
     template <class Refill>
     __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
                                          Refill const& refill, Accumulators& acc, State& state, int channel_blocks,

@@ -15,15 +15,15 @@ struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;  ///< enumeration of an image's outputs
-    unsigned outputs = 0;  ///< outputs of y, N K P Q, or of one range of images (slabs.hpp)
+    ImageOrder order;  ///< order in which the outputs of an image are numbered
+    unsigned outputs = 0;  ///< number of outputs in y, N K P Q, or in one range of images (slabs.hpp)
     Slabs slabs = {};
-    FastDivmod image = {};    ///< K P Q of y
+    FastDivmod image = {};    ///< K P Q: outputs of an image
     FastDivmod columns = {};  ///< columns of a pooling window
 };
 
 /// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave reduce one output, each lane
-/// some pixels of the window: 32 lanes if pixels are contiguous, otherwise one.
+/// some pixels of the plane: 32 lanes if pixels are contiguous, otherwise one.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -34,8 +34,8 @@ public:
     using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
-    /// Cascaded totals: of 256 values, of 256 such totals, and of all of those. Rounding errors grow with the logarithm
-    /// of the number of values.
+    /// A lane's cascaded total: `few` of up to 256 values, `many` of up to 256 full totals `few`, `all` of the full
+    /// totals `many`. Rounding errors grow with the logarithm of the number of values.
     struct Total {
         float few = Reduce::template neutral<float>(), many = few, all = few;
         unsigned count = 0;

@@ -14,9 +14,9 @@
 namespace fusekit::hip {
 
 /// Kernel of a plan that reduces. Work is divided into segments (ReductionParams): a channel, or some columns. Pass 1:
-/// CTAs accumulate the totals of a segment; several CTAs, a grid group, may divide a segment, and then synchronize.
-/// Pass 2, for results that need the totals, processes the elements in reverse order: the last elements of pass 1 are
-/// in registers or in L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
+/// CTAs sum the totals of a segment; several CTAs, a grid group, may divide a segment, and then synchronize. Pass 2,
+/// for results that need the totals, processes the elements in reverse order: the last elements of pass 1 are in
+/// registers or in L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -37,7 +37,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< set by the barrier of the group of CTAs
+        bool is_last;  ///< set by the barrier of the grid group
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -103,7 +103,7 @@ private:
     /// it is for speed: on an H100, planes of 14 x 14 halves gain 7 %; of 7 x 7 floats lose 10 % (15 more registers).
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Loads and accumulates the thread's packets, `unroll` at a time. Parts are numbered through all ranges of images.
+    /// Sums the thread's packets, `unroll` at a time. Parts (PairwiseTotals) are numbered through all ranges of images.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -166,8 +166,8 @@ private:
         if (saves) reloaded().save();
     }
 
-    /// Writes the results of the groups before `step`, last group first. If `kept`, the last group's elements are still
-    /// in registers.
+    /// Writes the results of the packets before `step`, `unroll` at a time from the last ones to the first. If `kept`,
+    /// the elements of the last ones are still in registers.
     __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
                                                bool kept) const {
         for (; step > first; kept = false) {
@@ -177,7 +177,7 @@ private:
         }
     }
 
-    /// Saves the totals, which are in shared memory since pass 1.
+    /// Saves the totals of the segment, which apply() has put into shared memory.
     __device__ __forceinline__ void save() const {
 #pragma unroll
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_coord(i), params.bound.head);
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    /// Accumulates `unroll` packets. `count`: number of elements in each of the thread's totals so far.
+    /// Adds `unroll` packets to the accumulators. `count`: number of elements in each of the accumulators so far.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -271,8 +271,8 @@ private:
         });
     }
 
-    /// Totals the accumulators over the CTA's threads; returns to every thread the totals of its columns, over this
-    /// part and all before it.
+    /// Totals the accumulators of part number `part` over the CTA's threads; returns to every thread its columns'
+    /// totals: after the last part, over all parts.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
         Rows const all{params.threads, params.width, thread};
@@ -284,7 +284,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Merges the totals of the group's CTAs; returns to every thread the totals of its columns over all CTAs.
+    /// Merges the totals of a grid group's CTAs; returns to every thread its columns' totals over all these CTAs.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         GridGroupTotals<Total> const group_totals{

@@ -34,8 +34,8 @@ struct SplitParts {
 };
 
 /// ImplicitGemm with split-K: several CTAs reduce one output tile, for problems with few tiles per SM. A CTA reduces
-/// its range of k-tiles, and then runs the epilogue for its range of the tile's rows. Ranges begin at multiples of
-/// piece_k indices of GemmK, where the loader begins a table of offsets.
+/// its range of k-tiles, and then runs the epilogue for some of the tile's rows. Ranges begin at multiples of piece_k
+/// indices of GemmK, where the loader begins to fill its table of offsets anew.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = SplitParts<Plan, Schedule, T, U, fast>;

@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for products of few tiles. The first CTA adds the
-/// others' accumulators through DSMEM in rank order, so that results are bitwise identical from run to run, and runs
-/// the epilogue. It shares the preamble and the k-loop only: a CTA has a part of one tile's k-tiles, and its roles join
-/// at cluster barriers.
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs of few tiles. The first CTA adds the
+/// accumulators of the others through DSMEM in rank order, so that results are bitwise identical from run to run, and
+/// runs the epilogue. Of WarpSpecializedGemm it uses the preamble and the k-loop only: a CTA has some of the k-tiles of
+/// one tile, and its warps' roles end at cluster barriers.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
@@ -19,7 +19,7 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     static constexpr int quads = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
-    /// Accumulators of all threads of a CTA, in the SMEM of the stages.
+    /// Accumulators of all threads of a CTA, stored to the SMEM of the stages for the other CTAs of the cluster.
     struct Exchange {
         Packet4 acc[quads][Atom::threads];
     };
@@ -76,7 +76,7 @@ private:
         for (int i = 0; i < quads; ++i)
             to.acc[i][thread] = {acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]};
     }
-    /// sums += the accumulators of CTA `rank`. Issues all DSMEM loads before the first addition.
+    /// acc += the accumulators of CTA `rank` of the cluster. Issues all DSMEM loads before the first addition.
     __device__ static void add(typename Atom::Accumulators& acc, Exchange const& from, unsigned rank, unsigned thread) {
         Packet4 theirs[quads];
 #pragma unroll

@@ -12,9 +12,9 @@ namespace fusekit::hip {
 
 /// Convolution of few channels, such as a network's first, on sm_90a's tensor cores. GemmM is the pixels, GemmN the
 /// channels of y. The CTA keeps its 64 filters in shared memory. Each warpgroup computes tiles of 64 pixels on its own:
-/// TMA loads the rows of x that the next tiles read, unchanged, zero out of bounds; the a fragments of windows are
-/// loaded from there into registers. It shares the preamble only: there are no producer warps, since each warpgroup
-/// loads its own stages, and a stage is a whole tile.
+/// TMA loads the rows of x that the next tiles read, in x's layout, with zeros out of bounds; from these rows threads
+/// load the windows as wgmma's operand a into registers. Of the other sm_90a kernels it shares the preamble only: there
+/// are no producer warps, since each warpgroup loads its own stages, and a stage is a whole tile.
 template <class Plan, class Schedule, Element T>
 class StemGemm : public TmaKernel {
     static constexpr int consumers = Schedule::consumers, stages = 2;
@@ -24,7 +24,7 @@ class StemGemm : public TmaKernel {
     using Writer = TmaStorePixels<Plan, Atom, T>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::max_chunks * Atom::k);
 
-    /// First named barrier of the warpgroups.
+    /// Number of the first named barrier of the warpgroups.
     static constexpr unsigned first_barrier = 1;
 
     /// True if windows of adjacent pixels may begin an odd number of elements apart.
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    /// Origin of a tile in y, and its shape: 64 pixels, of which 2^shift in a row.
+    /// A tile of y: channel n, image and first pixel (p, q); 64 pixels, of which 2^shift in a row.
     struct Tile {
         int n, image, p, q, shift;
 
@@ -80,8 +80,8 @@ private:
         __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };
 
-    /// Tiles of a CTA, which has 64 channels of y. `sharers` CTAs have the same channels: the tiles are distributed
-    /// round-robin over these CTAs, and then over their warpgroups.
+    /// The tiles of a CTA, all at the same 64 channels of y. `sharers` CTAs have the same channels: the tiles are
+    /// distributed round-robin over these CTAs, and then over their warpgroups.
     struct Tiles {
         int shift, channel;
         unsigned across, of_image, all, begin, sharers, step;
@@ -150,8 +150,8 @@ private:
         if (thread == 0) ptx::bulk_wait_group_read();
     }
 
-    /// Multiplies a tile with the number of 16-element chunks per window row, shape.chunks, as a template argument:
-    /// tries `chunks` and larger numbers.
+    /// Multiplies a tile with shape.chunks, the number of 16-byte chunks per window row, as a template argument: tries
+    /// `chunks`, then larger numbers.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                        StemShape const& shape, typename Atom::Accumulators& acc) {

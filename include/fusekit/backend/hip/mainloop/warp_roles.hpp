@@ -5,8 +5,8 @@
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
-/// Skeleton of sm_90a's warp-specialized kernels: preamble, roles of warps, and consumers' tiles. The
-/// loop over a tile's stages is mma::k_loop().
+/// Common parts of sm_90a's warp-specialized kernels: preamble, roles of warps, and the sequence of a consumer's tiles.
+/// The loop over the k-tiles of a tile is mma::k_loop().
 namespace fusekit::hip {
 
 /// Base of the kernels that TMA feeds.
@@ -29,17 +29,18 @@ protected:
     }
 };
 
-/// Roles of a CTA's warps: `consumers` warpgroups run the MMAs and the epilogue, the warps of `producers` warpgroups
-/// after them load. Registers is the RegisterBudget of the two roles.
+/// Roles of a CTA's warps: the first `consumers` warpgroups run the MMAs and the epilogue; the warps of the following
+/// `producers` warpgroups load. Registers is the RegisterBudget of the two roles.
 template <int consumers, class Registers, int producers = 1>
 struct WarpRoles {
-    static constexpr unsigned first_producer = 4 * consumers;  ///< warp
+    static constexpr unsigned first_producer = 4 * consumers;  ///< index of the first producer warp
 
     unsigned warp, group;
 
     __device__ explicit WarpRoles(unsigned thread) : warp(ptx::warp_uniform(thread / 32)), group(warp / 4) {}
 
-    /// Moves registers from producers to consumers; returns true for producers. All threads call it, once.
+    /// Moves registers from producer threads to consumer threads (setmaxnreg); returns true in producers. All threads
+    /// call it, once.
     __device__ bool begin_producer() const {
         bool is_producer;
         if constexpr (producers == 1) is_producer = group == consumers;

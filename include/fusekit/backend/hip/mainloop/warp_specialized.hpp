@@ -39,7 +39,8 @@ protected:
     /// A single consumer warpgroup needs no more registers than the launch has.
     using Roles = WarpRoles<consumers, std::conditional_t<(consumers > 1), typename Totals::Registers, EqualRegisters>>;
 
-    /// Named barriers: one per warpgroup for its epilogue, then those of the ordered barrier.
+    /// Numbers of the named barriers: one barrier per warpgroup for its epilogue, then two of the ordered barrier
+    /// (PingPong).
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
@@ -139,7 +140,8 @@ protected:
         });
     }
 
-    /// A tile's k-loop, for the 64 channels from `first` on of each accumulator: see mma::k_loop().
+    /// The k-loop (mma::k_loop()) of a tile, for the 64 channels of each accumulator, from row `first` of the stage's
+    /// filters on.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
                                     unsigned thread, unsigned first, WhenBegun const& when_begun,
@@ -155,7 +157,7 @@ protected:
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
-    /// Descriptor increment to the filter `count` later in a stage; `count` is a multiple of 64.
+    /// Descriptor increment to the filter that is `count` filters later in a stage; `count` is a multiple of 64.
     FUSEKIT_HD static constexpr std::uint64_t filter_offset(unsigned count) {
         return Atom::row_offset(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }

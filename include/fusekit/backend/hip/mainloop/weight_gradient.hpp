@@ -16,11 +16,11 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient as an implicit GEMM per group: dw (N, M) = dy^T (N, K) im2col(x) (K, M), where K is all pixels. A
-/// tile has tile_n channels of y and tile_m columns of dw (channel of x and tap); one more column, of ones, gives the
-/// bias gradient. A CTA reduces a range of the pixels, for which it computes offsets in tables of `table` pixels. The
-/// accumulators are promoted to totals after every `addends` pixels, which bounds rounding errors. The CTAs of a tile
-/// merge their totals (split-K).
+/// Weight gradient as an implicit GEMM per group of channels: dw (N, M) = dy^T (N, K) im2col(x) (K, M), where K is all
+/// pixels. A tile has tile_n channels of y and tile_m columns of dw (channel of x and tap); one more column, of ones,
+/// gives the bias gradient. A CTA reduces a range of the pixels, for which it computes offsets in tables of `table`
+/// pixels. The accumulators are promoted to totals (FragmentTotals) after every `addends` pixels, which bounds rounding
+/// errors. The CTAs of a tile merge their totals (split-K).
 ///
 /// There are two SMEM stages and two tables of pixels. On AMD, whose LDS is small, there is one of each: loads of a
 /// k-tile stay in registers until all threads have multiplied the k-tile before.
@@ -57,8 +57,8 @@ private:
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
     using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<ContiguousMode, OfX::widest>;
-    /// True if the target has a specialized k-loop for: vectors of channels, single pixels of x, or vectors of a row's
-    /// pixels.
+    /// has_packets, has_pixels, has_rows: true if the target has the specialized k-loop WeightGradientPackets (vectors
+    /// of channels), WeightGradientPixels (single pixels of x) or WeightGradientRows (vectors of pixels of a row).
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
                           has_rows = has_pixels && has_row_offsets<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
@@ -68,8 +68,8 @@ public:
         PixelTable<space, table> pixels[stage_count];
         Coord columns[tile_m];
     };
-    /// Tables and stages of the k-loop; the accumulators reuse their memory. The specialized k-loops have their own
-    /// tables.
+    /// Tables and stages of the k-loop; the accumulators reuse their memory. Each specialized k-loop has a table of its
+    /// own.
     struct Operands {
         typename Atom::Stage stages[stage_count];
         union {
@@ -112,8 +112,8 @@ private:
             [](Params const& own, auto const& of, int column) { return weight(own, of, column); });
     }
 
-    /// Calls f with the contiguous modes of x and of dy. Common layouts are passed as compile-time constants, because
-    /// every instruction other than MFMA costs time.
+    /// Calls f(in_x, in_dy) with the contiguous modes (ContiguousMode) of x and of dy. Those of common layouts are
+    /// passed as compile-time constants, because every instruction other than MFMA costs time.
     template <class F>
     __device__ static Totals with_contiguous_modes(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {
@@ -175,7 +175,7 @@ private:
         }
     }
 
-    /// Runs the k-loop; returns a thread's totals over the CTA's pixels.
+    /// Runs the k-loop; returns the thread's totals over the CTA's pixels.
     template <class InX, class InDy>
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
@@ -244,7 +244,8 @@ private:
         atom.wait(acc);
         for (unsigned step = 0; step < steps; ++step) {
             if (stage_count > 1 && step % table_steps == 0) fill(step / table_steps + 1);
-            bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than a comparison
+            // zeros loaded past the end cost less than a comparison
+            bool const loads = stage_count == 1 || step + 1 < steps;
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
             // If elements are loaded one by one, they occupy the registers that addresses would.

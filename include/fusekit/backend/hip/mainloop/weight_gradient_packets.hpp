@@ -16,8 +16,8 @@
 
 namespace fusekit::hip {
 
-/// Source of a thread's loads of one operand: base address, offsets of the thread's pixels in the LDS table, and offset
-/// of its row.
+/// Addresses from which a thread loads one operand: `first`, the operand's base address; `offsets`, the byte offsets of
+/// the thread's pixels in the LDS table; `row`, the byte offset of the thread's row (channel or column).
 template <Element T>
 struct PacketSource {
     T const* first;
@@ -25,8 +25,8 @@ struct PacketSource {
     std::uint32_t row;
 };
 
-/// A thread's vectors of one operand at consecutive pixels. Their offsets are read from the table one k-tile ahead of
-/// the loads.
+/// A thread's vector loads of one operand at consecutive pixels. The offsets of the pixels are read from the table one
+/// k-tile ahead of the loads.
 template <Element T, class Packets>
 class PacketLoader {
 public:
@@ -69,7 +69,8 @@ class WeightGradientPackets {
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
     using Offsets = TapPacketOffsets<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
-    static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads that load one operand
+    /// threads that load one operand: all, or half of them
+    static constexpr int loading = halves_load ? threads / 2 : threads;
     static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Offsets::pixels == 0);
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), Tile::m, tile_k, loading>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), Tile::n, tile_k, loading>;
@@ -154,8 +155,8 @@ public:
     }
 
 private:
-    /// Source of the thread's columns of x. Columns past the weights get the row offset ~0, which is out of bounds and
-    /// reads zero.
+    /// PacketSource of the thread's columns of dw, in x. Columns past the weights get the row offset ~0, which is out
+    /// of bounds and reads zero.
     template <class Params>
     __device__ static PacketSource<T> source_in_x(Params const& params, Offsets const& offsets, TapRange const& taps,
                                                   TileAt const& at, unsigned thread) {
@@ -167,7 +168,8 @@ private:
                 offsets.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
                 is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
     }
-    /// Source of the thread's channels of dy. Rows past the group's channels load row 0; their results are not stored.
+    /// PacketSource of the thread's channels, in dy. Channels past the group's last one load the tile's first channel;
+    /// their results are not stored.
     template <class Params>
     __device__ static PacketSource<T> source_in_dy(Params const& params, Offsets const& offsets, TileAt const& at,
                                                    unsigned thread) {

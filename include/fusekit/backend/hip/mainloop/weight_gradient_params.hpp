@@ -38,8 +38,10 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     ContiguousMode in_x = ContiguousMode::pixels, in_dy = ContiguousMode::pixels;
     int split_pixels = 0;  ///< pixels that one CTA reduces
-    bool in_slabs = false;  ///< true if 32-bit counts do not reach all images' pixels
-    /// True if the layouts allow the k-loops WeightGradientPackets, WeightGradientPixels and WeightGradientRows.
+    /// true if the batch has more pixels than 32-bit counts allow: CTAs then count from an image (WeightGradientTileAt)
+    bool in_slabs = false;
+    /// True if the layouts of x and dy allow the k-loops WeightGradientPackets, WeightGradientPixels and
+    /// WeightGradientRows, respectively.
     bool in_packets = false, in_pixels = false, in_rows = false;
     SplitKGroups split_k = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
@@ -49,8 +51,8 @@ struct WeightGradientParams {
         auto const& dy = bound.head.dy;
         return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
     }
-    /// weights(): weights of one filter, C R S. columns(): columns of GemmN: the weights and, if requested, the bias
-    /// gradient.
+    /// weights(): number of weights of one filter, C R S. columns(): number of columns of GemmN: the weights and, if
+    /// requested, one for the bias gradient.
     FUSEKIT_HD std::int64_t weights() const {
         Index<4> const& dw = y.layout.shape;
         return dw[1] * dw[2] * dw[3];

@@ -43,7 +43,7 @@ class WeightGradientPixels {
     class Quad {
     public:
         FUSEKIT_H Quad() = default;
-        /// Sets pixels before `first` to zero and the others to `each`.
+        /// Sets the pixels before number `first` to zero and the others to `each`.
         __device__ Quad(Single each, unsigned first) {
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) values[i] = i < first ? 0 : each;
@@ -95,7 +95,7 @@ public:
 #pragma unroll
             for (int i = 0; i < columns; ++i) {
                 auto const column = next;
-                // read ahead, so that one wait covers all reads of offsets
+                // read one column ahead, so that one wait covers all reads of offsets
                 next = offsets.columns[row(i + 1 < columns ? i + 1 : i)];
                 Words<4> const in_rows = offsets.read(column.row, own * 4),
                                in_columns = offsets.read(column.column, own * 4);

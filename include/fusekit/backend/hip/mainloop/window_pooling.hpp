@@ -16,10 +16,10 @@ struct WindowPoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;  ///< enumeration of an image's outputs
+    ImageOrder order;  ///< order in which the outputs of an image are numbered
     unsigned packets = 0;  ///< vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
     Slabs slabs = {};
-    FastDivmod image = {};  ///< K P Q of y
+    FastDivmod image = {};  ///< K P Q: outputs of an image
 };
 
 /// Pooling over the windows of a filter, in a plan without a Conv. A thread computes `lanes` outputs of adjacent
@@ -36,7 +36,7 @@ class WindowPooling {
     static constexpr Filter<2> window = Pool::geometry;
     static constexpr bool padded = window.pad(0) != window;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
-    /// Rows and columns whose loads are in flight at once.
+    /// Rows, and columns, of a window whose loads are in flight at once.
     static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
     static constexpr int columns_at_once = window.size.w <= 16 ? window.size.w : 4;
 
@@ -97,7 +97,7 @@ private:
     /// with rows + columns and not with rows * columns.
     static constexpr bool in_rows = taps > detail::addends;
 
-    /// Row or column index in x, clamped to x, and true if it was inside.
+    /// A row or column index in x that a tap reads, clamped to x, and true if the unclamped index was inside x.
     struct Tap {
         std::int64_t at;
         bool is_inside;
