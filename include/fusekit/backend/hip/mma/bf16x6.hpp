@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Splits floats into three bfloat16 terms, x = x0 + x1 + x2: each term is the remainder of the terms before, rounded
-/// to nearest. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133. An
-/// infinity, or a value that rounds to one, gives NaN. Writes the next term of each remainder in `remainder` to
-/// `words`, two per word, and subtracts the term from `remainder`.
+/// Step of the split of floats into three bfloat16 terms, x = x0 + x1 + x2: x0 is x rounded to nearest, x1 and x2 the
+/// rounded remainders. Writes the next term of each float in `remainder` to `words`, two per word, and subtracts the
+/// term from the float. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133.
+/// An infinity, or a value that rounds to one, gives NaN.
 template <int Count>
 __device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)[Count / 2]) {
     static_assert(Count % 2 == 0, "two values are rounded at once");
@@ -24,7 +24,8 @@ __device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)
         for (int j = 0; j < 2; ++j) remainder[2 * i + j] -= rounded[j];
     }
 }
-/// Calls put(term, words) for each of the three terms of the floats in `remainder`; words hold two bfloat16 each.
+/// Calls put(term, words) for each of the three terms, 0 to 2, of the floats in `remainder`; each of `words` holds the
+/// term of two floats.
 template <int Count, class Put>
 __device__ void for_each_bf16_term(float (&remainder)[Count], Put const& put) {
 #pragma unroll
@@ -35,21 +36,23 @@ __device__ void for_each_bf16_term(float (&remainder)[Count], Put const& put) {
     }
 }
 
-/// Stores the three terms of eight values, 16 bytes each, `term_bytes` apart.
+/// Stores the three terms of the eight floats in `remainder`: the 16 bytes of each term `term_bytes` after those of the
+/// previous one.
 __device__ inline void store_bf16_terms(float (&remainder)[8], unsigned char* to, int term_bytes) {
     for_each_bf16_term(remainder, [&](int term, std::uint32_t const(&words)[4]) {
         *reinterpret_cast<Packet<std::uint32_t, 4>*>(to + term * term_bytes) = {words[0], words[1], words[2], words[3]};
     });
 }
 
-/// Index of the term of factor 0 or 1 in each of the six products, smallest products first. Of the nine products of
-/// terms the three smallest are omitted: at most 2^-23 of the full product.
+/// Index of the term (0 to 2) that factor 0 or 1 contributes to each of the six bfloat16 products, smallest products
+/// first. Of the nine products of terms the three smallest are omitted: at most 2^-23 of the full product.
 FUSEKIT_HD constexpr int bf16x6_term(int product, int factor) {
     constexpr int terms[6][2] = {{0, 2}, {1, 1}, {2, 0}, {0, 1}, {1, 0}, {0, 0}};
     return terms[product][factor];
 }
 
-/// One operand tile (Size, TILE_K) of floats, stored as three bfloat16 tiles.
+/// One operand tile (Size rows, TILE_K indices of GemmK) of floats in SMEM, stored as three bfloat16 tiles, one per
+/// term.
 template <int Size>
 class Bf16x3Tile {
     using Term = SwizzledTile<bfloat16, Size>;
@@ -60,8 +63,8 @@ public:
 
     __device__ Term const& term(int i) const { return terms[i]; }
 
-    /// Stores a row's elements at indices k to k + Count - 1 of GemmK, k a multiple of Count; operand(i) returns
-    /// element k + i.
+    /// Stores the elements of row `row` (a pixel or a channel) at indices k to k + Count - 1 of GemmK, k a multiple of
+    /// Count; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         float remainder[Count];
@@ -71,7 +74,7 @@ public:
             terms[term].template put_along_k<Count>(k, row, [&](int i) { return value(words, i); });
         });
     }
-    /// Stores `Count` rows at index k.
+    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of GemmK.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<float, Count> operands) {
         for_each_bf16_term(operands.values, [&](int term, std::uint32_t const(&words)[Count / 2]) {
@@ -116,8 +119,8 @@ public:
         typename Unit::Accumulators step;  ///< sums of the k-tile in flight, not yet promoted
     };
 
-    /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() between the issues: threads convert
-    /// quarter i of the next k-tile while the tensor cores run the MMAs issued before.
+    /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() for i = 0 to 3 between the issues:
+    /// threads then convert quarter i of the next k-tile while the tensor cores run the MMAs issued before.
     template <class Convert>
     __device__ void multiply(Stage const& stage, Fragment& fragment, Convert const& convert) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::row_offset(this->warpgroup() * Unit::m);

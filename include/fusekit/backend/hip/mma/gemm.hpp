@@ -11,7 +11,8 @@
 /// GemmK) for accumulator i: SMEM descriptors, or, for a, fragments in registers.
 namespace fusekit::hip::mma {
 
-/// Operand in SMEM: descriptors `k_step` apart along GemmK, `tile_step` apart from one accumulator to the next.
+/// Operand in SMEM as descriptors that are `k_step` apart from one k-block to the next, and `tile_step` apart from one
+/// accumulator to the next.
 template <std::uint64_t k_step, std::uint64_t tile_step = 0>
 struct SmemOperand {
     std::uint64_t descriptor;
@@ -21,13 +22,13 @@ struct SmemOperand {
     }
 };
 
-/// Operand a: one tile per accumulator, `tile_step` apart. Operand b: one tile, shared by all accumulators.
+/// Operand a: one SMEM tile per accumulator, `tile_step` apart. Operand b: one SMEM tile, which all accumulators share.
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandA = SmemOperand<Atom::a_k_step, tile_step>;
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandB = SmemOperand<Atom::b_k_step, tile_step>;
 
-/// Fragment of a in registers, passed by value (Wgmma::multiply() with a in registers).
+/// Fragment of operand a in registers, passed by value (Wgmma::multiply() with a in registers).
 struct RegisterOperand {
     std::uint32_t words[4];
 };
@@ -59,7 +60,7 @@ __device__ void fence_operands(Acc& acc) {
 }
 
 /// acc[i] (64, N) = or += a(k, i) (64, K) b(k, i) (K, N) over `k_blocks` k-blocks; overwrites acc unless `accumulate`.
-/// Issues without committing a group.
+/// Issues the MMAs without committing a wgmma group.
 template <class Atom, int k_blocks, class Acc, class A, class B>
 __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
     fence_operands(acc);
@@ -71,7 +72,7 @@ __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
             Atom::multiply(detail::accumulator(acc, i), detail::words_of(a(k, i)), detail::words_of(b(k, i)),
                            accumulate || k > 0);
 }
-/// Issues k_blocks k-blocks, a whole k-tile by default, and commits them as one group.
+/// Issues the MMAs of k_blocks k-blocks, a whole k-tile by default, and commits them as one wgmma group.
 template <class Atom, int k_blocks = Atom::tile_k / Atom::k, class Acc, class A, class B>
 __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     issue<Atom, k_blocks>(acc, a, b, accumulate);

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (Size, TILE_K) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK, with the 128-byte
-/// swizzle of 16-byte chunks.
+/// One operand tile (Size rows, TILE_K indices of GemmK) in SMEM, in wgmma's K-major layout: rows of 128 bytes along
+/// GemmK, with the 128-byte swizzle of 16-byte chunks.
 template <class T, int Size>
 class SwizzledTile {
 public:
@@ -19,8 +19,8 @@ public:
     __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
     __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
 
-    /// Stores a row's elements at indices k to k + Count - 1 of GemmK, k a multiple of Count; operand(i) returns
-    /// element k + i.
+    /// Stores the elements of row `row` (a pixel or a channel) at indices k to k + Count - 1 of GemmK, k a multiple of
+    /// Count; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
@@ -32,7 +32,7 @@ public:
             *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
         }
     }
-    /// Stores `Count` rows at index k.
+    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of GemmK.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
 #pragma unroll
@@ -79,8 +79,8 @@ public:
     /// stores.
     __device__ static void publish() { ptx::fence_proxy_async(); }
 
-    /// Accumulators are staged through SMEM in four passes. If rows are pixels, a pass stages one warp of each
-    /// warpgroup; if rows are channels, a quarter of the channels.
+    /// Accumulators are staged through SMEM in four passes. If the staging buffer's rows are pixels, a pass stages one
+    /// warp of each warpgroup; if they are channels, a quarter of the channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }

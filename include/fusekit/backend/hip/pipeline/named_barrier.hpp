@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Named barrier `number` of `threads` threads of the CTA.
+/// Named barrier (bar.sync) number `number` of `threads` threads of the CTA, as a function object.
 template <unsigned number, unsigned threads>
 struct NamedBarrier {
     __device__ void operator()() const { ptx::bar_sync(number, threads); }

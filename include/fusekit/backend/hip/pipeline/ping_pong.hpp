@@ -5,12 +5,12 @@
 
 namespace fusekit::hip {
 
-/// Ordered barrier of two warpgroups that alternate: one runs its MMAs while the other runs its epilogue. Group 0 is
-/// first: group 1 calls arrive() once before its first wait(). Uses named barriers `first_barrier` and
+/// Ordered barrier of two warpgroups that alternate: one runs its MMAs while the other runs its epilogue. Warpgroup 0
+/// is first: warpgroup 1 calls arrive() once before its first wait(). Uses the named barriers `first_barrier` and
 /// `first_barrier` + 1. If not `enabled`, all calls do nothing.
 template <bool enabled, unsigned first_barrier>
 struct PingPong {
-    unsigned group;  ///< 0 or 1
+    unsigned group;  ///< index of this warpgroup, 0 or 1
 
     /// Waits until the other warpgroup has called arrive().
     __device__ void wait() const {

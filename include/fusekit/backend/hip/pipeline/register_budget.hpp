@@ -5,9 +5,10 @@
 
 namespace fusekit::hip {
 
-/// setmaxnreg accepts multiples of 8 from 24 to 256.
+/// True if setmaxnreg accepts the count: multiples of 8 from 24 to 256.
 FUSEKIT_H constexpr bool is_register_count(int count) { return count % 8 == 0 && count >= 24 && count <= 256; }
-/// A CTA's warpgroups share an SM's 64 K registers.
+/// True if the warpgroups of a CTA fit an SM's 64 K registers, given the registers per producer and per consumer
+/// thread.
 FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int producer_warpgroups,
                                             int consumer_warpgroups) {
     return 128 * (producer_warpgroups * producer + consumer_warpgroups * consumer) <= 64 * 1024;
@@ -26,7 +27,7 @@ struct RegisterBudget {
     __device__ static void consumer_allocate() { ptx::setmaxnreg_inc<consumer>(); }
 };
 
-/// RegisterBudget of kernels whose roles keep the launch's registers.
+/// RegisterBudget of kernels in which both roles keep the register count of the launch.
 struct EqualRegisters {
     __device__ static void producer_deallocate() {}
     __device__ static void consumer_allocate() {}

@@ -28,7 +28,7 @@ struct DynamicPipelineState {
     int stages, stage = 0;
     unsigned phase = 0;
 
-    /// Position in the ring `steps` stages after its start.
+    /// Position in the ring after `steps` advances from its start.
     __device__ static DynamicPipelineState after(unsigned steps, unsigned stages) {
         return {static_cast<int>(stages), static_cast<int>(steps % stages), steps / stages & 1};
     }
@@ -37,9 +37,9 @@ struct DynamicPipelineState {
     }
 };
 
-/// Full barriers of SMEM stages that TMA fills: a stage's phase completes after `producer_arrivals` arrivals and all
-/// expected bytes. There are no empty barriers: before the producer refills a stage, the kernel orders it after the
-/// consumers' reads by another barrier.
+/// The mbarriers of SMEM stages that TMA fills, one "full" barrier each: a stage's phase completes after
+/// `producer_arrivals` arrivals and all expected bytes. There are no "empty" barriers: before the producer refills a
+/// stage, the kernel orders it after the consumers' reads by another barrier.
 template <int stages>
 struct TmaStages {
     std::uint64_t full[stages];
@@ -52,20 +52,21 @@ struct TmaStages {
             for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), producer_arrivals);
         }
     }
-    /// Shared address of the mbarrier that loads of this stage complete on.
+    /// Shared memory address of the mbarrier on which loads of this stage complete.
     template <class Index>
     __device__ std::uint32_t barrier(Index stage) const {
         return ptx::shared_address(&full[stage]);
     }
 
-    /// Arrives as a producer and expects `bytes` of loads, which the caller then issues on the returned barrier.
+    /// Arrives as a producer, and expects `bytes` bytes of loads, which the caller then issues on the returned mbarrier
+    /// address.
     template <class Index>
     __device__ std::uint32_t producer_expect_tx(Index stage, unsigned bytes) const {
         auto const loads = barrier(stage);
         ptx::mbarrier_arrive_expect_tx(loads, bytes);
         return loads;
     }
-    /// Arrives as a producer whose threads have stored to the stage themselves.
+    /// Arrives as a producer whose threads have stored to the stage without TMA.
     template <class Index>
     __device__ void producer_commit(Index stage) const {
         ptx::mbarrier_arrive(barrier(stage));
@@ -81,8 +82,8 @@ struct TmaStages {
     }
 };
 
-/// A ring of SMEM stages between producers and consumers: a stage is full after `producers` arrivals and all expected
-/// bytes, and empty after `consumers` arrivals.
+/// A ring of SMEM stages between producers and consumers, with an mbarrier of each kind per stage: a stage is full
+/// after `producers` arrivals and all expected bytes, and empty after `consumers` arrivals.
 template <int stages, int consumers, int producers = 1>
 struct TmaPipeline : TmaStages<stages> {
     using State = PipelineState<stages>;
