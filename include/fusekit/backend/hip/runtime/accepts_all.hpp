@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// For devices whose library chooses the schedule: accepts every plan on every element type but double.
+/// Base of devices for which the library chooses the schedule: accepts every plan on every element type but double.
 struct AcceptsAll {
     template <class X, class BoundPlan>
     FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {

@@ -7,7 +7,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Owns a Gpu on the heap: streams point to it, and its address stays valid when the Device is moved.
+/// Owns a Gpu (properties of a GPU) on the heap: streams point to the Gpu, whose address stays valid when the Device is
+/// moved.
 struct GpuOwner {
     Gpu const* owned;
 
@@ -22,9 +23,9 @@ struct GpuOwner {
 
 }  // namespace detail
 
-/// A GPU and a stream on it with its own workspace. Many threads may read its properties; prepare() needs only these.
-/// One thread at a time may run on it: give each thread a Stream. Several devices, on one GPU or many, may be used
-/// concurrently. Move-only.
+/// A GPU, and a stream on it with a workspace of its own. Many threads may read its properties; prepare() needs only
+/// these. One thread at a time may run on it: give each thread a Stream. Several devices, on one GPU or many, may be
+/// used concurrently. Move-only.
 class Device : private detail::GpuOwner, public Stream {
 public:
     static constexpr bool is_handle = false;

@@ -10,21 +10,21 @@ namespace fusekit {
 
 namespace hip::detail {
 
-/// Operator whose apply can be overloaded in a derived class: Op is not final, and apply is a function, not a function
-/// object.
+/// An operator whose apply can be overloaded in a derived class: Op is not final, and Op::apply is a function, not a
+/// function object.
 template <class Op>
 concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
                        !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
 
-/// Derived operator with a second `apply`: clang checks that a function can run on the device only when it resolves
-/// overloads.
+/// Derived operator with a second overload of `apply`: clang checks whether device code can call a function only when
+/// it resolves overloads.
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
     FUSEKIT_H static void apply();
 };
 
-/// Type: the operator's Prepared<float>; empty if it has none.
+/// Type: the operator's Prepared<float> (its prepared per-channel parameters); an empty type if it has none.
 template <class Op>
 struct PreparedOf {
     struct Type {};

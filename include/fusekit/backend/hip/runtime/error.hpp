@@ -14,7 +14,8 @@ FUSEKIT_H inline Text error_string(hipError_t status) {
 /// Clears HIP's last error, so that it is reported once and no later call reports it.
 FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
-/// Returns Error("hip::Device", "device 0", "hipMalloc", expected, HIP's text) unless `status` is success.
+/// Returns Error("hip::Device", "device 0", "hipMalloc", expected, HIP's text for the status), for `device` 0 and
+/// `call` hipMalloc, unless `status` is success.
 [[nodiscard]] FUSEKIT_H inline Refusal refusal_of(hipError_t status, int device, char const* call,
                                                   char const* expected = "success") {
     if (status == hipSuccess) return {};

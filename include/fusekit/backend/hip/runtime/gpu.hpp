@@ -64,13 +64,13 @@ public:
     /// True if the GPU supports stream-ordered allocation.
     FUSEKIT_H bool has_memory_pools() const { return pools_memory; }
 
-    /// True if the cache of accessible pointers contains `data`.
+    /// True if check_accessible() has found `data` accessible and still caches this pointer.
     FUSEKIT_H bool has_reached(void const* data) const {
         return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data;
     }
 
-    /// Calls in.fail() if this GPU cannot read the memory at `data`. The last pointers are cached, because a query
-    /// costs 1/50 of a launch: memory that was freed and allocated again elsewhere may be missed. Stand-in pointers
+    /// Calls in.fail() if this GPU cannot read the memory at `data`. The last pointers that passed are cached, because
+    /// a query costs 1/50 of a launch: a cached pointer whose memory was freed since is not detected. Stand-in pointers
     /// (tensor/stand_in.hpp) are not checked.
     FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data) || detail::is_stand_in(data)) return;

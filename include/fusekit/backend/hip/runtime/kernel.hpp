@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Tag of the GPUs that a mainloop needs: its Architecture, if it declares one.
+/// Type: tag (arch/tags.hpp) of the GPUs that a mainloop needs: the mainloop's Architecture, if it declares one.
 template <class Mainloop>
 struct NeededArchitecture {
     using Type = arch::Any;
@@ -19,7 +19,8 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
-/// True if, on sm_90a, another mainloop always replaces this one: the pass for sm_90a does not compile it.
+/// True if, on sm_90a, the library and callers always use another mainloop in place of this one: the compiler pass for
+/// sm_90a does not compile it.
 template <class Mainloop>
 inline constexpr bool yields_to_matrix_units = false;
 template <class Mainloop>
@@ -39,12 +40,12 @@ inline constexpr unsigned dynamic_shared_bytes = 0;
 template <HasDynamicShared Mainloop>
 inline constexpr unsigned dynamic_shared_bytes<Mainloop> = sizeof(typename Mainloop::DynamicShared);
 
-/// Element type of dynamic shared memory in all kernels: 1024-byte aligned.
+/// Element type of dynamic shared memory in all kernels: 1024 bytes, aligned to 1024 bytes.
 struct alignas(1024) SharedLine {
     unsigned char bytes[1024];
 };
 
-/// Runs a mainloop with the CTA's shared memory.
+/// Runs a mainloop with the shared memory that it declares, static or dynamic.
 template <class Mainloop>
 __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& params) {
     if constexpr (is_compiled<Mainloop> && HasDynamicShared<Mainloop>) {
@@ -56,7 +57,7 @@ __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& pa
     }
 }
 
-/// Number of Amax operators of a plan, whose maxima a kernel keeps.
+/// Number of Amax operators of a plan; a kernel keeps one maximum per thread for each.
 template <class Plan>
 inline constexpr int maxima_of = 0;
 template <class Plan>
@@ -79,8 +80,8 @@ __device__ __forceinline__ void run_plan(typename Mainloop::Params const& params
     else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
 }
 
-/// Mainloop that takes the address of its kernel argument, for the tensor maps of TMA. The argument is
-/// __grid_constant__: the compiler makes no local copy, but loads some fields again that other kernels keep in
+/// Mainloop that uses the address of its kernel argument, as TMA does for tensor maps. The argument is
+/// __grid_constant__: the compiler makes no local copy of it, but loads again some fields that other kernels keep in
 /// registers.
 template <class Mainloop>
 concept ReadsArgumentInPlace = requires { requires Mainloop::reads_argument_in_place; };
@@ -90,9 +91,9 @@ inline constexpr int bound_threads = is_compiled<Mainloop> ? Mainloop::threads :
 template <class Mainloop>
 inline constexpr int bound_residency = arch::Target::processor.residency(Mainloop::blocks);
 
-/// The library's kernel, in two forms (argument by value, or read in place): runs a plan on a schedule's mainloop. The
-/// kernel's name contains the plan, so that a profiler's trace names the layer. For GPUs that lack the mainloop's
-/// architecture the kernel is empty, and launches of more than one thread fail.
+/// The library's kernel: runs a plan on a schedule's mainloop. Two overloads: the argument is passed by value, or read
+/// in place (ReadsArgumentInPlace). The kernel's name contains the plan, so that a profiler's trace names the layer.
+/// For GPUs that lack the mainloop's architecture the kernel is empty, and launches of more than one thread fail.
 template <class Plan, class Mainloop>
     requires(!ReadsArgumentInPlace<Mainloop>)
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)

@@ -35,8 +35,8 @@ namespace fusekit::hip {
 /// kernel on the stream (arch/overlap.hpp); in clusters (arch/cluster.hpp); overlapping and in clusters.
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
-/// A kernel's launch: kernel, kernel argument and grid, without the pointers of x, y and workspace that a run supplies.
-/// The kernels of all schedules of a plan have one argument type.
+/// A prepared launch of a kernel: kernel, kernel argument and grid, without the pointers of x, y and workspace, which a
+/// run supplies. The kernels of all schedules of a plan have one argument type.
 template <class TheParams>
 struct Launch {
     using Params = TheParams;
@@ -49,7 +49,7 @@ struct Launch {
     unsigned blocks, threads;
     LaunchMode mode;
     std::size_t workspace_bytes;
-    unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, in addition to the kernel's static
+    unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, in addition to the kernel's static shared memory
     unsigned cluster = 1;  ///< CTAs per cluster
 
     FUSEKIT_H bool is_for(Stream& stream) const { return stream.index() == device; }
@@ -115,7 +115,7 @@ private:
     }
 };
 
-/// Cached answers of is_launchable() for one kernel: one bit for each of the first 64 devices.
+/// Cached answers of is_launchable() for one kernel: a bit for each of the first 64 devices.
 struct KnownKernel {
     std::uint64_t asked = 0, launchable = 0;
 };
@@ -148,7 +148,7 @@ struct Kernel {
     KnownKernel* known;
     Text (*plan)();
     int threads;
-    unsigned shared_bytes;  ///< bytes of dynamic shared memory, in addition to the kernel's static
+    unsigned shared_bytes;  ///< bytes of dynamic shared memory, in addition to the kernel's static shared memory
     bool waits_for_previous;
 
     FUSEKIT_H bool is_launchable(int device) const {
@@ -167,7 +167,8 @@ FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
     return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
 }
 
-/// Prepares a kernel's launch. The run needs `workspace_bytes` of workspace if its CTAs exchange values through memory.
+/// Prepares a kernel's launch. `workspace_bytes`: workspace through which the CTAs of a run exchange values; 0 without
+/// such an exchange.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                 std::int64_t blocks, LaunchMode mode = LaunchMode::plain,

@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Memory of one GPU. Copies and fills are ordered with one stream.
+/// Allocates memory on one GPU, and copies and fills it, ordered with the work on one stream.
 class Memory {
 public:
     FUSEKIT_H Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
@@ -35,8 +35,8 @@ public:
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
     }
 
-    /// Returns this memory with stream-ordered allocation and release, which do not synchronize. Other streams may use
-    /// the allocations after an event orders them.
+    /// Returns an object for the same GPU and stream that allocates and releases in stream order, which does not
+    /// synchronize. Other streams may use the allocations after an event orders them.
     FUSEKIT_H Memory in_stream_order() const {
         Memory ordered = *this;
         ordered.in_order = true;

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Upper limit of a run's workspace, and size of a stream's own workspace, in bytes.
+/// Upper limit of the workspace of a run, and size of the workspace that a stream owns, in bytes.
 inline constexpr std::size_t max_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
@@ -18,9 +18,9 @@ class Tuned;
 class ChannelsLast;
 struct TunedTable;
 
-/// Ordered queue of runs on a GPU: a stream of its own or one of the application's. Runs are asynchronous and may be
-/// captured into a graph; copies between tensors and the host synchronize with the stream. The device outlives its
-/// streams; one thread at a time may use a stream. Move-only.
+/// Ordered queue of runs on a GPU: a HIP stream that the object owns, or one of the application's. Runs are
+/// asynchronous and may be captured into a graph; copies between tensors and the host synchronize with the stream. The
+/// device outlives its streams; one thread at a time may use a stream. Move-only.
 ///
 /// Plans that reduce use a workspace: the stream's own, or one that the caller passes to the run. Runs that share a
 /// workspace must be ordered, as runs on one stream are; graphs captured from one stream share the stream's workspace.
@@ -33,8 +33,8 @@ public:
     /// application's kernels and hipMemcpy there. While the stream is captured, no thread may use the default stream.
     FUSEKIT_H explicit Stream(Device const& device);
 
-    /// Creates a stream that is not ordered with the default stream: order accesses to shared memory by events or
-    /// synchronize().
+    /// Creates a stream that is not ordered with the default stream: order accesses to memory that both use by events
+    /// or synchronize().
     FUSEKIT_H static Stream non_blocking(Device const& device);
 
     /// Wraps the application's stream, which outlives this object. Queries and allocates nothing, so that an object per
@@ -66,11 +66,12 @@ public:
     FUSEKIT_H int processors() const { return properties->processors(); }
     FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
-    /// Workspace of runs to which the caller passes none.
+    /// Workspace that the stream owns, for runs to which the caller passes none.
     FUSEKIT_H void* own_workspace() const { return workspace_view.data; }
     FUSEKIT_H std::size_t own_workspace_bytes() const { return workspace_view.bytes; }
 
-    /// Memory of new tensors that runs on this stream write.
+    /// Allocator of the tensors that a run creates for its output y: in stream order if the GPU supports it
+    /// (cudaMallocAsync).
     FUSEKIT_H Memory output_memory() const {
         return properties->has_memory_pools() ? in_stream_order() : Memory(*this);
     }
@@ -82,12 +83,12 @@ public:
         return Scheduled<Schedule>(*this);
     }
 
-    /// Returns a stream whose calls use the schedules that tools/tune measured as fastest on such a GPU, for layers in
-    /// the table.
+    /// Returns a stream whose calls use the schedules of a table that tools/tune measured as fastest on such a GPU, for
+    /// layers in the table.
     FUSEKIT_H Tuned tuned(TunedTable const& table) const;
 
-    /// Returns a stream whose calls compile kernels for contiguous channels only. Calls refuse other layouts of x and
-    /// y.
+    /// Returns a stream for whose calls kernels are compiled for contiguous channels only. Calls refuse other layouts
+    /// of x and y.
     FUSEKIT_H ChannelsLast channels_last() const;
 
     /// Prepares a layer's launch. Precondition: the arguments are validated, and x and y have the alignment of later
