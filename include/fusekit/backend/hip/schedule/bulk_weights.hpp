@@ -3,9 +3,9 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient on sm_90a's tensor cores: a CTA computes a tile of dw with Rows channels of y and Columns columns
-/// (tap, channel of x), in k-tiles of Pixels pixels through Stages SMEM stages. A warpgroup has 64 * Products rows. The
-/// library chooses this schedule; callers cannot.
+/// Schedule of a weight gradient on sm_90a's tensor cores: a CTA computes a tile of dw with Rows channels of y and
+/// Columns columns (tap, channel of x), in k-tiles of Pixels pixels through Stages SMEM stages. A warpgroup has 64 *
+/// Products of the tile's rows. The library chooses this schedule; callers cannot.
 template <int Rows, int Columns, int Pixels, int Stages, int Products = 1>
 struct BulkWeights {
     static constexpr int rows = Rows, columns = Columns, pixels = Pixels, stages = Stages, products = Products;

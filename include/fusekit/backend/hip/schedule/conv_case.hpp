@@ -10,7 +10,7 @@
 
 namespace fusekit::hip {
 
-/// GEMM of a Conv or Gemm: `groups` products (m, gemm_k) x (gemm_k, n).
+/// GEMMs of a Conv or Gemm, for the cost model: `groups` products (m, gemm_k) x (gemm_k, n).
 struct Product {
     std::int64_t m, n, groups, gemm_k;
     double bytes = 0;  ///< bytes of all tensors, each read or written once
@@ -32,10 +32,11 @@ struct ConvCase {
     Index<4> x, y;  ///< extents; y is the mainloop's output, before a 2 x 2 pool
     Filter<2> filter;  ///< the filter over x, for two spatial modes; otherwise a single tap
     int taps;
-    bool channels_last;  ///< y is channels-last, and GemmK has channels fastest
+    bool channels_last;  ///< y is channels-last; GemmK then has channels fastest
     bool x_channels_last;
-    bool in_bulk;  ///< x and y have channel stride 1, and there is one group: necessary for TMA
-    bool rows_of_pixels, contiguous_taps;  ///< rows of x's pixels are contiguous; taps of a filter are contiguous
+    bool in_bulk;  ///< x and y have channel stride 1, and there is one group of channels: necessary for TMA
+    /// the pixels of a row of x are contiguous; the taps of a filter are contiguous
+    bool rows_of_pixels, contiguous_taps;
     detail::PlanesOrder planes;  ///< order of x and y for Planes
     int terms;  ///< tensor-core products per product of elements, at the rate of half: 6 for bf16x6
     bool wants_matrix_units;  ///< the user requests tensor cores for floats

@@ -17,7 +17,7 @@ struct Direct {
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
-/// Cost of one output per thread (Walk): one multiply-add after another.
+/// Work of computing one output per thread, for the cost model: one multiply-add after another.
 FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};

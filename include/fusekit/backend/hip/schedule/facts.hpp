@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// True for a type with the members threads and blocks, which every schedule has.
+/// A type with the members `threads` (per CTA) and `blocks` (CTAs per SM), which every schedule has.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 
@@ -18,7 +18,7 @@ struct ScheduleFacts {
     ScheduleKind kind{};
     bool splits = false;  ///< several CTAs reduce one tile along GemmK
     bool ping_pong = false;
-    /// tile extents. m is the pixels of a part for Planes, the threads of a Direct, the warpgroups of a Stem
+    /// extents of the CTA's tile. For Planes m is the pixels of a part, for Direct the threads, for Stem the warpgroups
     int m = 0, n = 0, k = 0;
     int blocks = 1, stages = 0, parts = 0;
 
@@ -28,7 +28,7 @@ struct ScheduleFacts {
     FUSEKIT_H Text name(int shared_by = 1) const;
 };
 
-/// Numbers of a schedule's type, without its kind.
+/// ScheduleFacts of a schedule's type, without its kind.
 template <class Entry, class Schedule>
 FUSEKIT_H consteval ScheduleFacts numbers_of() {
     ScheduleFacts result = Entry::template facts<Schedule>();

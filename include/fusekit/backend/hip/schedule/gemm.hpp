@@ -34,8 +34,8 @@ concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
 
-/// Walk of plain arithmetic. All threads have equal work. Waves are distributed over a processor's schedulers; the
-/// scheduler with the most waves ends last.
+/// Work of SIMT arithmetic, for the cost model. All threads have equal work. Waves are distributed over the schedulers
+/// of an SM; the scheduler with the most waves ends last.
 FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product const& of, int processors,
                                         double products_a_cycle, SimtCosts const& simt) {
     int const threads = schedule.m * schedule.n / 64;
@@ -52,7 +52,7 @@ FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product c
 
 namespace detail {
 
-/// Estimated time of a Gemm or NativeGemm with `products` multiply-adds per SM and cycle.
+/// Estimated time of a Gemm or NativeGemm schedule, given `products`, the multiply-adds per SM and cycle.
 FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                         GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= min_matrix_channels) return {};
@@ -63,7 +63,7 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
 
-/// Tile extents of a schedule's type.
+/// ScheduleFacts of a schedule's type that has only tile extents.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     ScheduleFacts facts;
@@ -72,7 +72,8 @@ FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     return facts;
 }
 
-/// Static assertions of Gemm and NativeGemm: a tile has whole numbers of threads and waves, and its stages fit.
+/// Static assertions of Gemm and NativeGemm: a tile has whole numbers of threads and waves, and its stages fit shared
+/// memory.
 template <class Schedule>
 struct IsSimtTile {
     template <class X, class BoundPlan>

@@ -33,7 +33,8 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// Cost of `tiles` tiles with a halo (Walk): one 64 x m x 64 product per tap, of elements of `element_bytes` bytes.
+/// Work of `tiles` tiles with a halo, for the cost model: one 64 x m x 64 product per tap, of elements of
+/// `element_bytes` bytes.
 FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
                                         int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),

@@ -17,7 +17,8 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// Cost of tensor cores with operands through registers (Walk); `terms` tensor-core products per product of elements.
+/// Work of tensor cores whose operands pass through registers, for the cost model; `terms`: tensor-core products per
+/// product of elements.
 FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product const& of, int processors,
                                           double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),

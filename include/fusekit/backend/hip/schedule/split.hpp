@@ -17,7 +17,7 @@ template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
     static constexpr int parts = Parts;
-    /// ranges of GemmK start at multiples of piece_k
+    /// a CTA's range of GemmK starts at a multiple of piece_k
     static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;
 };
 
@@ -44,7 +44,7 @@ struct WholeOf<Schedule> {
 template <class Schedule>
 using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
-/// Split-K factor in a schedule's type, CTAs per tile; 0 if the library chooses it.
+/// Split-K factor of a schedule's type, which is the number of CTAs per tile; 0 if the library chooses it.
 template <class Schedule>
 inline constexpr int parts_of = 1;
 template <SplitSchedule Schedule>
@@ -62,10 +62,11 @@ FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
 
 namespace detail {
 
-/// Returns the best time of split-K with 2, 4 or 8 CTAs per tile. The time is infinite if there are more than
-/// `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part, cycles) returns the time of a
-/// GEMM of one CTA's range of GemmK, plus the cycles in which CTAs add their accumulators. An SM's CTAs do so one after
-/// another; each doubling of the CTAs per tile costs `exchange` cycles. `threads` is the number of MMA threads per CTA.
+/// Returns the best time of split-K with 2, 4 or 8 CTAs per tile, and this number. The time is infinite if there are
+/// more than `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part, cycles) returns the
+/// time of a GEMM of one CTA's range of GemmK, plus the cycles in which CTAs add their accumulators. An SM's CTAs do so
+/// one after another; each doubling of the CTAs per tile costs `exchange` cycles. `threads` is the number of MMA
+/// threads per CTA.
 template <class TimeOf>
 FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of, std::int64_t max_tiles,
                                   std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of) {
@@ -98,7 +99,8 @@ FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, 
     return most < rates.processors ? most : rates.processors;
 }
 
-/// Time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands pass through registers; `threads` per CTA.
+/// Time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands pass through registers; `threads`: threads per
+/// CTA.
 FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);

@@ -9,8 +9,8 @@ namespace fusekit::hip {
 
 /// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
 /// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
-/// another. SMEM holds the filters, at most max_panels panels of 64 GemmK indices each, and two stages of x per
-/// warpgroup.
+/// another. SMEM holds the filters, at most max_panels panels (64 filters x the GemmK indices of two rows of a window),
+/// and two stages of x per warpgroup.
 ///
 /// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
 template <int Warpgroups = 4>
@@ -27,8 +27,8 @@ concept StemSchedule = HasBlocks<Schedule> && requires {
 
 using DefaultStem = Stem<4>;
 
-/// Walk of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, by warpgroups that share a processor. A
-/// step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
+/// Work of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, for the cost model, by warpgroups that
+/// share an SM. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
 FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
                                         StemCosts const& reads) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
@@ -99,7 +99,7 @@ struct StemEntry {
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
-    /// Shape of a convolution's tiles (StemShape); its `panels` is 0 if no tile fits SMEM.
+    /// StemShape (tiling) of a convolution; its `panels` is 0 if no tile fits SMEM.
     template <class Schedule>
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};
@@ -126,7 +126,7 @@ struct StemEntry {
     }
 
 private:
-    /// Conditions on a filter, of a plan's type or of a call.
+    /// Returns the first unmet condition on a filter, either that of a plan's type or that of a call.
     FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
         return detail::first_unmet(detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
                                    detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
@@ -136,7 +136,7 @@ private:
             detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
             detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
     }
-    /// Condition that no tile shape fits SMEM, with its value.
+    /// Refusal, with the value that exceeds its limit, for the case that no tile shape fits SMEM.
     template <class Schedule>
     FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Returns the first TMA requirement that a plan's operands do not meet, of those that do not depend on the extents and
-/// that PlanConditions lack.
+/// Returns the first TMA requirement that a plan's operands do not meet, of those that neither depend on extents nor
+/// are members of PlanConditions.
 template <class Plan>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
@@ -30,7 +30,8 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
                        equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
 }
 
-/// Applies unmet(filter) to the filter of a plan's type, if the type has one. Refuses 1x1 filters.
+/// Applies unmet(filter) to the filter in a plan's type, if the type has one, and returns the result. Refuses 1x1
+/// filters.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");
@@ -40,7 +41,7 @@ FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     return {};
 }
 
-/// True if sm_90a's matrix units multiply a type; at compile time.
+/// True for the 16-bit types that sm_90a's tensor cores multiply.
 template <class T>
 inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 template <class T>

@@ -24,9 +24,10 @@ struct WarpSpecialized {
     static constexpr Roles roles = TheRoles;
     static constexpr bool ping_pong = roles == Roles::ping_pong;
     static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that issue MMAs
-    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< blocks of 64 channels per warpgroup
+    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< accumulators of a warpgroup, for 64 channels each
     static constexpr int threads = (consumers + 1) * 128;
-    /// Bytes of SMEM for the stages of operands with `element_bytes` per element, and for a tile of y with 16 bits.
+    /// Bytes of SMEM for the stages of operands with `element_bytes` per element, and for one tile of y with 16 bits
+    /// per element.
     FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
@@ -38,17 +39,19 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes(2);
 };
 
-/// GEMM of m pixels x n channels in `steps` k-tiles. narrow_rows: x has fewer channels than a k-tile.
+/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow_rows: x has fewer channels than a
+/// k-tile.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
     int row_bytes = 128;
 };
 
-/// Walk of matrix units that TMA feeds. A k-tile takes the maximum of four times. Products: wgmma_cycles(m) for
-/// each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at 128 bytes a cycle.
-/// Operands: L2 bandwidth shared by the busy processors. Copies: more for narrow and short rows and for rows past the
-/// last filter. With ping-pong the next tile's products overlap the epilogue, so that a last round costs less.
+/// Work of tensor cores that TMA feeds, for the cost model. A k-tile takes the maximum of four times. Products:
+/// wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at
+/// 128 bytes a cycle. Operands: L2 bandwidth shared by the busy SMs. Copies: more for narrow and short rows and for
+/// rows past the last filter. With ping-pong the MMAs of the next tile overlap the epilogue, so that a last round costs
+/// less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -80,8 +83,9 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
-/// Costs of WarpSpecialized, including ChannelStatistics. Each tile stores its own totals unless each warpgroup stays
-/// in one column of tiles: unless tiles along the channels divide the number of warpgroups that take tiles.
+/// Costs of WarpSpecialized, including ChannelStatistics. Each tile stores its own statistics totals unless each
+/// warpgroup stays in one column of tiles: unless the number of tiles along the channels divides the number of
+/// warpgroups in flight.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;

@@ -14,9 +14,9 @@ FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
-/// Number of rounds of `tiles` tiles on `processors` SMs, a tile per SM and round. The last round, if partly filled,
-/// counts as a fraction of a round, from `least` to 1: idle SMs leave L2 to the others, but the latency of the kernel's
-/// first loads and last stores remains.
+/// Number of rounds of `tiles` tiles on `processors` SMs, where each SM computes a tile per round. The last round, if
+/// partly filled, counts as a fraction of a round, from `least` to 1: idle SMs leave L2 to the others, but the latency
+/// of the kernel's first loads and last stores remains.
 FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
     std::int64_t const whole = tiles / processors, remaining = tiles % processors;
     if (whole == 0) return 1;
@@ -24,7 +24,7 @@ FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double lea
     return static_cast<double>(whole) + (remaining > 0 ? least + (1 - least) * share : 0);
 }
 
-/// Callable: estimated time of a schedule on a GEMM, or on one CTA's range of GemmK with split-K.
+/// Function object that estimates the time of a schedule for a GEMM, or for one CTA's range of GemmK with split-K.
 struct PartTime {
     ScheduleFacts const& schedule;
     ConvCase const& of;
