@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// View of the tiles' totals in scratch: for each tile, the totals of all channels. A word is its own ready flag:
-/// clear() sets it to a NaN that put() never writes. So a CTA reads another CTA's totals without a fence or a separate
-/// flag.
+/// View of the statistics totals of tiles in scratch: for each tile, the totals of all channels. Each 32-bit word is
+/// its own ready flag: clear() sets it to a NaN that put() never writes. So a CTA reads another CTA's totals without a
+/// fence or a separate flag.
 template <class Total>
 struct ChannelTotalsView {
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
@@ -27,8 +27,8 @@ struct ChannelTotalsView {
             ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Loads the totals of channel k of tiles number_of(0), ..., number_of(Count - 1), with all loads in flight. If
-    /// `waits`, repeats the loads until put() has written all of them.
+    /// Loads the totals of channel k of the tiles number_of(0), ..., number_of(Count - 1), with all loads in flight. If
+    /// `waits`, repeats the loads until put() has written all these totals.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_ready = false;

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Promotes a thread's accumulators (Fragment) to totals after every range of GemmK, so that rounding errors do not
-/// grow with all of GemmK. Totals are in registers or in SMEM.
+/// Promotes a thread's accumulators (an atom's Fragment) to FP32 totals after every range of GemmK, so that rounding
+/// errors do not grow with all of GemmK. The totals are in registers or in SMEM.
 template <class Fragment, int threads, bool in_registers>
 class FragmentTotals {
     using Accumulators = decltype(Fragment::acc);
@@ -48,7 +48,7 @@ public:
         each(*this, [&](Acc const& total, int i, int j) { result.acc[i][j] = total; });
         return result;
     }
-    /// Waits for the atom's pending MMAs, if totals are in registers.
+    /// If the totals are in registers, calls atom.wait() on them: keeps them in their registers.
     template <class Atom>
     __device__ void wait(Atom const& atom) {
         if constexpr (in_registers) atom.wait(own);

@@ -8,8 +8,9 @@
 namespace fusekit::hip {
 
 /// Totals in device memory that the CTAs of a grid group (grid_group.hpp) exchange for one channel, or for one range of
-/// columns. Entry 0 is the total of the whole group; entry i + 1 is CTA i's. An entry stores word 0 of all columns'
-/// totals, then word 1, and so on, so that adjacent columns are one vectorized access.
+/// columns. Entry 0 has the totals of the whole group; entry i + 1 those of CTA i. An entry stores the first 32-bit
+/// word of all columns' totals, then the second word of all, and so on, so that adjacent columns are read by one
+/// vectorized access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
@@ -36,8 +37,8 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges the totals of all CTAs into entry 0. Called by all threads of one CTA; a thread merges Width columns of
-    /// some CTAs, and `shared` is scratch for Rows::sum().
+    /// Merges the totals of all CTAs into entry 0. Called by all threads of one CTA; a thread merges Width adjacent
+    /// columns of some CTAs, and `shared` is scratch for Rows::sum().
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

@@ -8,15 +8,15 @@
 
 namespace fusekit::hip {
 
-/// Distributes shares of work over a grid's CTAs, at most 65535, where each share needs results of every CTA. The CTAs
-/// need not be co-resident: a CTA takes a share, and so waits for all others, only after all CTAs have begun, because
-/// CTAs that have begun finish without waiting. The last CTA to call take() gets all remaining shares; all CTAs have
-/// begun by then.
+/// Distributes work over the CTAs of a grid, at most 65535. The work is divided into shares, one per CTA; each share
+/// needs results of every CTA. The CTAs need not be co-resident: a CTA processes a share, and so waits for all others,
+/// only after all CTAs have begun, because CTAs that have begun finish without waiting. The last CTA to call take()
+/// gets all remaining shares; all CTAs have begun by then.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
 
-    /// Range of shares of one CTA; may be empty. A grid has one share per CTA.
+    /// Indices of the shares of one CTA: [begin, end), which may be empty.
     struct Range {
         unsigned begin, end;
     };
@@ -25,11 +25,11 @@ public:
     __device__ GridShares(GroupWorkspace const& workspace, unsigned the_blocks)
         : begun(workspace.state(0)->arrived), decided(workspace.state(1)->arrived), blocks(the_blocks) {}
 
-    /// Called by one thread of each CTA when the CTA starts. CTAs that take a share may then read what this thread
+    /// Called by one thread of each CTA when the CTA starts. A CTA that then gets a share may read what this thread
     /// wrote before and, if the CTA synchronized before, what its other threads wrote.
     __device__ void begin() const { ptx::atom_add_acq_rel(&begun, 1); }
 
-    /// Returns the CTA's shares. Called once, by the same thread, after begin().
+    /// Returns the shares that this CTA must process. Called once, by the same thread, after begin().
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
@@ -45,7 +45,8 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    static constexpr int max_looks = 64;  ///< polls of `begun` before a CTA gives up its share, about 50 microseconds
+    /// polls of `begun` before a CTA leaves its share to another, about 50 microseconds
+    static constexpr int max_looks = 64;
     unsigned& begun;
     unsigned& decided;  ///< number of CTAs that called take(), plus `with_share` times the number that got a share
     unsigned blocks;

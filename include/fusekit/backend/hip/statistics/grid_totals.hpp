@@ -15,8 +15,8 @@
 
 namespace fusekit::hip {
 
-/// Merges totals of one channel one after another, for totals other than Moments, with the interface of MergedMoments:
-/// constructed from one of the totals, but empty at first.
+/// Merges statistics totals of one channel one after another, for totals other than Moments, with the interface of
+/// MergedMoments: constructed from one of the totals, but empty at first.
 template <class Total>
 class TotalMerger {
 public:
@@ -37,9 +37,10 @@ private:
     float count = 0;
 };
 
-/// Channel statistics of all tiles of a grid. MMA warpgroups write the totals of each tile, or of several, to scratch
-/// (ChannelTotalsView). Three otherwise idle warps of each CTA wait for the totals of all CTAs and merge those of the
-/// CTA's share of the channels, in an order that is the same in every run.
+/// Channel statistics of all tiles of a grid. MMA warpgroups write the totals (count, mean, deviations, or those of
+/// another statistics operator) of each tile, or of several, to scratch (ChannelTotalsView). Three otherwise idle warps
+/// of each CTA wait for the totals of all CTAs and merge those of some channels, the CTA's share (GridShares), in an
+/// order that is the same in every run.
 template <class Plan>
 struct GridTotals {
     struct Shared {};
@@ -53,7 +54,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned max_channels = 32;  ///< maximum number of channels per share of the merge
+    static constexpr unsigned max_channels = 32;  ///< maximum number of channels that a CTA merges at a time
 
 public:
     using Total = typename Op::template Total<float>;
@@ -69,7 +70,7 @@ public:
         Uninitialized<Merger> parts[warps][max_channels];
     };
 
-    /// Called by one thread before other threads use the barriers. `warpgroups`: number of the CTA's MMA warpgroups.
+    /// Called by one thread before other threads use the mbarriers. `warpgroups`: number of the CTA's MMA warpgroups.
     __device__ static void init(Shared& shared, unsigned warpgroups) {
         ptx::mbarrier_init(ptx::shared_address(&shared.cleared), 1);
         ptx::mbarrier_init(ptx::shared_address(&shared.put), warpgroups);
@@ -88,9 +89,9 @@ public:
     }
     __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Called by the three warps, after the previous kernel has ended. All CTAs of the grid together write totals of
-    /// tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for each total that this CTA
-    /// writes: `count` channels from `first` on.
+    /// Called by the three merging warps, after the previous kernel has ended. All CTAs of the grid together write the
+    /// totals of tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for the totals that this
+    /// CTA writes: those of tile `tile`, for `count` channels from `first` on.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -118,7 +119,7 @@ public:
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, warm_icache ? 1 : tiles, (begin + i) * share_channels,
                             share_channels, thread, warm_icache, barrier);
-                // this CTA has written its totals; the other CTAs finish soon after
+                // the MMA warpgroups of this CTA have written their totals; the other CTAs finish soon after
                 if (warm_icache) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
                 else ++i;
                 warm_icache = false;
@@ -127,8 +128,8 @@ public:
 
 private:
     /// Merges the totals of `share_channels` channels from `first` on, over all tiles, and saves the statistics.
-    /// Consecutive threads load these channels of one tile. With `warm_icache`, neither waits for totals nor saves
-    /// statistics.
+    /// Consecutive threads load the totals of these channels of one tile. With `warm_icache`, neither waits for totals
+    /// nor saves statistics.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
                                        unsigned first, unsigned share_channels, unsigned thread, bool warm_icache,

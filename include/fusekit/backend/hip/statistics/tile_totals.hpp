@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// Loads a total that another CTA may have written.
+/// Loads the statistics total of channel k of a tile from scratch, where another CTA may have written it.
 template <class Total>
 __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
     Total total;
@@ -17,10 +17,10 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
     return total;
 }
 
-/// Statistics of a Conv's output. Each CTA totals the channels of its tile of pixels and writes the totals to the
-/// caller's scratch. The last CTA of a group of tiles to finish merges the group's totals, and the last CTA of all
-/// merges the groups. Totals are merged in pairs, so that rounding errors do not grow with the tensor, and in a fixed
-/// order: results are bitwise identical in every run.
+/// Statistics of a Conv's output (ChannelStatistics). Each CTA totals the channels of its tile of pixels and writes the
+/// totals to the caller's scratch. The last CTA to finish, of a group of consecutive tiles, merges the group's totals,
+/// and the last CTA of all merges those of the groups. Totals are merged in pairs, so that rounding errors do not grow
+/// with the tensor, and in a fixed order: results are bitwise identical in every run.
 template <class Plan, int channels, int max_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -40,13 +40,13 @@ class TileTotals<Plan, channels, max_parts, threads> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Partial totals of a tile: each of `parts` has some of the pixels, for each channel.
+    /// Partial totals of a tile: for each channel, `parts` totals, each over some of the tile's pixels.
     struct Shared {
         Uninitialized<Total> parts[max_parts][channels];
         bool is_last;
     };
 
-    /// Accumulates values of one channel in one thread.
+    /// Accumulates, in one thread, values of one channel.
     class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
@@ -60,8 +60,9 @@ public:
         int count = 0;
     };
 
-    /// Finishes the statistics of tile `tile` of column `column`, which has `count_n` channels from first_k on. All
-    /// threads call it, after they have written `parts` partial totals of each channel to `shared`.
+    /// Finishes the statistics of the tile with index `tile` along the pixels and `column` along the channels, which
+    /// has `count_n` channels from first_k on. All threads call it, after they have written `parts` partial totals of
+    /// each channel to `shared`.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -105,8 +106,8 @@ private:
         }
     }
 
-    /// Merges the totals of `tiles` tiles, `step` apart, into the first one's, as a binary tree over adjacent tiles. A
-    /// thread merges three levels between loads and store.
+    /// Merges the totals of `tiles` tiles, whose indices are `step` apart, into those of the first tile, as a binary
+    /// tree over adjacent tiles. A thread merges three levels of the tree between its loads and its store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned fan_in = 8;

@@ -11,7 +11,8 @@
 
 namespace fusekit::hip {
 
-/// Mask with one bit for each pixel that a thread has among the N pixels of an MMA with pixels as columns.
+/// The pixels that a thread has among the N pixels of an MMA whose columns are pixels, as masks with one bit for each
+/// of them.
 template <class Atom>
 class ThreadPixels {
     static constexpr int pixels = Atom::n / 4;
@@ -20,7 +21,7 @@ class ThreadPixels {
 public:
     __device__ explicit ThreadPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
-    /// True if `pixel`, the index in the tile of one of the thread's pixels, is in the mask `these`.
+    /// True if the mask `these` has the bit of the thread's pixel whose index in the tile is `pixel`.
     __device__ static bool has(std::uint64_t these, int pixel) {
         return (these >> (pixel / 8 * 2 + pixel % 2) & 1) != 0;
     }
@@ -31,8 +32,8 @@ public:
         int const of_block = end % 8 - first;
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
-    /// Mask of the thread's pixels that are in bounds of y, for a tile of rows with a halo (HaloShape); y has `width`
-    /// columns.
+    /// Mask of the thread's pixels that are in bounds of y, for a tile that consists of rows of y with gaps between
+    /// them (HaloShape); y has `width` columns.
     template <class Shape>
     __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
@@ -52,9 +53,9 @@ private:
     int first;
 };
 
-/// Statistics of a warpgroup's accumulators, `products` MMAs of 64 channels with pixels as columns: a thread
-/// accumulates, in registers and over several tiles, the values of its pixels, for two channels per MMA. Empty if the
-/// plan has no statistics.
+/// Channel statistics of a warpgroup's accumulators, which are of `products` MMAs of 64 channels, with pixels as
+/// columns. A thread accumulates, in registers and over several tiles, the values at its pixels, for its two channels
+/// per MMA. Empty if the plan has no statistics.
 template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
@@ -63,13 +64,14 @@ template <class Plan, class Atom, int products>
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
     using Values = float[Atom::acc_per_thread];
-    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< pixels, and channels, of a thread
+    /// pixels per MMA, and channels in total, of a thread
+    static constexpr int pixels = Atom::n / 4, channels = 2 * products;
 
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds a tile's collected values, `of_tile`, at the thread's pixels in the mask `counted`. The tile's first pixel
-    /// is always counted. Values that are not counted are overwritten.
+    /// Adds a tile's values, `of_tile` (those that the statistics operator received), at the thread's pixels in the
+    /// mask `counted`. The tile's first pixel is always counted. Values that are not counted are overwritten.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), merged_count = count + here;
@@ -112,11 +114,11 @@ public:
         count = merged_count;
     }
 
-    /// Merges the totals of a warp's lanes, writes the totals of the channels in bounds, from channel `first` on, to
-    /// entry `tile`, and resets them. All lanes call it, after at least one add(). Four lanes have the same channels;
-    /// each of them merges and writes some.
+    /// Merges the totals of a warp's lanes, writes the totals of the channels in bounds, from channel `first` of y on,
+    /// to entry `tile` of `to`, and resets them. All lanes call it, after at least one add(). Four lanes have the same
+    /// channels; each of them merges and writes some of these channels.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
-        unsigned number = 0;  // index of the channel that this lane writes
+        unsigned number = 0;  // index, among the thread's `channels` channels, of the one that this lane writes
 #pragma unroll
         for (unsigned step = 0, remaining = channels; step < 2; ++step) {
             unsigned const mask = 1 + step, upper = thread >> step & 1;
@@ -149,15 +151,16 @@ public:
     }
 
 private:
-    /// Moments are accumulated as differences from a value of y, `start`; other operators' accumulators need none.
+    /// Moments are accumulated as differences from one of the values (Accumulator::start()); the accumulators of other
+    /// statistics operators need no such value.
     static constexpr bool are_moments = std::is_same_v<Total, fusekit::detail::Moments<float>>;
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
 
     Total totals[channels] = {};
-    float count = 0;  ///< number of values in each total
+    float count = 0;  ///< number of values in each of `totals`
 
-    /// Selects word by word, in registers: `?:` on totals would take addresses.
+    /// first ? a : b, selected word by word in registers: `?:` on totals would take their addresses.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {
         Total one;
 #pragma unroll
@@ -166,7 +169,7 @@ private:
                 first ? reinterpret_cast<float const*>(&a)[word] : reinterpret_cast<float const*>(&b)[word];
         return one;
     }
-    /// Value of the first of the four lanes that have the same channels: that of the tile's first pixel.
+    /// `value` of the first of the four lanes that have the same channels, which has the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {
         float const of_even = of_lane_xor(value, 1), of_pair = thread % 2 == 0 ? value : of_even,
                     of_first = of_lane_xor(of_pair, 2);
