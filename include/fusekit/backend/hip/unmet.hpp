@@ -11,9 +11,9 @@ namespace fusekit::hip {
 /// Required relation of a quantity to its limit.
 enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_of };
 
-/// First condition of a schedule that a plan, a problem or a tensor does not meet; converts to false if all are met. A
-/// literal type: the same function checks at compile time and at run time, and the sentence is formatted only when it
-/// is read.
+/// The first condition of a schedule that a plan, a problem or a tensor does not meet; converts to false if all
+/// conditions are met. A literal type: the same function checks at compile time and at run time, and the sentence is
+/// formatted only when it is read.
 struct Unmet {
     char const* quantity = nullptr;  ///< quantity's name, such as "C"; with Relation::none the whole sentence
     std::int64_t value = 0;
@@ -66,7 +66,7 @@ FUSEKIT_H constexpr Unmet holds(bool condition, char const* otherwise, char cons
     return condition ? Unmet{} : Unmet{otherwise, 0, Relation::none, 0, fix};
 }
 
-/// Returns the first unmet condition.
+/// Returns the first argument that is an unmet condition; a met one if all are met.
 FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
     Unmet first;
     static_cast<void>(((first = each, static_cast<bool>(first)) || ...));

@@ -11,31 +11,33 @@ namespace fusekit::hip {
 struct AmdTuning {
     using Architecture = arch::Amd;
 
-    /// Multiply-adds take their published cycles; the other costs are not calibrated.
+    /// AMD's costs: multiply-adds take their published cycles; the other costs are not calibrated.
     static constexpr CostTable costs = [] {
         CostTable result;
         result.direct.arithmetic = 8;
         return result;
     }();
 
-    /// The k-tiles are limited by 64 KB of LDS for several CTAs.
+    /// Tiles of Gemm. The k-tiles are limited by 64 KB of LDS for several CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
     static constexpr bool chooses_split = false;
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
 
-    /// A wave of 64 lanes has 64 pixels x 64 channels of accumulators, a wave of 32 lanes 32 pixels x 64 channels:
-    /// registers are also needed for loads.
+    /// Tiles of NativeGemm. A wave of 64 lanes has 64 pixels x 64 channels of accumulators, a wave of 32 lanes 32
+    /// pixels x 64 channels: registers are also needed for loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
-    /// With 128 channels there are enough products of 8-bit elements to hide the transposition of contiguous pixels.
+    /// Tiles of NativeGemm for 8-bit elements. With 128 channels there are enough products to hide the transposition of
+    /// contiguous pixels.
     static constexpr NativeTile native_bytes[] = {native[0], {.m = 64, .n = 128, .blocks = 3}, native[1]};
     static constexpr bool native_floats = true;
 
-    /// Wide tiles of weight gradients take 6 to 9 % less mainloop time per product: one in this many may be idle.
+    /// The wide tile of weight gradients takes 6 to 9 % less mainloop time per product, so it is used if its tiles
+    /// cover at most 1 + 1 / idle_wide_gradient_tiles times the channels that narrow tiles cover.
     static constexpr int idle_wide_gradient_tiles = 16;
 
-    /// Four elements per access, two loads in flight.
+    /// Four elements per access, two loads in flight per thread.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
         int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);

@@ -11,14 +11,14 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// Fitted costs, with the error of the times (root mean square for the GEMMs):
+    /// Fitted costs, with the error of the estimated times (root mean square for the GEMMs):
     /// GEMMs: 130 convolutions of batch 1 to 128, H100: 11 %.
     /// TMA loads: 13 layers of batch 1 to 256 with five schedules, H200: 8 %.
-    /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for single pixels, 18 % for
-    /// windows, 11 % for shared tiles.
+    /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for 1x1 filters, 18 % for larger
+    /// filters, 11 % for split-K.
     /// Stem: three layers, H200: 10 %.
     /// Totals: 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to 256, H100.
-    /// Weight gradients: L2 and memory of an H100. simt: it fits an H200 for 2 and 3 waves. `direct` is uncalibrated.
+    /// Weight gradients: L2 and memory of an H100. `simt` fits an H200 for 2 and 3 waves. `direct` is uncalibrated.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -71,7 +71,7 @@ struct NvidiaTuning {
         .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 124 clusters of 4
         .memory_share = 0.83};
 
-    /// Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.
+    /// Tiles of Gemm. Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
@@ -79,21 +79,21 @@ struct NvidiaTuning {
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
-    /// The tiles and k-tiles of `gemm`: before sm_80 NativeGemm computes in SIMT arithmetic.
+    /// Tiles of NativeGemm: those of `gemm`, because before sm_80 NativeGemm computes in SIMT arithmetic.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 4, .k = 16}};
     static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
-    /// Float: a CTA of 128 x 128 takes all registers and SMEM of an SM.
+    /// Tiles of MatrixGemm for float: a CTA of 128 x 128 takes all registers and SMEM of an SM.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
     static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// The best five of thirteen tiles on 13 layers of batch 1, 8, 64 and 256; times are within 0.3 % of all
-    /// thirteen's.
+    /// Tiles of WarpSpecialized for 16 bits: the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256; times
+    /// are within 0.3 % of those with all thirteen.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -103,7 +103,7 @@ struct NvidiaTuning {
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
-    /// Tiles of int8. Tiles with TileN = 64 have k-tiles of 64 bytes.
+    /// Tiles of WarpSpecialized for int8. Tiles with TileN = 64 have k-tiles of 64 bytes.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -111,15 +111,16 @@ struct NvidiaTuning {
         {.m = 256, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Tiles of 8-bit floats. The accumulators of a k-block need registers in addition to the tile's accumulators. With
-    /// cooperative roles one warpgroup promotes its sums while the others multiply. The best four of eleven tiles.
+    /// Tiles of WarpSpecialized for 8-bit floats: the best four of eleven. The accumulators of a k-tile need registers
+    /// in addition to the tile's accumulators. With cooperative roles one warpgroup promotes its sums while the others
+    /// multiply.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 96, .n = 128, .stages = 7},
         {.m = 64, .n = 128, .stages = 8},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Tiles of weight gradients. Those that promote their accumulators have no limit on the number of pixels.
+    /// Tiles of weight gradients. Those that promote their accumulators have no limit on the number of pixels per CTA.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
@@ -127,8 +128,8 @@ struct NvidiaTuning {
     static constexpr unsigned max_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
-    /// 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7 per tile; 56
-    /// pixels, float: four.
+    /// Tiles of Planes. 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7
+    /// per tile; 56 pixels, for float: four images per tile.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
                                 planes_float[] = {{.pixels = 240, .parts = 1}, {.pixels = 56, .parts = 4}};
 

@@ -15,7 +15,8 @@
 
 namespace fusekit::hip {
 
-/// Tile sizes in a tuning table; the members are the template arguments of the schedules (schedule/).
+/// Entries of a tuning table, one type per schedule; the members are the template arguments of the schedule
+/// (schedule/).
 struct GemmTile {
     int m, n, k, blocks;
 };
@@ -96,7 +97,8 @@ template <class Of, int... i>
 FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
     -> List<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
-/// NativeGemm that the library may choose. Code for sm_90a omits a NativeCandidate if a MatrixGemm is faster.
+/// A NativeGemm schedule that the library may choose. Code for sm_90a omits a NativeCandidate if a MatrixGemm is
+/// faster.
 template <int... cut>
 struct NativeCandidate : NativeGemm<cut...> {
     static constexpr bool yields_to_matrix_units = true;
@@ -196,8 +198,8 @@ template <class Tuning>
 using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
                                                Tuning::warp_specialized_split.stages>>;
 
-/// Gemm schedules of a tuning table for products of x (T) and weights (W) with factors F. NativeGemm schedules if T is
-/// W and the table has `native`; with factors of float only if native_floats.
+/// Type: list of the Gemm schedules of a tuning table for products of x (T) and weights (W) that are multiplied as type
+/// F. NativeGemm schedules if T is W and the table has `native`; if F is float only if native_floats.
 template <class Tuning, class T = float, class W = T, class F = T>
 using GemmTable =
     typename detail::GemmTableOf<Tuning, T,
@@ -222,8 +224,8 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 
-/// Wider of x's and y's element types. A schedule's Bytes hold one vector of this type, so that x and y take one access
-/// per vector; the access of the narrower type is shorter.
+/// Wider of x's and y's element types. A vector of this type has a schedule's Bytes bytes, so that x and y take one
+/// access per vector; the access of the narrower type is shorter.
 template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 

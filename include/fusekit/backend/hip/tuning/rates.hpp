@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Published rates of a GPU, for the cost model; if no GPU is present, of one chip of the architecture. A product is
-/// one multiply-add. "Processor" is an SM of NVIDIA's or a compute unit of AMD's GPUs; comments call both SM. L2
+/// Published rates of a GPU, for the cost model; if no GPU is present, those of one chip of the architecture. A product
+/// is one multiply-add. "Processor" is an SM of NVIDIA's GPUs or a compute unit of AMD's; comments call both SM. L2
 /// bandwidth and launch latency are not published: they are measured or estimated.
 struct GpuRates {
     Architecture architecture = {};

@@ -31,7 +31,7 @@ FUSEKIT_H constexpr int nearest_tuning(List<Tunings...>) {
     return best;
 }
 
-/// List of the types whose index i has Keeps<i>::value.
+/// Type: list of those of Types for whose index i Keeps<i>::value is true.
 template <template <int> class Keeps, int number, class... Types>
 struct Kept {
     using Type = List<>;
@@ -40,8 +40,8 @@ template <template <int> class Keeps, int number, class First, class... Rest>
 struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, List<First>, List<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
-/// Tuning tables of the program's targets, the architectures with IsTargeted<Tag>. Kernels of other tables are not
-/// compiled.
+/// Type: list of the tuning tables that the program's targets use, where IsTargeted<Tag> is true for a targeted
+/// architecture. Kernels of other tables are not compiled.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>

@@ -21,17 +21,17 @@ struct TunedKey {
     FUSEKIT_H friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
-/// A convolution and the schedule that was measured as fastest; `parts`: CTAs per tile (split-K).
+/// A convolution and the schedule that was measured as fastest for it; `parts`: CTAs per tile (split-K).
 struct TunedProblem {
     TunedKey key;
     ScheduleFacts schedule;
     int parts = 1;
 };
 
-/// Result of tools/tune on one GPU: problems sorted by key, borrowed, and the measured time of each kind of schedule
-/// relative to the model's; 0 if not measured. A value without hidden state: device.tuned(table) runs with it.
+/// Result of tools/tune on one GPU: a borrowed array of problems sorted by key, and for each kind of schedule the ratio
+/// of measured to estimated time, 0 if not measured. A plain value: device.tuned(table) runs with it.
 struct TunedTable {
-    static constexpr int kinds = 16;  ///< most kinds of schedules
+    static constexpr int kinds = 16;  ///< maximum number of kinds of schedules
 
     Architecture architecture;
     TunedProblem const* problems = nullptr;

@@ -8,8 +8,9 @@
 
 namespace fusekit::hip {
 
-/// GEMM of a weight gradient: `channels` of y, `blocks` of 64 columns (taps x channels of x, plus one block for the
-/// bias gradient), reduced over `pixels`; `bytes` of x and dy. has_windows: x is loaded by im2col TMA.
+/// GEMM of a weight gradient, for the cost model: `channels` of y x `blocks` of 64 columns (taps x channels of x, plus
+/// one block for the bias gradient), reduced over `pixels` pixels; `bytes`: bytes of x and dy. has_windows: x is loaded
+/// by im2col TMA.
 struct WeightProduct {
     std::int64_t channels, blocks, pixels;
     bool has_windows;
@@ -21,14 +22,14 @@ struct WeightProduct {
     }
 };
 
-/// Limits of split-K: SMs, CTAs per cluster, and workspace.
+/// Limits of the split of a tile's pixels among CTAs: SMs, CTAs per cluster, and workspace.
 struct SharingLimits {
     int processors;
     unsigned max_cluster;
     std::size_t workspace_bytes;
 };
 
-/// Split of a tile's pixels among CTAs, and the estimated cycles of the weight gradient.
+/// A split of a tile's pixels among CTAs, and the estimated cycles of the whole weight gradient with it.
 struct WeightShares {
     static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
@@ -36,7 +37,7 @@ struct WeightShares {
     double cycles;
 };
 
-/// Cycles of a k-tile: the maximum of its products, its L2 bytes and its TMA copies. L2 delivers less if consecutive
+/// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. L2 delivers less if consecutive
 /// CTAs form a cluster and so read different pixels.
 template <class Schedule>
 FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, WeightCosts const& costs) {
@@ -59,9 +60,9 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
 }
 
-/// Chooses the split of a tile's pixels with the fewest cycles: over the CTAs of a cluster, and over clusters or CTAs
-/// through workspace. On an H100 the choice is within 2 % of the best measured one (13 layers, batch 64, geometric
-/// mean).
+/// Chooses the split of a tile's pixels with the fewest estimated cycles: over the CTAs of a cluster, and over several
+/// clusters or CTAs that exchange accumulators through workspace. On an H100 the choice is within 2 % of the best
+/// measured one (13 layers, batch 64, geometric mean).
 template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
