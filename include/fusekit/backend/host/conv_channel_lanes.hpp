@@ -12,8 +12,8 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// Implicit GEMM with output channels along the lanes of a register tile and pixels along its rows; for channels-last
 /// outputs.
 ///
-/// Filters are packed once per run into panels of GemmK x tile_columns. A row of a tile is the window of one pixel:
-/// read in place if few panels read it; otherwise packed once and read by all panels.
+/// Filters are packed once per run into panels of GemmK x tile_columns. A row of a register tile is the window of one
+/// pixel: read in place from x if few panels read it; otherwise packed once and read by all panels.
 ///
 /// Also used, for any layout of y, if windows of adjacent pixels are not a constant column step apart in x (a strided
 /// transposed convolution), and if a 2 x 2 Pool follows: then pixels are ordered by window, the results of a work item
@@ -59,24 +59,26 @@ public:
 private:
     using Acc = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
-    /// Number of tiles in a work item is a multiple of this: whole pool windows, or all tiles of one statistics total.
+    /// The number of tiles in a work item is a multiple of this: with pooling, tiles that hold whole windows; with
+    /// statistics, all tiles of one statistics total.
     static constexpr std::int64_t tiles_per_total = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
                                                     : pools            ? 2
                                                                        : 1;
 
     struct OutputRow {
         Pixel at;
-        U* y;  ///< address of channel 0; null if results are pooled
+        U* y;  ///< address of the pixel's channel 0 in y; null if results are pooled
     };
 
-    /// Epilogue's prepared parameters for a panel's channels, and the number of valid lanes per vector.
+    /// For the output channels of a panel of filters: the epilogue's prepared parameters, and the number of valid lanes
+    /// per vector.
     struct Panel {
         typename Epilogue::template State<Vector> state[tile_vectors];
         std::int64_t k0;
         int used[tile_vectors];
     };
 
-    /// A work item of parallel_for: `count` tiles from `first` on, in one group.
+    /// A work item of parallel_for: `count` register tiles from number `first` on, in one group of channels.
     struct Item {
         std::int64_t group, first, count;
         KRange<Acc>* k_ranges;  // (count, k_ranges_per_tile)
@@ -108,8 +110,8 @@ private:
     std::int64_t const panel_block = (max)(1, panel_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}));
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-    Acc* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    Acc* zero = nullptr;  // (group_c): read for taps outside x
+    Acc* weights = nullptr;  // (groups, panels, gemm_k, tile_columns): packed filters
+    Acc* zero = nullptr;  // (group_c): zeros, read for taps outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -124,7 +126,8 @@ private:
         }
     }
 
-    /// Finds or packs the rows (windows of pixels) of an item's tiles. Rows past the last pixel repeat the last.
+    /// Sets the addresses of the rows (windows of pixels) of an item's tiles: in x, or packed in scratch. Rows past the
+    /// last pixel repeat the last.
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
         Pixel at = conv.pixel(first, work.group);
@@ -194,7 +197,8 @@ private:
         return work.results + (row * panels + panel) * tile_columns;
     }
 
-    /// Writes an item's pooled outputs, each reduced from four consecutive rows of results.
+    /// Writes an item's pooled outputs: each is reduced from four consecutive rows of `results`, the pixels of a 2 x 2
+    /// window.
     void write_windows(Item const& work) const {
         std::int64_t const rows = (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
         for (std::int64_t row = 0; row < rows; row += 4)

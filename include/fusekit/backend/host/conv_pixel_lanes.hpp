@@ -52,17 +52,18 @@ private:
     using Acc = detail::AccumulatorOf<T>;
     static constexpr int max_panels = 8;
 
-    /// Number of panels in a work item is a multiple of this: all panels of one statistics total.
+    /// The number of panels in a work item is a multiple of this: with statistics, all panels of one statistics total.
     static constexpr int panels_per_total = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
     static_assert(max_panels % panels_per_total == 0);
 
     using Collected = typename TileTotals<Epilogue>::template Accumulator<detail::Axis::pixel>;
 
-    /// A work item of parallel_for: `count` panels of pixels from `first` on, in one group.
+    /// A work item of parallel_for: `count` panels of tile_columns pixels each, from panel `first` on, in one group of
+    /// channels.
     struct Item {
         std::int64_t group, first, count;
         Acc* windows;  // (count, gemm_k, tile_columns)
-        Piece* pieces;   // (taps, pieces_per_tap)
+        Piece* pieces;  // (taps, pieces_per_tap)
         Run runs[max_panels * tile_columns];
         int run_count;
     };
@@ -71,7 +72,7 @@ private:
     Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
-    std::int64_t const columns;  ///< Q of the user's y: a flattened conv has one row per plane
+    std::int64_t const columns;  ///< Q of the user's y; `conv`, if flattened(), has one row per plane instead
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     GemmKOrder const order =
@@ -88,7 +89,8 @@ private:
     std::int64_t const weight_floats = direct ? 0 : conv.groups() * group_k * row_stride;
     Acc* weights = nullptr;
 
-    /// Packs the windows of the pixels from `m` on, one row of y (Run) at a time; lanes past the last pixel are zero.
+    /// Packs the windows of the item's pixels, from pixel `m` of GemmM on, one row of y (Run) at a time; lanes past the
+    /// last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
         int const total = static_cast<int>((min)(work.count * tile_columns, conv.gemm_m() - m));
         if (total < work.count * tile_columns) {
@@ -145,8 +147,8 @@ private:
 
     auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), total_pixels); }
 
-    /// Stores `count` pixels of channel k: lanes from `lane` on hold the pixels from number `skip` on of the run
-    /// (pack.hpp).
+    /// Stores `count` pixels of channel k: lanes from `lane` on hold the pixels of `run` (consecutive pixels of a row
+    /// of y, pack.hpp) from its pixel number `skip` on.
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
                 typename Epilogue::template State<Vector> const& state, Collected& collected) const {
         std::int64_t const stride = y.layout.stride[3];

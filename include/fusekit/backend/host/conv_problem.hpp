@@ -11,7 +11,7 @@ namespace fusekit::host {
 
 using Pixel = problem::PixelOf<std::int64_t>;
 
-/// Convolution problem with 64-bit indices and the host's accumulator type.
+/// Convolution problem (problem/conv.hpp) with 64-bit indices and the host's accumulator type.
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geometry> {
     using Acc = detail::AccumulatorOf<T>;
@@ -55,7 +55,7 @@ FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U>
     return flat;
 }
 
-/// Strides, in a packed row of GemmK, of channel c and of tap t = r S + s: (taps, 1) or (1, channels).
+/// Order of GemmK in a packed row: strides of channel c and of tap t = r S + s, either (taps, 1) or (1, channels).
 struct GemmKOrder {
     std::int64_t channel, tap;
 };

@@ -65,7 +65,8 @@ public:
 
 private:
     using State = typename Epilogue::template State<Vector>;
-    static constexpr int width = of_channels ? lanes : 1;  ///< channels per vector
+    /// channels per vector: a vector has channels of one pixel, or pixels of one channel
+    static constexpr int width = of_channels ? lanes : 1;
 
     int threads;
     Problem const& conv;
@@ -73,7 +74,8 @@ private:
     TensorView<U> const& y;
     Rows const padded;
     std::int64_t const vectors = of_channels ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
-    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< rows of y per statistics total
+    /// rows of y over which one statistics total is taken
+    std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);
     std::int64_t const state_floats =
         round_up(detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)), lanes);
     std::int64_t const weight_floats = conv.taps() * round_up(conv.y[1], lanes);
@@ -104,8 +106,8 @@ private:
                              : 0;
     }
 
-    /// Accumulates statistics: one work item, and so one thread, accumulates rows_of_tile rows of one vector's
-    /// channels.
+    /// Runs a plan that accumulates statistics: a work item, and so one thread, accumulates rows_of_tile rows of y for
+    /// the channels of one vector.
     void run_tiles(Device::RunContext& context) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2];
@@ -143,7 +145,7 @@ private:
         }
     }
 
-    /// Computes one vector: `count` channels of one pixel.
+    /// Computes the outputs of one vector: `count` channels of one pixel.
     template <class Collect = detail::Nothing>
     void compute(OutputCoord const& at, int count, TapPointers const& pointers, Collect const& collect = {}) const {
         std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
@@ -161,7 +163,7 @@ private:
     }
 
     /// Computes the outputs of a row of y from column at.q on, for the columns that `buffer` holds. Calls collect(x,
-    /// count) with each vector of results and its number of valid lanes.
+    /// count) with each vector of values that the statistics operator receives, and its number of valid lanes.
     template <class Buffer, class Collect = detail::Nothing>
     void compute_row(OutputCoord at, Buffer& buffer, Collect const& collect = {}) const {
         padded.load(buffer, at);

@@ -15,7 +15,7 @@
 
 namespace fusekit::host {
 
-/// Host memory, allocated by the C library.
+/// Host memory, allocated by the C library; the Memory that the concept Device (backend/device.hpp) requires.
 struct Memory {
     static constexpr std::size_t alignment = 64;
 
@@ -105,18 +105,18 @@ public:
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
-    /// Prepares a layer for runs on tensors of these layouts. Precondition: validated arguments. Grows the device's own
-    /// workspace, for runs to which the caller passes none, to the size that this layer needs.
+    /// Prepares a layer for runs on tensors of these layouts. Precondition: validated arguments. Grows the workspace
+    /// that the device owns, for runs to which the caller passes none, to the size that this layer needs.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// The CPU can access every pointer.
     FUSEKIT_H bool has_reached(void const*) const { return true; }
 
-    /// Bytes of the device's own workspace, used by runs to which the caller passes none.
+    /// Bytes of the workspace that the device owns, used by runs to which the caller passes none.
     FUSEKIT_H std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
-    /// Grows the device's own workspace to at least `bytes`.
+    /// Grows the workspace that the device owns to at least `bytes`.
     [[nodiscard]] FUSEKIT_H Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
         Lock const lock(run_mutex);
@@ -129,7 +129,8 @@ public:
         return {};
     }
 
-    /// Exclusive use of the device during one run: its threads, and a workspace, the caller's or the device's own.
+    /// Exclusive use of the device by one run: the device's threads, and a workspace, either the caller's or the
+    /// device's.
     class RunContext {
     public:
         FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {})
@@ -143,8 +144,8 @@ public:
 
         FUSEKIT_H int threads() const { return device.count; }
 
-        /// Returns `floats` uninitialised floats of the workspace, aligned to a cache line and disjoint from those of
-        /// earlier calls. Precondition: the run's workspace size includes them.
+        /// Returns `floats` uninitialised floats of the run's workspace, aligned to a cache line and disjoint from
+        /// those of earlier calls. Precondition: the workspace size that was computed for the run includes them.
         FUSEKIT_H float* scratch(std::int64_t floats) {
             float* const first = next;
             next += scratch_size(floats);

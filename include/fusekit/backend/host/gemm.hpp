@@ -8,21 +8,23 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Register tile of the CPU GEMM: tile_rows x tile_columns accumulators fill the register file, except the broadcast
-/// element of a row and the two vectors of a panel.
+/// Register tile of the CPU GEMM: tile_rows x tile_columns accumulators, which fill the register file except for the
+/// broadcast element of a row and the two vectors of a panel.
 inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;
 inline constexpr int tile_columns = tile_vectors * lanes;
 
-/// A range of GemmK in which every row of a tile is contiguous: addresses of the rows, and the length. Rows past the
-/// last pixel or filter repeat another row. Sum is the type of operands and accumulators: float or std::int32_t.
+/// A range of GemmK in which every row of a register tile is contiguous: addresses of the rows, and the length of the
+/// range. A row is the window of a pixel, or a filter; rows past the last one repeat another row. Acc is the type of
+/// operands and accumulators: float or std::int32_t.
 template <class Acc>
 struct KRange {
     Acc const* row[tile_rows];
     std::int64_t length;
 };
 
-/// Prefetches the first cache lines of a tile's rows: short rows end before the hardware prefetcher detects them.
+/// Prefetches the first cache lines of the rows of a register tile: short rows end before the hardware prefetcher
+/// detects them.
 template <class Acc>
 void prefetch(KRange<Acc> const& k_range) {
     constexpr int most = 256, line = 16;  // elements of 4 bytes
@@ -55,8 +57,8 @@ template <class Acc, int... Row>
 
 }  // namespace detail
 
-/// result = rows x panel: multiplies tile_rows rows, given as `count` ranges of GemmK, by a packed panel of GemmK x
-/// tile_columns.
+/// result = rows x panel: multiplies tile_rows rows, whose GemmK is given as `count` ranges, by a packed panel of GemmK
+/// x tile_columns.
 template <class Acc>
 [[gnu::noinline]] void gemm_tile(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
                                  Acc const* panel) {

@@ -8,12 +8,12 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Output coordinates of the lanes of one vector. Located operators receive it instead of an OutputCoord. Pixel lanes
-/// may continue past the end of the row: first.q >= Q then refers to the rows below.
+/// Output coordinates of the lanes of one vector, passed to Located operators instead of an OutputCoord. If lanes are
+/// pixels they may continue past the end of the row: first.q >= Q then refers to the rows below.
 template <detail::Axis axis>
 struct LaneCoord {
     OutputCoord first;
-    int count;       ///< lanes in use, from the first
+    int count;       ///< number of valid lanes, which come first
     std::int64_t q;  ///< columns of the output, Q
 
     OutputCoord lane(int i) const {
@@ -38,7 +38,7 @@ struct LaneCoord {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
-    /// Loads the elements of the lanes' channels; pixel lanes share one channel.
+    /// Loads the elements of the lanes' channels; if lanes are pixels, all have the same channel.
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == detail::Axis::pixel) return Vector{} + view.load(first.k * k);

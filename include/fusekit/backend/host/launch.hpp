@@ -11,8 +11,8 @@ namespace fusekit::host {
     in.fail("", "a device of " + Text::number(expected) + " threads, as it was prepared for", Text::number(given));
 }
 
-/// Prepared run on x and y of known layouts; only the pointers are missing. `run` points to code of the translation
-/// unit that prepared the launch, because the unit's vector width determines the workspace.
+/// A run prepared for x and y of known layouts; only the pointers are missing. `run` points to code of the translation
+/// unit that prepared the launch, because this unit's vector width determines the size of the workspace.
 template <class BoundPlan, Element T, detail::OutputElement U>
 struct Launch {
     using Stream = Device;

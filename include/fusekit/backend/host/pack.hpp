@@ -114,25 +114,27 @@ void pack_pixel_row(typename Problem::Acc* row, Problem const& conv, Pixel const
     }
 }
 
-/// `count` consecutive pixels of one row of y; the first has number `first` among the pixels of the work item.
+/// A run of pixels: `count` consecutive pixels of one row of y; `first` is the number of the first one among the pixels
+/// of the work item.
 struct Run {
     Pixel at;
     int first, count;
 };
 
-/// Consecutive pixels of a Run for one filter tap, within one panel. `to`: their offset in the panels, for channel 0;
-/// `from`: offset of the first element read, in a channel's plane of x, or no_source if the tap reads padding.
+/// Consecutive pixels of a Run for one filter tap that are packed into one panel. `to`: offset of the first in the
+/// panels, for channel 0; `from`: offset of the first element that is read, in a channel's plane of x, or no_source if
+/// the tap reads padding.
 struct Piece {
     static constexpr std::int64_t no_source = INT64_MIN;
     std::int64_t to, from;
     int count;
 };
 
-/// Maximum number of Pieces of a Run for one tap over `panels` panels: one per panel, one more if the Run starts within
-/// a panel, and one for padding at each end.
+/// Maximum number of Pieces of a Run for one tap, over `panels` panels: one per panel, one more if the Run starts
+/// within a panel, and one for padding at each end.
 constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
-/// Splits a Run into Pieces for every tap, in GemmK order with taps innermost. Returns the end of the Pieces.
+/// Splits a Run into Pieces for every tap, in order of taps. Writes them from `piece` on and returns the end.
 template <class Problem>
 Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
@@ -160,8 +162,8 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
     return piece;
 }
 
-/// Packs the windows of the pixels of a Run into panels[pixel / columns][k of GemmK][pixel % columns], where columns is
-/// tile_columns. Taps outside x are zero. `pieces` is scratch for the Pieces of one Run.
+/// Packs the windows of the pixels of a Run into panels[pixel / columns][k][pixel % columns], where k is the index of
+/// GemmK and columns is tile_columns. Taps outside x are zero. `pieces` is scratch for the Pieces of one Run.
 ///
 /// Channels are the outer loop, so that each channel's plane is read once, contiguously for all panels.
 template <class Problem>

@@ -8,8 +8,8 @@
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Rows of one plane of x, converted to the accumulator type and zero-padded. With a column stride S, a row is stored
-/// as S phases: phase i has the elements i, i + S, i + 2 S, ... Then one filter tap of adjacent outputs is one
-/// unaligned vector load.
+/// as S phases: phase i has the elements i, i + S, i + 2 S, ... So the elements that one filter tap reads for adjacent
+/// outputs are contiguous: one unaligned vector load.
 ///
 /// A buffer holds the rows of x that one row of y reads, for `columns` outputs at a time.
 template <class Problem, int Space>
@@ -21,16 +21,19 @@ class PaddedRows {
 public:
     /// Buffer of one thread.
     struct Buffer {
-        std::int64_t n = -1, k = -1, first = -1;  ///< plane and first output column of the stored rows
-        std::int64_t* stored = nullptr;  ///< (slot_count) number of the row of x in each slot of `rows` memory, or -1
-        std::int64_t* offsets = nullptr;  ///< (window columns) offset of each tap of the first output
+        /// plane (image n, channel k) of the stored rows, and the first output column that they serve
+        std::int64_t n = -1, k = -1, first = -1;
+        /// (slot_count) for each slot, the memory of one row: number of the row of x stored in it, or -1
+        std::int64_t* stored = nullptr;
+        /// (window columns) offset, within a stored row, of the element that each tap reads for the first output
+        std::int64_t* offsets = nullptr;
         Acc const** rows = nullptr;  ///< (window rows) address of the stored row that each row of taps reads
-        Acc* zeros = nullptr;  ///< a row of zeros, read for padding; the slots follow
+        Acc* zeros = nullptr;  ///< a row of zeros, read for padding; the slots follow it in memory
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
 
-    /// True if the columns that a window spans are few enough to buffer: a large dilation spreads the taps too far.
+    /// True if the columns that a window spans are few enough to buffer; a large dilation makes them too many.
     bool fit() const { return span < 4096; }
 
     std::int64_t columns() const { return (min)(round_up(conv.y[3], lanes), max_columns); }
@@ -66,12 +69,12 @@ public:
 private:
     static constexpr std::int64_t max_columns = 1024;
 
-    /// smallest column of x that output column 0 reads, and the distance to the largest
+    /// lowest: smallest column of x that output column 0 reads; span: distance from it to the largest
     std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;
     std::int64_t const advance = conv.column_step();
     std::int64_t const phase_floats = columns() + span / advance + 1, row_floats = advance * phase_floats;
-    /// True if a row of x is stored in slot (row number modulo window height), as for images; for volumes, slot r is
-    /// for row r of the window.
+    /// True if the slot of a row of x is the row's number modulo the window's height, as for images; for volumes, slot
+    /// r is for row r of the window.
     static constexpr bool by_row = Space == 2;
     std::int64_t const slot_count = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
 

@@ -17,7 +17,7 @@ inline constexpr std::int64_t pointwise_item = 16 * 1024;
 /// Channels, or vectors of channels, whose parameters one work item prepares.
 inline constexpr std::int64_t channel_item = 128;
 
-/// Contiguous or strided elements of a tensor.
+/// Elements of a tensor along one mode, contiguous or strided: address of the first, and their stride.
 template <class T>
 struct Line {
     T* first;

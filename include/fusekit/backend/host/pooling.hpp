@@ -79,7 +79,7 @@ private:
     bool const channel_lanes = problem::channels_are_contiguous(x.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(k, lanes) : k;
 
-    /// Floats of a line: the columns of x, with padding on both sides.
+    /// Floats of the scratch line: one for each column of x, with padding on both sides.
     std::int64_t line_floats() const {
         if constexpr (has_geometry) {
             constexpr Filter<2> window = Plan::Pool::geometry;

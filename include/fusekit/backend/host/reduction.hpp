@@ -12,8 +12,9 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Plan that reduces (batch statistics and gradients): every work item totals some channels or pixels completely, in an
-/// order independent of the number of threads, and then reads their values a second time, from cache if they fit.
+/// Runs a plan that reduces (batch statistics and gradients): every work item totals all values of some channels or
+/// pixels, in an order independent of the number of threads, and then reads these values a second time, from cache if
+/// they fit.
 template <class Plan, Element T, detail::OutputElement U>
 class Reduction {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -61,7 +62,7 @@ private:
                     Epilogue::template broadcast<Vector>(Epilogue::prepare(at.k, bound.epilogue))};
     }
 
-    /// Totals channel k with pixels along lanes; dense planes are one long row each.
+    /// Totals channel k and writes its results, with pixels along lanes; dense planes are one long row each.
     void channel(std::int64_t k) const {
         bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
@@ -106,7 +107,7 @@ private:
                         [&](OutputCoord const& at, int used) { write<detail::Axis::pixel>(at, used, states); });
     }
 
-    /// Totals strips of strip_vectors vectors of adjacent elements along `axis`, with one total per lane.
+    /// Totals strips, each of strip_vectors vectors of adjacent elements along `axis`, with one total per lane.
     template <detail::Axis axis>
     void strips(Device::RunContext& context) const {
         constexpr std::int64_t length = strip_vectors * lanes;
@@ -187,8 +188,8 @@ private:
         return Steps::finish(total, count, Steps::prepare(at, bound.head), at, bound.head);
     }
 
-    /// Adds a vector's values for which the mask `counts` is true to the totals; if the head does not wait for totals,
-    /// also writes the results.
+    /// Adds those of a vector's values for which the mask `counts` is true to the accumulator; if the head's results do
+    /// not wait for totals, also writes the results.
     template <detail::Axis axis>
     void add(Accumulator& accumulator, OutputCoord const& at, int used, States const& states, auto counts) const {
         Vector const values = value<axis>(at, used);

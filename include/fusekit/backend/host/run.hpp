@@ -20,8 +20,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Implementation of a plan by the kind of its head: run(turn, bound, x, y), and scratch_size(), the floats of scratch
-/// that it needs, which depends on the layouts of x and y alone.
+/// Runs plans whose head is of one kind: run(context, bound, x, y), and scratch_size(), the number of floats of scratch
+/// that a run needs, which depends on the layouts of x and y alone.
 template <detail::HeadKind kind>
 struct RunHead;
 
@@ -168,7 +168,7 @@ private:
     }
 };
 
-/// Bytes of scratch of one run.
+/// Bytes of workspace that one run needs.
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
                                       detail::ImageView<U> const& y) {

@@ -27,8 +27,8 @@ consteval bool compute_in_double(detail::Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
 }
 
-/// For a plan that reduces: totals the values of channel `first.k` or, with per-pixel statistics, of one pixel in all
-/// images, and computes the outputs that depend on this total.
+/// For a plan that reduces: totals the values of channel `first.k` or, with per-pixel statistics, those of pixel
+/// `first` in all images, and computes the outputs that depend on this total.
 template <class BoundPlan, detail::OutputElement U>
 FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
                              DoubleCoord const& first) {

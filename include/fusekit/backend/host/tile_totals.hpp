@@ -10,8 +10,9 @@
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
-/// Statistics of a plan with a Conv: totals per tile of `tile_pixels` pixels, in GemmM order, in the caller's scratch.
-/// One thread totals a tile, and tiles are merged pairwise, so results are bitwise identical for any number of threads.
+/// Statistics of a plan with a Conv (ChannelStatistics): one total per channel and tile of `tile_pixels` pixels, in
+/// GemmM order, in the caller's scratch. One thread totals a tile, and tiles are merged pairwise, so results are
+/// bitwise identical for any number of threads.
 template <class Epilogue>
 struct TileTotals {
     template <detail::Axis axis>
@@ -74,18 +75,18 @@ public:
           view{this->args.scratch.data, channels},
           tiles(detail::divide_up(pixels, tile_pixels)) {}
 
-    /// Writes the tile total of channel k, or of `used` channels from k on.
+    /// Writes the total that tile `tile` has of channel k; in the second function, those of `used` channels from k on.
     void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }
     void put(std::int64_t tile, std::int64_t k, Totals const& totals, int used) const {
         for (int word = 0; word < View::words; ++word)
             store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);
     }
-    /// Adds totals over some of a tile's pixels to the tile's totals; `first`: the tile has no totals yet.
+    /// Merges `totals`, over some of a tile's pixels, into the tile's totals; `first`: the tile has no totals yet.
     void add(std::int64_t tile, bool first, std::int64_t k, Totals const& totals, int used) const {
         put(tile, k, first ? totals : merge(get(tile, k, used), totals), used);
     }
 
-    /// Merges the totals of all tiles and writes the statistics. Precondition: all tiles have totals.
+    /// Merges the totals of all tiles and writes the statistics of all channels. Precondition: all tiles have totals.
     void save(Device::RunContext& context) const {
         context.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;

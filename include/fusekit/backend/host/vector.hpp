@@ -22,7 +22,8 @@ using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 /// CPU register of 32-bit integers, with as many lanes as Vector.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// Register type of elements Sum, and of the accumulators of a convolution of T.
+/// Register type of accumulators Acc, which are of type float or std::int32_t; next, that of the accumulators of a
+/// convolution of T.
 template <class Acc>
 using RegisterOf = std::conditional_t<std::is_same_v<Acc, std::int32_t>, Integers, Vector>;
 template <Element T>
@@ -173,7 +174,8 @@ void store(T* to, std::int64_t stride, int count, Vector v) {
 
 namespace detail {
 
-/// a[F], b[F], a[F + 1], b[F + 1], ... Written out, because nvcc does not expand a pack in the builtin.
+/// Interleaves two registers from element F on: a[F], b[F], a[F + 1], b[F + 1], ... Written out, because nvcc does not
+/// expand a pack in the builtin.
 template <int F, class Register>
 [[gnu::always_inline]] inline Register interleave(Register a, Register b) {
     constexpr int n = lanes;

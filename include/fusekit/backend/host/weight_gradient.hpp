@@ -15,9 +15,9 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// (pixels, columns). Columns are filter taps x channels, channels fastest, and a column of ones if the bias gradient
 /// is requested. GemmK is all pixels.
 ///
-/// A work item accumulates `slab` columns over `chunk` pixels, a multiple of `stretch` pixels, whose windows are packed
-/// at a time. Chunks are merged pairwise. The order depends on extents alone, so that results are bitwise identical for
-/// any number of threads.
+/// A work item accumulates `slab` columns over `chunk` pixels; it packs the windows of `stretch` pixels at a time, and
+/// `chunk` is a multiple of `stretch`. The sums of the chunks are merged pairwise. The order depends on extents alone,
+/// so that results are bitwise identical for any number of threads.
 template <class BoundPlan, Element T, detail::OutputElement U>
 class WeightGradient {
     using Plan = typename BoundPlan::Plan;
@@ -71,7 +71,8 @@ private:
     Problem conv;
     std::int64_t weights, columns, slabs, row_floats, chunk, chunks;
 
-    /// Accumulates pixels [begin, end) for `slab` columns of dw from `column` on and all channels of a group of y.
+    /// Accumulates pixels [begin, end) of dy for `slab` columns of dw from `column` on and all channels of y in a
+    /// group.
     void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
                    std::int64_t end) const {
         float* const rows = panels + slab * stretch;
@@ -118,8 +119,9 @@ private:
         });
     }
 
-    /// Packs tile_columns columns of the windows of x, from column `column` (tap, channel) on, as a panel: panel[pixel
-    /// - begin][column] for pixels [begin, end) of dy. The column after the last is ones.
+    /// Packs the windows of x at tile_columns columns (tap, channel of x) of dw, from column `column` on, as a panel:
+    /// panel[pixel - begin][column] for pixels [begin, end) of dy. The column after the last one is ones, for the bias
+    /// gradient.
     void pack_panel(float* panel, std::int64_t group, std::int64_t column, std::int64_t begin, std::int64_t end) const {
         std::int64_t const channels = conv.group_c();
         for (std::int64_t lane = 0, count; lane < tile_columns; lane += count) {
@@ -154,8 +156,8 @@ private:
         });
     }
 
-    /// Packs `count` channels of `length` pixels of x, of_pixel elements apart: to[pixel][channel], rows tile_columns
-    /// apart.
+    /// Packs `count` channels of `length` pixels of x, which are of_pixel elements apart: to[pixel][channel], with rows
+    /// tile_columns apart.
     void pack_pixels(float* to, T const* from, std::int64_t count, std::int64_t length, std::int64_t of_pixel) const {
         std::int64_t const of_channel = conv.x.layout.stride[1];
         if (of_channel == 1) {

@@ -17,8 +17,8 @@ namespace fusekit::host {
 
 namespace detail {
 
-/// A message as a template argument: g++ prints the template arguments of the instantiation stack of an error, and
-/// clang quotes the source lines of the stack.
+/// A message as a template argument: if the body of a function template does not compile, g++ prints its template
+/// arguments, and clang quotes the source lines of the instantiation stack.
 template <std::size_t Size>
 struct Sentence {
     char text[Size];
