@@ -21,9 +21,9 @@
 #include "fusekit/ops/activation/tanh.hpp"
 #include "fusekit/ops/operator.hpp"
 
-/// Every activation, X(number, type, name, name in C), listed once: the run time, C and tests read this. Numbers are
-/// those of runtime::ActivationMode and of FUSEKIT_RELU and its like; the first eleven are MIOpen's. A mode that is
-/// chosen at run time is found by comparisons in this order.
+/// Every activation, X(number, type, name, name in C), listed once: the run time, the C interface and tests read this
+/// list. Numbers are those of runtime::ActivationMode and of FUSEKIT_RELU and its like; the first eleven are MIOpen's.
+/// An activation that is chosen at run time is found by comparisons in this order.
 #define FUSEKIT_PIECEWISE_ACTIVATIONS(X)          \
     X(3, Relu, relu, RELU)                        \
     X(0, Passthru, passthru, PASSTHRU)            \
@@ -48,13 +48,14 @@
 
 namespace fusekit {
 
-/// y = f(x), elementwise. Mode is a struct of activation/, one file per mode, or any struct with Args and apply.
-/// Softmax is not a mode: it needs a whole row (ops/operator.hpp).
+/// y = f(x), elementwise. Mode is the function f: a struct of activation/, one file per function, or any struct with
+/// Args and apply. Softmax is not one: it needs a whole row (ops/operator.hpp).
 ///
-/// Arguments: the mode's alpha, beta and gamma, if it has them. In every mode NaN maps to NaN, and +-infinity to the
-/// limit (except LeakyRelu with alpha = 0, where 0 * -infinity is NaN); likewise for the mode's slope, its derivative.
-/// At a kink the mode's comment states which one-sided slope is used. Sources: MIOpen's activation modes
-/// (miopenActivationMode_t) for the first eleven; the papers named in the other modes' comments.
+/// Arguments: the alpha, beta and gamma of f, if it has them. For every f of activation/, NaN maps to NaN, and
+/// +-infinity to the limit (except LeakyRelu with alpha = 0, where 0 * -infinity is NaN); likewise for its slope, the
+/// derivative of f. At a kink the comment of the struct states which one-sided slope is used. Sources: MIOpen's
+/// activation modes (miopenActivationMode_t) for the first eleven; the papers named in the comments of the other
+/// structs.
 template <class Mode>
 struct Activation {
     static constexpr auto stage = Stage::activation;

@@ -17,7 +17,7 @@ inline constexpr char const* conv_equation[] = {
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
     "y[n,k,o,p,q] = sum of x[n,c,d,h,w] * weights[k,c,t,r,s] over c, t, r, s"};
 
-/// Args of a Conv whose filter geometry is part of the type: the weights alone.
+/// Args of a Conv whose filter geometry is part of its type: the weights alone.
 template <auto Geometry>
 struct ConvArgs {
     static constexpr int space = Geometry.rank;
@@ -57,7 +57,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;
     static constexpr bool may_be_single_pixels = true;
-    static constexpr int longest = 1 << 30;  ///< maximum size of the filter in one mode
+    static constexpr int longest = 1 << 30;  ///< upper bound of the filter's size in one mode: unknown at compile time
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     FUSEKIT_H static Text written(Args const& args) { return args.filter.to_string(); }

@@ -14,9 +14,9 @@ namespace fusekit {
 /// Kind of an operator, which the ordering rules test (plan/sequence.hpp).
 enum class Stage { mainloop, bias, normalization, activation, pointwise, pooling };
 
-/// Coordinate of one output element, and of the input element that a pointwise plan reads for it. Rows of a volume are
-/// numbered through its slices: p is that of N x K x (O P) x Q; p of a signal is 0. For matrices n, q and k are the
-/// batch, the row and the column; p is 0, or the index along a second batch mode.
+/// Coordinate (n, k, p, q) of one output element, and of the input element that a pointwise plan reads for it. For a
+/// volume p counts the rows of all slices: it is that of N x K x (O P) x Q; for a signal p is 0. For matrices n, q and
+/// k are the batch, the row and the column; p is 0, or the index along a second batch mode.
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
@@ -33,7 +33,7 @@ struct OutputCoord {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
 
-    /// Raises *maximum, which the plan's Amax operator `number` keeps, to at least |value|.
+    /// Raises *maximum, the maximum of the plan's Amax operator number `number`, to at least |value|.
     template <int number>
     FUSEKIT_H constexpr void raise(float* maximum, float value) const {
         detail::raise_to(maximum, detail::magnitude_bits(value));
@@ -108,8 +108,9 @@ concept Channelwise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
-/// For per-pixel parameters, K x P x Q, broadcast over the batch: prepare(at, args), where the type of `at` is a
-/// template parameter with load(view), returns a Prepared of the type that load returns.
+/// Has parameters per pixel, K x P x Q, broadcast over the batch: prepare(at, args), where the type of `at` is a
+/// template parameter with load(view), returns a Prepared of the type that load returns; apply(x, prepared) is called
+/// for this pixel in every image.
 template <class Op, class V = float, class At = OutputCoord>
 concept Placewise =
     requires(V x, At const& at, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
@@ -192,8 +193,8 @@ consteval bool totals_per_pixel() {
 
 }  // namespace detail
 
-/// Needs a total before its first result: over all values of a channel or, if `per_pixel`, over the values of one pixel
-/// in all images of the batch. First operator of a Plan (plan/reduction.hpp).
+/// Needs a total of its input before its first result: over all values of a channel or, if `per_pixel`, over the values
+/// of one pixel in all images of the batch. First operator of a Plan (plan/reduction.hpp).
 template <class Op>
 concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Total<float> total) {
     requires requires { Op::per_pixel; } || requires { Op::per_place; };
@@ -201,8 +202,8 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
 };
 
 /// Passes the value through and totals the values of each channel: an Accumulator<V> adds each value and returns a
-/// Total<V>, which save(total, at, args) writes. After a Conv, args.scratch holds one Total<float> per channel per
-/// `total_pixels` pixels.
+/// Total<V>, the statistics of the values, which save(total, at, args) writes. After a Conv, args.scratch holds one
+/// Total<float> per channel and `total_pixels` pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) {
@@ -210,11 +211,12 @@ concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<fl
     { args.scratch.data } -> std::convertible_to<float*>;
 };
 
-/// Pixels per channel total before totals are merged: those of a Conv's smallest tile.
+/// Number of pixels over which each statistics Total in scratch is taken, before totals are merged: those of a Conv's
+/// smallest tile.
 inline constexpr std::int64_t total_pixels = 64;
 
-/// Floats of scratch that Op, a statistics operator, needs after a Conv for y of these extents: one total per channel
-/// per `total_pixels` pixels.
+/// Floats of scratch that Op, a statistics operator, needs after a Conv for y of these extents: one Total per channel
+/// and `total_pixels` pixels.
 template <class Op, int Rank>
 FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     std::int64_t pixels = 1;
@@ -223,16 +225,17 @@ FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
 }
 
-/// Rows and columns of a plane that one output of a pool reduces: at least one element, no padding.
+/// Rows and columns of a plane of x that one output of a pool reduces: at least one element, without padding.
 struct PoolWindow {
     Extent row, column, rows, columns;
 
     FUSEKIT_HD constexpr Extent size() const { return rows * columns; }
 };
 
-/// Reduces every window of values to one output with Reduce. `output` returns the shape of y, and `window` the window
-/// of output p, q. If there is a `geometry`, a Filter<2>, windows are its windows. `divides`: the windows partition the
-/// plane. `fits_tile`: the windows are 2 x 2 and adjacent, so that a Conv's tile holds whole windows.
+/// Reduces every window of values of x to one output with Reduce. `output` returns the shape of y for that of x, and
+/// `window` the window of output p, q. If there is a `geometry`, a Filter<2>, the windows are those of this filter.
+/// `divides`: the windows partition the plane. `fits_tile`: the windows are 2 x 2 and adjacent, so that a Conv's tile
+/// holds whole windows.
 template <class Op>
 concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x, Extent p, Extent q) {
     typename Op::Reduce;

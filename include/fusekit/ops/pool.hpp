@@ -10,7 +10,7 @@ namespace fusekit {
 /// Maximum of a window; NaN if one value is NaN.
 struct Max {
     static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
-    static constexpr bool may_repeat = true;  ///< true if a value may be combined twice
+    static constexpr bool may_repeat = true;  ///< true if a value may be combined with the result twice
     FUSEKIT_H static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
@@ -57,7 +57,7 @@ struct Pooling {
         return x;
     }
 
-    /// Refuses an input without elements if the output has elements: their windows would hold no value.
+    /// Refuses an input without elements if the output has elements: the windows of these would hold no value.
     FUSEKIT_H static void check_values(Check const& in, CollapsedShape<4> const& output) {
         if (has_no_elements(in.y) && !has_no_elements(output))
             in.fail("", "1 value or more to each window", "values of " + to_string(in.y));
@@ -87,7 +87,7 @@ consteval bool holds_elements(auto... window) {
     return true;
 }
 
-/// Elements of a mode that a window covers; padding is not counted.
+/// Elements that a window covers along one mode of x; padding is not counted.
 struct Span {
     Extent first, count;
 };
@@ -99,16 +99,17 @@ FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, E
 
 }  // namespace detail
 
-/// y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of p, q
+/// y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of (p, q)
 ///
 /// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding is excluded: Average divides by the
-/// number of elements of the window that are inside the image. Windows may overlap or leave gaps; no operator before
-/// such a Pool may store. Pool<Max, 2, 2>: adjacent windows of 2 x 2 that partition the image; other sizes likewise.
+/// number of elements of the window that are inside the image. Windows may overlap or leave gaps; no operator that
+/// writes a tensor (Store) or a maximum (Amax) may precede such a Pool. Pool<Max, 2, 2>: adjacent windows of 2 x 2 that
+/// partition the image; other sizes likewise.
 ///
-/// Must be the last operator of its plan, because it changes y's shape: N x K x P x Q become N x K x P' x Q', as a Conv
-/// with the same filter would give. Accepts images alone. After a Conv only Pool<Of, 2, 2>. Requires: padding smaller
-/// than the window, so that every window covers an element; at least one window, unless P or Q is 0. For Pool<Of, R,
-/// S>: R divides P and S divides Q.
+/// Must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x P x Q, with P and Q
+/// as a Conv with the same filter would give. The input must be images (two spatial modes). After a Conv only Pool<Of,
+/// 2, 2>. Requires: padding smaller than the window, so that every window covers an element; at least one window,
+/// unless H or W is 0. For Pool<Of, R, S>: R divides H and S divides W.
 ///
 /// Compilers quote the line of an unmet requirement: its comment gives the reason.
 template <class Of, auto... Window>
@@ -157,10 +158,10 @@ struct Pool : detail::Pooling {
     }
 };
 
-/// y[n,k,0,0] = mean of x[n,k,p,q] over p, q
+/// y[n,k,0,0] = mean of x[n,k,h,w] over h, w
 ///
-/// Must be the last operator of its plan, because it changes y's shape: N x K x 1 x 1. Requires: P and Q of at least 1,
-/// unless N or K is 0.
+/// Must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x 1 x 1. Requires: H
+/// and W of at least 1, unless N or K is 0.
 struct GlobalAverage : detail::Pooling {
     static constexpr bool divides = true, fits_tile = false;
     static constexpr auto equation = "y[n,k] = mean of x[n,k,p,q] over p, q";

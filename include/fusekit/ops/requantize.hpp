@@ -12,10 +12,11 @@ namespace fusekit {
 /// exact integer, converted to float once (rounded beyond 2^24). Bias, scale and zero_point are applied in float, each
 /// rounded, except that a CPU or GPU with fused multiply-add rounds scale and zero_point once.
 ///
-/// For real values s_x x, s_w[k] w and s_y (y - zero_point): scale[k] = s_x s_w[k] / s_y, and bias is in units of s_x
-/// s_w[k]. x has zero point 0; to use a zero point z of x, subtract z times the sum of w[k,...] over all taps from
-/// bias[k], which is exact without padding. Weights have no zero point. Arguments: scale, K floats; zero_point. Source:
-/// Jacob et al. 2018, eq. (4) and (5), with a float for the multiplier M; rounding as in ONNX's QLinearConv.
+/// Real values are s_x x, s_w[k] w and s_y (y - zero_point), with scales s_x, s_w[k] and s_y: then scale[k] = s_x
+/// s_w[k] / s_y, and bias is in units of s_x s_w[k]. x has zero point 0; to use a zero point z of x, subtract z times
+/// the sum of w[k,...] over all taps from bias[k], which is exact without padding. Weights have no zero point.
+/// Arguments: scale, K floats; zero_point. Source: Jacob et al. 2018, eq. (4) and (5), with a float for the multiplier
+/// M; rounding as in ONNX's QLinearConv.
 struct Requantize {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x * scale[k] + zero_point";

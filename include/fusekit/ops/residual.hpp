@@ -7,9 +7,10 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] + alpha2 * z[n,k,p,q]
 ///
-/// Its position in the plan decides whether z is added before or after the activation.
-/// Arguments: z, of y's shape, any element type and strides, disjoint from y in memory or y itself, which then holds z
-/// before the run: y = x + alpha2 * y, where alpha2 is BLAS's beta; alpha2, as in MIOpen's fused residual convolution.
+/// The position of the operator in the plan decides whether z is added before or after the activation.
+/// Arguments: z, of y's shape, any element type and strides, disjoint from y in memory or y itself: y then holds z
+/// before the run, and y = x + alpha2 * y, where alpha2 is BLAS's beta; alpha2, as in MIOpen's fused residual
+/// convolution.
 struct Residual {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";

@@ -16,9 +16,9 @@ namespace fusekit {
 /// Arguments: mean and variance, outputs of K floats, in the form that BatchNormInference<Spatial> reads. Optional:
 /// saved_inverse_deviation, an output of K floats, 1 / sqrt(variance + epsilon), which BatchNormTraining<Spatial>'s
 /// backward pass reads together with mean; the running statistics, updated by momentum as in BatchNormTraining. In a
-/// plan with a Conv also scratch: at least scratch(N x K x P x Q) contiguous floats, any content, for totals of tiles
-/// of y, which the last tile to finish merges; after a Gemm, scratch((B M) x N). All are disjoint in memory from all
-/// other arguments; runs that may overlap in time need separate ones.
+/// plan with a Conv also scratch: at least scratch(N x K x P x Q) contiguous floats, any content, for the statistics of
+/// tiles of y, which are merged when all tiles are computed; after a Gemm, scratch((B M) x N). All are disjoint in
+/// memory from all other arguments; runs that may overlap in time need separate ones.
 /// Requires: at least 1 value per mean. An infinite or NaN value makes its channel's statistics NaN. The summation
 /// order is fixed: results are bitwise identical from run to run. y is rounded to its type after the statistics are
 /// taken. Source: as detail::Moments.
@@ -37,7 +37,7 @@ struct ChannelStatistics {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Floats of scratch for y of these extents in a plan with a Conv: one total per channel per 64 pixels.
+    /// Floats of scratch for y of these extents in a plan with a Conv: one Total per channel and 64 pixels.
     template <int Rank>
     FUSEKIT_H static constexpr std::int64_t scratch(Index<Rank> const& y) {
         return scratch_floats<ChannelStatistics>(y);

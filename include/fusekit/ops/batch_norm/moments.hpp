@@ -9,8 +9,9 @@ namespace fusekit {
 
 namespace detail {
 
-/// Count, mean, and sum of squared deviations from the mean. Two Moments merge by an exact identity, with no more
-/// cancellation than the values themselves have. Source: Chan, Golub and LeVeque 1979, eq. (2.1).
+/// Statistics of some values: count, mean, and sum of squared deviations from the mean. Two Moments merge by an exact
+/// identity, with no more cancellation than the values themselves have. Source: Chan, Golub and LeVeque 1979, eq.
+/// (2.1).
 ///
 /// Mean and deviations are of the values times `unit`, so that a sum of 2^32 squares is finite if their mean is. `unit`
 /// is a power of two: scaling is exact, except that less than 2^-117 of the variance is lost.
@@ -50,7 +51,8 @@ struct Moments {
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
         return merge(a, b, b.count / at_least_one(a.count + b.count));
     }
-    /// Merges two Moments, given b's `share` of the total count: merges of the same counts share one division.
+    /// Merges two Moments, given `share`, b's fraction of the total count: many merges of the same counts share one
+    /// division.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b, V share) {
         V const apart = math::assoc_barrier(b.mean - a.mean), step = apart * share;
         return {a.count + b.count, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
@@ -64,7 +66,7 @@ struct Moments {
 template <class V>
 class MergedMoments {
 public:
-    /// Starts empty. `one` is one of the Moments to merge.
+    /// Starts empty. `one` is any one of the Moments to merge.
     FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& one) : all{V{}, one.mean, V{}} {}
 
     FUSEKIT_HD constexpr void add(Moments<V> const& next) {

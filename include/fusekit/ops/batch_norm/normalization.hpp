@@ -25,7 +25,8 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return math::assoc_barrier(x - mean) * scale + shift; }
 };
 
-/// Base of BatchNormInference and BatchNormTraining in one Mode: shapes of parameters, parameter gradients, checks.
+/// Base of BatchNormInference and BatchNormTraining with statistics as Mode says (Spatial or PerActivation): shapes of
+/// parameters, parameter gradients, checks.
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;
@@ -33,7 +34,7 @@ struct Normalizing {
     static constexpr int rank = per_pixel ? 3 : 1;
     static constexpr char const* modes = per_pixel ? "K x P x Q" : "K";
 
-    /// Views of parameters.
+    /// Type of the views of parameters: per pixel or per channel.
     using Parameters = std::conditional_t<per_pixel, PlaceParameters, ChannelParameters>;
 
     template <class V>
@@ -65,12 +66,13 @@ struct Normalizing {
         in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
     }
 
-    /// Writes the parameter element for an output coordinate, if the view is given.
+    /// Writes `value` to the parameter element that output coordinate `at` has, if the view is given.
     template <class V>
     FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
         if (view.given()) element(view.view(), at) = static_cast<float>(value);
     }
-    /// Updates the running-statistic element for an output coordinate, if given: view += momentum * (to - view).
+    /// Updates the running statistic that output coordinate `at` has, if the view is given: view += momentum * (to -
+    /// view).
     template <class V>
     FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
                                           float momentum) {
@@ -99,7 +101,7 @@ protected:
         else return {{{in.y[1]}}};
     }
 
-    /// Parameter element for an output coordinate.
+    /// The element of a per-channel or per-pixel view that output coordinate `at` has.
     template <class T>
     FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
         if constexpr (per_pixel) return view(at.k, at.p, at.q);

@@ -88,8 +88,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         Base::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    /// Operator of a backward pass that recomputes y from saved_mean and saved_inverse_deviation, per channel or per
-    /// pixel.
+    /// Operator that replaces BatchNormTraining in a backward pass: recomputes y from saved_mean and
+    /// saved_inverse_deviation, per channel or per pixel.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
         static constexpr int flops_per_element = Base::per_pixel ? 4 : 3;

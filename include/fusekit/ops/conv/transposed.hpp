@@ -54,11 +54,11 @@ FUSEKIT_H constexpr Extent min_input(Filter<Rank> const& f, int mode, Extent out
 /// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (for filter(t, r, s):
 /// stride[T] = R stride[R]).
 /// Requires: K divisible by G; with int8, accumulated exactly in int32, K/G R S of at most 131071.
-/// Zeros between x's elements: for strides above 1, the host multiplies by them too, stride^2 products per useful one,
-/// and so does a GPU if the product of the strides exceeds 16, or a pool or statistics follow. There an infinite or NaN
-/// weight times such a zero gives NaN.
-/// gfx90a rounds half factors to bfloat16, because its matrix units flush subnormal halves to 0; with Products<float>
-/// it does not round (tensor/products.hpp).
+/// Zeros between the elements of x: for strides above 1, the host also multiplies by the zeros that a stride inserts,
+/// stride^2 products per useful one, and so does a GPU if the product of the strides exceeds 16, or if a pool or
+/// statistics follow. In these cases an infinite or NaN weight times such a zero gives NaN.
+/// gfx90a rounds factors of type half to bfloat16, because its matrix units flush subnormal halves to 0; with
+/// Products<float> it does not round (tensor/products.hpp).
 /// Source: Dumoulin and Visin 2016, section 4.
 template <auto Geometry, class Option = void>
     requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>

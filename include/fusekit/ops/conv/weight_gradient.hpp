@@ -23,12 +23,13 @@ inline constexpr char const* weight_gradient_equation[] = {
 ///
 /// Shapes: x N x C x H x W, dy N x K x P x Q, dw K x C/G x R x S; filter(s) and filter(t, r, s) as in Conv.
 /// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, optional.
-/// Following operators see weights, at k, c, r, s: Scale undoes loss scaling, and Residual with dw itself as z
-/// accumulates into dw. They may depend on the value and its coordinate only. No operator may precede.
+/// The operators that follow see the values dw[k,c,r,s], at coordinates k, c, r, s: Scale undoes loss scaling, and
+/// Residual with dw itself as z accumulates into dw. They may depend on the value and its coordinate only. No operator
+/// may precede.
 /// Requires: C and K divisible by G; a filter that fits the padded input, unless the input has an extent of 0; no int8.
 /// Sums over zero pixels are 0: with N = 0, dw is the operators' result for 0. Accumulates in float over a few hundred
 /// pixels at a time and merges in an order that depends on extents and device alone.
-/// gfx90a rounds half factors to bfloat16 (tensor/products.hpp).
+/// gfx90a rounds factors of type half to bfloat16 (tensor/products.hpp).
 template <auto Geometry>
     requires(detail::is_geometry(
                 Geometry))  // ConvWeightGradient takes a filter, as ConvWeightGradient<fk::filter(3, 3)>

@@ -31,7 +31,7 @@ struct TransposedFilter : private Filter<Rank> {
     FUSEKIT_HD constexpr Filter<Rank> const& of_y() const { return *this; }
 };
 
-/// True if the window moves over x with stride - 1 zeros inserted between its elements.
+/// True if the window of a geometry moves over x with stride - 1 zeros inserted between adjacent elements.
 template <class Geometry>
 inline constexpr bool spreads = false;
 template <int Rank>
@@ -74,8 +74,8 @@ FUSEKIT_HD constexpr int window_columns(Geometry const& f) {
     return f.size[Geometry::rank - 1];
 }
 
-/// Index of tap 0 for output index p in one mode, and the distance from tap 0 to tap i: in x, or in the zero-inserted
-/// x.
+/// first_tap(): index of tap 0 for output index p in one mode. tap_distance(): distance from tap 0 to tap i. Both are
+/// in x, or, for a transposed convolution, in x with zeros inserted.
 template <int Rank, class Int>
 FUSEKIT_HD constexpr Int first_tap(Filter<Rank> const& f, int mode, Int p) {
     return p * f.strides[mode] - f.pad_before[mode];

@@ -26,7 +26,7 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
         return {{args.weights.layout.stride[0], args.weights.layout.stride[2]}};
     }
 
-    /// Offset of the weight that multiplies x's column k.
+    /// Offset, in elements, of the weight that multiplies column k of x.
     FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.n, k, at.p, at.k}});
     }
@@ -51,7 +51,7 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
 
 /// y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k
 ///
-/// Batched matrix product, as in attention: one weight matrix per matrix of the batch. Following operators see y's N
+/// Batched matrix product, as in attention: one weight matrix per matrix of the batch. Operators that follow see y's N
 /// columns as channels.
 /// Shapes: x B x M x K, weights B x N x K, y B x M x N; or x A x B x M x K, weights A x B x N x K, y A x B x M x N; or
 /// those of a Gemm. Any strides: weights stored as K x N are a transposed view, and a stride of 0 broadcasts along a

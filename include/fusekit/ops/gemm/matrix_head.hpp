@@ -27,7 +27,8 @@ FUSEKIT_H inline void check_columns(Index<2> const& weights, Check const& in) {
     if (weights[1] != in.x[1]) refuse_columns(weights, in);
 }
 
-/// Head that multiplies matrices. A backend runs it as a 1x1 convolution with filters of N x K x 1 x 1.
+/// Head (the Conv or Gemm of a plan) that multiplies matrices. A backend runs it as a 1x1 convolution with filters of N
+/// x K x 1 x 1.
 template <class Option>
 struct MatrixHead {
     static constexpr auto stage = Stage::mainloop;

@@ -13,7 +13,7 @@ FUSEKIT_HD constexpr std::uint32_t magnitude_bits(float value) {
     return config::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
 }
 
-/// maximum = max(maximum, magnitude), on the bits; atomic among CPU threads.
+/// Raises *maximum to the float with these bits if that is larger; atomic among CPU threads.
 FUSEKIT_H constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
     if (std::is_constant_evaluated()) {
         if (magnitude_bits(*maximum) < magnitude) *maximum = config::bit_cast<float>(magnitude);
