@@ -77,13 +77,14 @@ using namespace fusekit::detail;
 
 namespace fusekit::config {
 
-/// std::bit_cast, with the unit's flags in its name (abi.hpp). constexpr, so device code can call it.
+/// std::bit_cast, with the translation unit's compiler flags in its mangled name (abi.hpp). constexpr, so that device
+/// code can call it.
 template <class To, class From>
 FUSEKIT_H constexpr To bit_cast(From const& from) {
     return __builtin_bit_cast(To, from);
 }
 
-/// std::exchange and std::swap, with the unit's flags in their names.
+/// std::exchange and std::swap, with the translation unit's compiler flags in their mangled names.
 template <class T>
 FUSEKIT_H constexpr T exchange(T& object, std::type_identity_t<T> value) {
     T const old = object;
@@ -95,8 +96,8 @@ FUSEKIT_H constexpr void swap(T& a, T& b) {
     a = config::exchange(b, a);
 }
 
-/// Functions with a GPU instruction that constant expressions cannot use. The host has declarations alone, because
-/// `on_device` discards the calls there.
+/// Functions for which the GPU has an instruction, and which constant expressions cannot use. The host pass only has
+/// declarations, because `on_device` discards the calls there.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) {
@@ -142,7 +143,7 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
-/// If has_float8: conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2). Decodes one code; encodes two
+/// Conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2), if has_float8. Decodes one code; encodes two
 /// floats, the first in the lower byte.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 inline constexpr bool has_float8 = true;
@@ -168,7 +169,7 @@ template <int Mantissa>
 FUSEKIT_HD std::uint16_t floats_to_float8(float first, float second);
 #endif
 
-/// If has_maximum: the larger and the smaller of two floats, NaN if either is NaN.
+/// The larger, and the smaller, of two floats, NaN if either is NaN, as one instruction, if has_maximum.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 inline constexpr bool has_maximum = true;
 __device__ inline float maximum(float a, float b) {
@@ -187,8 +188,8 @@ FUSEKIT_HD float maximum(float a, float b);
 FUSEKIT_HD float minimum(float a, float b);
 #endif
 
-/// If has_int8: rounds a float to int8, nearest even, saturated, NaN to 0; packs two of them in the lower half of a
-/// word, the first in the lowest byte, and the lower half of `upper` above.
+/// If has_int8: rounds a float to int8, nearest even, saturated, NaN to 0. Packs two of them into the lower half of a
+/// word, the first in the lowest byte, and the lower half of `upper` into the word's upper half.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool has_int8 = true;
 __device__ inline std::int8_t float_to_int8(float value) {
@@ -210,8 +211,8 @@ FUSEKIT_HD std::int8_t float_to_int8(float value);
 FUSEKIT_HD std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0);
 #endif
 
-/// Returns value, as an operand that the compiler does not reassociate with the operands of `value`. Generates no code;
-/// a no-op if the compiler preserves the order of operations anyway.
+/// Returns `value`, as an operand that the compiler does not reassociate with the operands from which `value` was
+/// computed. Generates no code; a no-op if the compiler preserves the order of operations anyway.
 #if !defined(__ASSOCIATIVE_MATH__) || defined(__clang__) || defined(__CUDA_ARCH__)
 template <class V>
 FUSEKIT_HD constexpr V assoc_barrier(V value) {
@@ -262,7 +263,7 @@ inline constexpr int version_patch = 0;
 
 inline namespace FUSEKIT_FLAGS {
 
-/// Bytes per CPU vector register, number of registers, and true if the CPU converts half to float in hardware.
+/// Bytes per CPU vector register, number of such registers, and true if the CPU converts half to float in hardware.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)

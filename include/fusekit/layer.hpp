@@ -27,10 +27,10 @@ struct BoundPlan;
 
 /// Type-erased bound plan from element type T to U on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
-/// Constructed in a unit that includes the plan and the backend; runs in units that include neither: this header
-/// depends on neither, so a plan is compiled once. Like a BoundPlan it is a value that may be copied and run from many
-/// threads, and the tensors that it is bound to must outlive its runs. Allocates when constructed or copied, not when
-/// it runs.
+/// Constructed in a translation unit that includes the plan and the backend; runs in units that include neither: this
+/// header depends on neither, so a plan is compiled once. Like a BoundPlan it is a value that may be copied and run
+/// from many threads, and the tensors that it is bound to must outlive its runs. Allocates when constructed or copied,
+/// not when it runs.
 template <Element T, class Device, int Rank = 4, Element U = T>
 class Layer {
 public:

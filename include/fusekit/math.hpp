@@ -41,7 +41,7 @@ FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
     return {config::bit_cast<Bits<V>>(biased) - config::bit_cast<std::int32_t>(round), r};
 }
 
-/// 2^n for the n of Reduced, -127 < n + shift < 128.
+/// 2^(n + shift) for the n of Reduced, -127 < n + shift < 128.
 template <class V>
 FUSEKIT_HD constexpr V power_of_two(Bits<V> n) {
     return config::bit_cast<V>((n + 127) << 23);
