@@ -31,7 +31,7 @@ FUSEKIT_HD constexpr T const& get(Leaf<Nth, T> const& leaf) {
     return leaf.value;
 }
 
-/// Element Nth of a list of types.
+/// Type number Nth of a list of types.
 template <int Nth, class... Ts>
 using TypeAt = typename std::remove_cvref_t<decltype(get<Nth>(
     std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
@@ -52,7 +52,7 @@ FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) 
     return *found;
 }
 
-/// Refuses an argument whose type is the Args of no operator of the plan.
+/// Refuses an argument of a type that is not the Args of an operator of the plan.
 template <class Given, class... Ops>
 consteval bool belongs_to_plan() {
     constexpr bool belongs = (std::is_same_v<Given, typename Ops::Args> || ...);

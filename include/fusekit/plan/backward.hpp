@@ -13,14 +13,14 @@ namespace detail {
 template <class Op>
 inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
 
-/// First operator of the plan without a derivative (slope()); void if every operator has one.
+/// Type: the first operator of the plan without a derivative (slope()); void if every operator has one.
 template <class ThePlan>
 struct WithoutSlope : std::type_identity<void> {};
 template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Static assertions of Backward: the plan has no Conv or Gemm, and no pool. Each has its own message.
+/// Static assertions that Backward supports the plan: it has no Conv or Gemm, and no pool. Each has its own message.
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
@@ -66,7 +66,7 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
-    /// Binds dx alone: no parameter gradients.
+    /// Binds the gradient with respect to x alone: the plan then writes no parameter gradients.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
@@ -92,8 +92,8 @@ private:
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
 ///
-/// Arguments: `layer`, the bound plan of the forward run; x, its input; then, for every operator of the plan, the views
-/// to write its parameter gradients to, each optional. Outputs that the forward run stores in addition to y are not
+/// Arguments: `layer`, the bound plan of the forward run; x, its input; then, for every operator of the plan, optional
+/// views to which its parameter gradients are written. Tensors that the forward run stores in addition to y are not
 /// written again. The summation order is fixed: results are bitwise identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),

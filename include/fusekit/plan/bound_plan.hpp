@@ -38,7 +38,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
-    /// Shape of the values that the epilogue is applied to: before a pool reduces them.
+    /// Shape of the values to which the epilogue is applied: y's shape, or, with a pool, the shape before the pool
+    /// reduces them.
     FUSEKIT_H constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
@@ -115,7 +116,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// Predicts the cost of a run on tensors of these layouts, x of element type T and y of U, on `where`: a device, or
-    /// the description that its backend accepts instead. Runs nothing. Throws Error if the layouts do not fit.
+    /// a description of one that its backend accepts, such as an architecture. Runs nothing. Throws Error if the
+    /// layouts do not fit.
     template <class T, class U = T, class Where, int Rank>
     [[nodiscard]] FUSEKIT_H auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
@@ -130,7 +132,7 @@ private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;
 
-    /// Refuses a tensor whose rank differs from the head's, or whose element type the prologue cannot produce.
+    /// Refuses an x whose rank is not that of the plan's head, or whose element type the prologue cannot produce.
     template <Element T, int Rank>
     static consteval bool accepts() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;

@@ -29,7 +29,7 @@ consteval bool is_output() {
     return tensor;
 }
 
-/// View of y; fk::no_output passes through.
+/// View of the argument y; fk::no_output passes through.
 template <class Y>
 FUSEKIT_H auto output_view(Y& y) {
     if constexpr (std::is_same_v<std::remove_const_t<Y>, NoOutput>) return y;
@@ -67,8 +67,8 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// Element type of a new y: U, or, if U is void, the type in X as the application wrote it, such as __half, not
-/// fk::half.
+/// Type: element type of a new y: U, or, if U is void, x's element type as the application wrote it in X, such as
+/// __half, not fk::half.
 template <class X, class U = void>
 struct GivenOf {
     using Type = U;

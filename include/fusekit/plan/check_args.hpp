@@ -22,13 +22,14 @@ consteval bool has_fields(std::integer_sequence<int, Nth...>) {
 template <class Args, int count>
 inline constexpr bool takes = has_fields<Args>(std::make_integer_sequence<int, count>{});
 
-/// Smallest number of initializers that Args accepts: fields without a default must be given.
+/// Smallest number of initializers with which Args can be initialized: fields without a default must be given.
 template <class Args, int count = 0>
 consteval int fewest_fields() {
     if constexpr (count > static_cast<int>(sizeof(Args)) || takes<Args, count>) return count;
     else return fewest_fields<Args, count + 1>();
 }
-/// Largest number of initializers that Args accepts. Precondition: Args accepts `low` initializers and refuses `high`.
+/// Largest number of initializers with which Args can be initialized. Precondition: `low` initializers are possible,
+/// and `high` are not.
 template <class Args, int low, int high>
 consteval int max_fields() {
     constexpr int middle = low + (high - low) / 2;
@@ -103,7 +104,8 @@ private:
     bool counted = false, plain = true;
     int views = 0;
 
-    /// Rank to collapse to: C x W of a signal gets rows, and N x C x D x H x W of a volume folds depth into rows.
+    /// Rank to which a view of Rank modes is collapsed: C x W of a signal gets rows, and N x C x D x H x W of a volume
+    /// folds depth into rows.
     template <int Rank>
     static constexpr int collapsed = Rank + (Rank == 2) - (Rank == 5);
 
@@ -142,7 +144,7 @@ private:
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
         else shape = in.y;
-        // two spatial modes may stand for a volume: p runs through all slices
+        // a view with two spatial modes may be given in place of a volume's: p then counts the rows of all slices
         if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};
         for (int mode = 0; mode < Rank; ++mode)
             if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
@@ -151,7 +153,7 @@ private:
 
     static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
 
-    /// Name of the current view by its index: C++ cannot give the field's name.
+    /// Name of the view that is being checked, from its index among the fields: C++ cannot give the field's name.
     FUSEKIT_H char const* name() const {
         static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
                                                 "view 4 of Args",      "view 5 of Args", "view 6 of Args",

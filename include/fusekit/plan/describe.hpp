@@ -9,14 +9,14 @@
 
 namespace fusekit {
 
-/// One operator of a described plan.
+/// One operator of a described plan, with what it computes, costs and moves.
 struct Step {
     Text name;                    ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
     Text equation;                ///< stated by the operator; may be empty
     CollapsedShape<4> output;     ///< N x K x P x Q
-    double flops = 0;             ///< FLOP count over all output elements
+    double flops = 0;             ///< FLOPs over all output elements
     double parameter_bytes = 0;  ///< bytes of the tensors in its Args that its check() visits
-    double activation_bytes = 0;  ///< bytes of its input and output, if it ran as a kernel of its own
+    double activation_bytes = 0;  ///< bytes of its input and output, if it were a kernel of its own
 
     FUSEKIT_H Step() = default;
     FUSEKIT_H Step(Step const&) = default;

@@ -33,7 +33,7 @@ struct PixelStateOf<Op> {
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
-/// Fields of Op's Prepared: floats, or vectors of floats.
+/// The fields of Op's prepared parameters (Prepared) as an array: of floats, or, for a vector V, of vectors of floats.
 template <class Op, class V>
 struct Fields {
     static constexpr std::size_t count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
@@ -54,7 +54,7 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
 }
 
 /// Prepares Op's parameters of channels k ... k + count - 1, one channel per lane of a vector V; lanes past the last
-/// channel repeat it.
+/// channel repeat that channel.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
     if constexpr (!Channelwise<Op>) {
@@ -84,8 +84,8 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-/// Calls f with the argument list of Op::apply: (x, prepared parameters), (x, args) or (x, at, args). Calls f once per
-/// lane if Op does not accept vectors.
+/// Calls f with the arguments that Op::apply takes: (x, prepared parameters), (x, args) or (x, at, args). Calls f once
+/// per lane if Op does not accept vectors.
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
@@ -111,11 +111,11 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
-/// True for an operator that needs the coordinate (n, k, p, q): it loads or stores an element of activations, or raises
-/// a maximum, which must skip pixels outside y.
+/// An operator that needs the coordinate (n, k, p, q): it loads or stores one element of an activation tensor, or
+/// raises a maximum, which must skip pixels outside y.
 template <class Op>
 concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
-/// Callback for Op::views that does nothing: tests at compile time that Op::views exists.
+/// Callback for Op::views that does nothing: with it, NamesActivations tests at compile time that Op::views exists.
 struct IgnoresView {
     FUSEKIT_H void operator()(auto const&) const {}
 };
@@ -141,23 +141,26 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepared parameters of the Channelwise and Placewise operators for one pixel (k, p, q).
+    /// Prepared parameters of the Channelwise and Placewise operators, in floats, for one channel k at one pixel (p,
+    /// q).
     using PixelState = KernelTuple<typename PixelStateOf<Ops>::Type...>;
 
-    /// Coordinates that the results depend on: `channelwise`: k; `placewise`: k, p, q; `located`: n, k, p, q. Operators
-    /// that keep a maximum are located, because raise() needs a coordinate, but load no element of an image.
+    /// Coordinates on which the results depend: `channelwise`: the channel k; `placewise`: k, p, q; `located`: n, k, p,
+    /// q. Operators that keep a maximum are located, because raise() needs a coordinate, but load no element of an
+    /// image.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Placewise<Ops> || ...);
     static constexpr bool placewise = located || per_pixel;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
-    /// True if exactly one operator loads activations, and Op::views lists the views that it loads.
+    /// True if exactly one operator loads elements of activation tensors, and its Op::views lists the views that it
+    /// loads.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: an operator stores every value in addition
-    /// to y (Store). `stores`: `writes`, or an operator keeps a maximum. `collects`: an operator accumulates statistics
-    /// (ChannelStatistics).
+    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: true if an operator stores every value to a
+    /// tensor besides y (Store). `stores`: true if `writes`, or if an operator keeps a maximum. `collects`: true if an
+    /// operator accumulates statistics (ChannelStatistics).
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
     static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
                           collects = (StatisticsOp<Ops> || ...);
@@ -176,7 +179,8 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepares the parameters of one pixel; independent of n. `at` is an OutputCoord or a type derived from it.
+    /// Prepares the parameters of one channel at one pixel, which do not depend on n. `at` is an OutputCoord or a type
+    /// derived from it.
     template <class At>
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PixelState prepare(At const& at, Args const& args) {
@@ -202,7 +206,7 @@ struct Epilogue {
     }
 
     /// Applies all operators to x, with prepared parameters `state`: a State<V> or, for V = float, a PixelState. Calls
-    /// collect(x) with the value that each statistics operator receives.
+    /// collect(x) with the value that the statistics operator receives.
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {

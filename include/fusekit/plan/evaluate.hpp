@@ -10,8 +10,10 @@
 
 namespace fusekit::detail {
 
-/// Packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its input.
-/// Exists within one constant expression; compare it with a Literal.
+/// The float y that Plan::evaluate computes: N x K x P x Q, packed, with channels first or last as in the plan's x.
+/// `layout` is y's layout, collapsed: other numbers of spatial modes are converted to rows and columns
+/// (tensor/collapse.hpp). Exists within one constant expression; compare it with a Literal, the constexpr tensor of
+/// expected values.
 class Evaluation {
 public:
     CollapsedLayout<4> layout;
@@ -37,7 +39,8 @@ public:
 private:
     float* values;
 
-    /// Collapses a layout to four modes; a matrix as the image that y is.
+    /// Collapses the layout of a Literal to four modes; that of a matrix as y was collapsed: as matrices, or as an
+    /// image.
     template <int Rank>
     FUSEKIT_H constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
@@ -63,8 +66,8 @@ struct HeadInput {
     }
 };
 
-/// Value of the plan's head (a Conv here) at one coordinate of y, by the definition: one sum over c, r, s in index
-/// order.
+/// Value that the plan's head (here a Conv) computes at one coordinate of its output, by the definition: one sum over
+/// c, r, s in index order.
 template <class V, MainloopOp Conv, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const& y, At const& at) {
@@ -99,7 +102,7 @@ FUSEKIT_H constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<
                weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
-/// Sum over all pixels of dy[k] * factor(pixel).
+/// Sum over all pixels of dy, in channel k, of dy times factor(pixel).
 template <class V, class At, class BoundPlan, class Factor>
 FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
     Index<4> const out = bound.head.dy.layout.shape;
@@ -121,8 +124,8 @@ FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t
         gradient.data[k * gradient.layout.stride[0]] =
             static_cast<float>(sum_over_pixels<V, At>(bound, k, [](At const&) { return V{1}; }));
 }
-/// dw[k,c,r,s], with (k, c, r, s) passed as at.n, at.k, at.p, at.q. The call for c = r = s = 0 also writes filter k's
-/// bias gradient.
+/// Value of the head of a weight gradient: dw[k,c,r,s], with (k, c, r, s) passed as at.n, at.k, at.p, at.q. The call
+/// for c = r = s = 0 also writes filter k's bias gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const&, At const& at) {
@@ -144,8 +147,8 @@ FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V cons
 }
 
 /// Result of the plan at one coordinate `at` of y, by the definition, in float or double (V). `values` are the extents
-/// of the head's output, before a pool; `state` has the epilogue's prepared parameters of the channel; collect is as in
-/// Epilogue::apply.
+/// of the head's output, before a pool; `state` has the epilogue's prepared parameters of the channel; `collect` is
+/// called as by Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
 FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
                                   At const& at, State const& state, Collect const& collect = {}) {

@@ -9,8 +9,8 @@ namespace fusekit {
 
 namespace detail {
 
-/// Copies a list of types from `in`, up to its closing bracket, without namespaces and class keys. Advances both
-/// pointers; writes no more than it reads.
+/// Copies the text of a list of types from `in` to `out`, up to its closing bracket, without namespaces and class keys.
+/// Advances both pointers; writes no more characters than it reads.
 [[gnu::cold]] FUSEKIT_H inline void unqualified(char const*& in, char*& out) {
     auto const ends_with = [&](char const* begin, char const* suffix) {
         std::size_t const length = std::strlen(suffix);

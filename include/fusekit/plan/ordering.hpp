@@ -7,9 +7,10 @@ namespace fusekit {
 
 namespace detail {
 
-/// The rules, evaluated in the order of InOrder. Each tests a sequence of operators and states its reason in one
-/// sentence, which README's table repeats. The sentence stands in the rule and in its static_assert, because
-/// static_assert accepts only a literal. Variables asserted have short names: g++ 12 prints them.
+/// The ordering rules of a plan's operators, evaluated in the order of InOrder. Each rule tests a sequence of operators
+/// and states its reason in one sentence, which README's table repeats. The sentence is both in the rule and in its
+/// static_assert, because static_assert accepts only a literal. Variables asserted have short names: g++ 12 prints
+/// them.
 namespace rules {
 
 struct HasOperators {
@@ -205,7 +206,7 @@ struct OneOfEach {
     }
 };
 
-/// Result of a sequence that breaks no rule.
+/// The rule of a sequence that breaks none.
 struct NoRule {
     template <class... Ops>
     static consteval bool require() {
@@ -275,8 +276,8 @@ concept Fusable =
 
 namespace detail {
 
-/// T, after all static_asserts that concern it are evaluated. A pack of bools and not a fold expression: g++ 12 refuses
-/// a fold in an alias whose operators are the pack of another template.
+/// T, after all static_asserts that concern it are evaluated: the bools are their results. A pack of bools and not a
+/// fold expression: g++ 12 refuses a fold in an alias whose operators are the pack of another template.
 template <class T, bool...>
 using Checked = T;
 

@@ -34,7 +34,7 @@ using BatchNorm2d
     __attribute__((unavailable("write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>"))) =
         Activation<Passthru>;
 
-/// Class templates: is_operator() has their messages.
+/// Names that are class templates in other libraries: is_operator() has their messages.
 template <class... Mode>
 struct BatchNorm {
     static constexpr auto other_name = detail::OtherName::batch_norm;

@@ -7,7 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Block length of pairwise sums: values that are added sequentially before their total is merged with others.
+/// Block length of pairwise sums: number of values that are added sequentially before their total is merged with
+/// others.
 inline constexpr std::int64_t addends = 64;
 
 /// Function object that merges two totals; a type, so that its call operator carries the compiler flags of its
@@ -20,10 +21,10 @@ struct Merged {
 };
 inline constexpr Merged merged;
 
-/// Pairwise summation over the index range [begin, end): leaf(begin, end) totals up to `block` values, and merge(a, b)
-/// combines the totals of two halves, the first of which has `block` times a power of two. Each value takes part in
-/// O(log(count)) merges, so rounding errors grow as log(count) (Higham 2002, section 4.2). The order depends on the
-/// count alone.
+/// Pairwise summation over the index range [begin, end). leaf(begin, end) totals up to `block` values, and merge(a, b)
+/// combines the totals of two halves of a range; the first half has `block` times a power of two values. Each value is
+/// in O(log(count)) merges, so rounding errors grow as log(count) (Higham 2002, section 4.2). The order depends on the
+/// number of values alone.
 template <class Leaf, class Merge>
 FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
                                   Merge const& merge) {

@@ -17,8 +17,8 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// For operators after a Gemm: reinterprets each rank-3 view in Args as a batch of matrices, B x M x N. A rank-3 view
-/// was converted as signals, N x C x W, when Args was filled.
+/// For operators after a Gemm: reinterprets each rank-3 view in Args as a batch of matrices, B x M x N. When Args was
+/// filled, a rank-3 view was converted as signals, N x C x W.
 template <class Op>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
@@ -31,7 +31,8 @@ FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
         });
 }
 
-/// Builds a BoundPlan from the operators' Args, given in plan order: assigns them to prologue, head and epilogue.
+/// Builds a BoundPlan from the operators' Args, given in plan order: distributes them to the prologue, the head and the
+/// epilogue (plan/structure.hpp).
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
@@ -86,7 +87,7 @@ template <class... Ops>
 struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Ops...> {
     using Slots = Structure<Ops...>;
 
-    /// Arguments of operator Nth.
+    /// The Args of operator number Nth.
     template <int Nth>
     FUSEKIT_H static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;

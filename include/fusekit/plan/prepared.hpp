@@ -28,7 +28,8 @@ public:
     using X = T;
     using Y = U;
 
-    /// Wraps `launch` for x and y at addresses of the assumed alignment, disjoint from all of `arguments`.
+    /// Wraps `launch`, which was prepared for x and y at addresses of the assumed alignment, disjoint from all of
+    /// `arguments`.
     FUSEKIT_H Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x,
                        TensorView<U, Rank> const& the_y, detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
@@ -41,8 +42,9 @@ public:
     FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
     /// Runs on `stream` from x into y: pointers, or tensors of the prepared layouts. Allocates nothing. Uses
-    /// `workspace`, or, if none is given, the stream's own. Throws Error and leaves y unchanged if a pointer is null,
-    /// aligned to less than prepared for, not accessible to the device, or to memory that overlaps y's.
+    /// `workspace`, or, if none is given, the one that the stream owns. Throws Error and leaves y unchanged if a
+    /// pointer is null, has less than the prepared alignment, is not accessible to the device, or points to memory that
+    /// overlaps y's.
     template <class Given, class X, class Y>
     FUSEKIT_H void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         try_run(stream, x, y, workspace).raise();
@@ -77,7 +79,7 @@ public:
     }
 
 private:
-    /// Memory that a tensor may occupy.
+    /// Layout, byte range and alignment of x or y, relative to a pointer that a run passes.
     struct Memory {
         Layout<Rank> layout;
         DataType type = data_type<T>;
@@ -95,8 +97,8 @@ private:
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         FUSEKIT_H bool has_no_elements() const { return begin == end; }
-        /// True if `address` is valid for this tensor: non-null and aligned. Without elements, any address is, even
-        /// null.
+        /// True if a run may pass this address for the tensor: non-null and aligned. For a tensor without elements
+        /// every address is valid, even null.
         FUSEKIT_H bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }
@@ -212,8 +214,8 @@ private:
 
 namespace detail {
 
-/// Returns a stand-in address with an exact alignment: `alignment` bytes, or sizeof(T) if larger; if `alignment` is 0,
-/// the alignment of `data`, at most 16 bytes, because no schedule requires more.
+/// Returns a stand-in address (tensor/stand_in.hpp) that is aligned to exactly `alignment` bytes, or sizeof(T) if
+/// larger; if `alignment` is 0, to the alignment of `data`, but at most 16 bytes, because no schedule requires more.
 template <class T>
 FUSEKIT_H T* address_aligned(T* data, int alignment) {
     constexpr int least = sizeof(T);
@@ -245,7 +247,7 @@ FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T cons
     return Result<Run>(Run(*launch, x, y, aliases));
 }
 
-/// New tensor for a run to write, allocated in the order of the device's stream if it has one.
+/// New tensor for a run to write, allocated in the order of the device's stream if the device has one.
 template <class Given, class Device, int Rank>
 FUSEKIT_H auto new_output(Device& device, Layout<Rank> const& layout) {
     if constexpr (requires { device.output_memory(); })

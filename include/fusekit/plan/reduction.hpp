@@ -5,8 +5,9 @@
 
 namespace fusekit::detail {
 
-/// Interface between backends and the head of a plan that reduces. For every channel or pixel, over its `count` values:
-///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
+/// Interface between backends and the head of a plan that reduces. A backend does the following for every channel or
+/// pixel, over its `count` values:
+///   state = States::prepare(..., state_args(args)), in one of the forms of Epilogue::prepare;
 ///   accumulator.start(first value); add(accumulator, value, operand, state, counts) for every value; a false `counts`,
 ///     a bool or a lane mask, adds nothing;
 ///   total = accumulator.total(count); totals are merged, or combined by sums;

@@ -5,8 +5,8 @@
 
 namespace fusekit::detail {
 
-/// Operator that replaces Op when a backward pass recomputes values: y = x without Op's side effects. Op is a Store,
-/// StoreMask, Amax or ChannelStatistics.
+/// Operator that replaces Op when a backward pass recomputes values: y = x without Op's side effects (its stores,
+/// maximum or statistics). Op is a Store, StoreMask, Amax or ChannelStatistics.
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;

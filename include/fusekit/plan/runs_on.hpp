@@ -15,8 +15,8 @@ struct FusedPlan;
 template <class Memory, class Op>
 inline constexpr bool has_code_for = true;
 
-/// True if an argument of type Given may be in memory of type Memory: a Tensor's type names its memory; a view may
-/// point anywhere.
+/// False if an argument of type Given cannot be in memory of type Memory: a Tensor's type names its memory; a view may
+/// point to any memory.
 template <class Memory, class Given>
 inline constexpr bool lies_in = true;
 template <class Memory, class Given>

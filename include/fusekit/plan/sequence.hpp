@@ -7,20 +7,21 @@
 
 namespace fusekit::detail {
 
-/// Properties of an operator that the rules depend on, from its type or from a run-time description.
+/// Properties of an operator on which the ordering rules depend, from its type or from a run-time description
+/// (Descriptor).
 struct OperatorFacts {
     Stage stage;
     bool head;           ///< is a Conv or Gemm
     bool of_matrices;    ///< is a Gemm
     bool batched;        ///< is a Gemm with weights for each matrix of a batch
     bool reduces;        ///< needs a total over all values before its first result
-    bool totals;         ///< passes the value through and totals it
+    bool totals;         ///< passes the value through and totals it: a statistics operator
     bool pools;          ///< reduces a window to one value
     bool exceeds_tile;  ///< true for a pool whose window is not the 2 x 2 that a Conv's tile holds
     bool overlaps;  ///< true for a pool whose windows overlap or leave gaps
-    bool stores;         ///< stores each value, or the maximum
+    bool stores;         ///< stores each value to a tensor, or keeps their maximum
     bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
-    bool of_pixels;      ///< true if parameters are per pixel
+    bool of_pixels;      ///< has parameters per pixel
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };
@@ -52,7 +53,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                                             !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
                                            .of_pixels = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
-/// Operators in plan order, as the rules see them.
+/// The operators of a plan in order, as their facts, which the ordering rules test.
 struct Sequence {
     OperatorFacts const* at;
     int size;
@@ -87,7 +88,8 @@ struct Sequence {
         return true;
     }
 
-    /// True if prologue and epilogue each have at most one operator of this stage: a second would follow the first.
+    /// True if the prologue and the epilogue have at most one operator of this stage each: a second one would follow
+    /// the first.
     FUSEKIT_H constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
 
     /// True if no operator but the last has this stage.

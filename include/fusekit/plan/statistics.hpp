@@ -13,7 +13,7 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-/// Index, type and Args of the operator of an Epilogue that collects statistics (ChannelStatistics).
+/// at, Op, args(): index, type and Args of the operator of an Epilogue that collects statistics (ChannelStatistics).
 template <class Epilogue>
 struct Collector;
 template <class... Ops>
@@ -26,8 +26,8 @@ struct Collector<Epilogue<Ops...>> {
     }
 };
 
-/// View of the scratch that holds one Total per tile and channel, for a plan with a Conv. Layout: [tile][float of the
-/// Total][channel].
+/// View of the scratch that holds, for each tile and channel, one Total (the statistics of a tile's values in a
+/// channel), in a plan with a Conv. Layout: [tile][float of the Total][channel].
 template <class Total>
 struct TileTotalsView {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -42,7 +42,8 @@ struct TileTotalsView {
     }
 };
 
-/// Head of a plan without a Conv that collects statistics. Holds all operators of the plan.
+/// Head of a plan without a Conv or Gemm that collects statistics: a reduction that consists of all operators of the
+/// plan.
 template <class... Ops>
 struct StatisticsHead {
     using Operators = Epilogue<Ops...>;

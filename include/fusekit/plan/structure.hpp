@@ -8,7 +8,8 @@
 
 namespace fusekit::detail {
 
-/// Kind of head, which produces a plan's values. A backend has one specialisation for each.
+/// Kind of a plan's head: the part that computes the values to which the epilogue is applied. A backend has one
+/// specialisation for each kind.
 enum class HeadKind {
     elementwise,  ///< no head: the values are those of x
     conv,         ///< reduces a window of x for each output
@@ -17,7 +18,7 @@ enum class HeadKind {
     reduction,    ///< totals all values of a channel or pixel
 };
 
-/// Head of a plan without a Conv, Gemm or reduction.
+/// Head of a plan without a Conv, Gemm or reduction: passes x through.
 struct Elementwise {
     struct Args {};
 };
@@ -47,7 +48,7 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Assigns operators to slots in order: those before the Conv or Gemm to the prologue.
+/// Assigns operators to the slots of Structure in order: those before the Conv or Gemm are the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
@@ -55,7 +56,7 @@ struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Befor
 template <class... Before, MainloopOp Head, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
-/// Placeholder after a broken rule: no operators, so that the rule's message is the only error.
+/// Slots after a broken rule: without operators, so that the rule's message is the only error.
 template <class... Ops>
 struct SlotsOf : Slots<Epilogue<>, Elementwise, Epilogue<>> {};
 
@@ -75,7 +76,7 @@ template <class... Ops>
     requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
-/// Slots of a plan.
+/// The slots of a plan, in which its operators are:
 ///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; results are rounded to x's type
 ///   Head       a Conv or Gemm, a reduction, or Elementwise, which passes x through
 ///   Epilogue   elementwise operators, applied to each value of the head
@@ -93,7 +94,7 @@ struct Structure : SlotsOf<Ops...> {
 
     /// True if the mainloop applies operators to each value that it reads.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
-    /// True if the tiles of a mainloop total statistics of their results.
+    /// True if the tiles of a Conv or Gemm total statistics of their results (ChannelStatistics).
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
     /// `maxima`: number of operators that keep a maximum of magnitudes (Amax); maximum(i): address of the i-th of them.
@@ -110,8 +111,9 @@ struct Structure : SlotsOf<Ops...> {
     using Pool = typename PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 
-    /// True if y may be x: an element of x is read only for the same element of y, before that is written. False for
-    /// ChannelStatistics, which reads a value near its first one that another thread may be writing.
+    /// True if y may be x: each element of x is read only for the same element of y, before that is written. False for
+    /// ChannelStatistics, which also reads a value near a thread's first one (as shift) that another thread may be
+    /// writing.
     static constexpr bool runs_in_place =
         !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
 
@@ -119,7 +121,7 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr int prologue_size = Prologue::size;
     static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
 
-    /// Collapses a view, a layout or extents of x or y to four modes.
+    /// Collapses a view, a layout or extents of x or y to four modes (tensor/collapse.hpp).
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused

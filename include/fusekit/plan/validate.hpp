@@ -17,7 +17,7 @@ FUSEKIT_H void check_extents(Check const& in, char const* argument, Extents cons
             in.fail(argument, "extents of 0 or more whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Checks scratch for tile totals after a Conv or Gemm: contiguous, at least `least` floats.
+/// Checks the scratch for the statistics of tiles after a Conv or Gemm: contiguous, at least `least` floats.
 FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (least == 0) return;
@@ -57,14 +57,14 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
-/// Refuses a run that writes nothing: y is fk::no_output, and no operator stores in addition to y.
+/// Refuses a run that writes nothing: y is fk::no_output, and no operator writes another tensor or a maximum.
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
     in.fail("", "an output, as the plan writes none beside it", "no_output");
 }
 
-/// Context for the argument checks of a run of Plan on x of these extents and type.
+/// Check (context of argument checks) for a run of Plan on x of these extents and type.
 template <class Plan>
 FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
@@ -75,14 +75,15 @@ FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
-/// Modes of y, with two spatial modes.
+/// Names of y's modes in messages, for two spatial modes.
 template <class Plan>
 consteval char const* modes_of_y() {
     if constexpr (requires { Plan::Head::output_modes; }) return Plan::Head::output_modes;
     else return "N x K x P x Q";
 }
 
-/// Access to x: read in place if the plan allows y to be x.
+/// How a run accesses x: element by element, before y's element is written, if the plan allows y to be x; else in any
+/// order.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
 
@@ -92,8 +93,8 @@ inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Pl
     Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
 };
 
-/// `known`: the addresses of x and y are known now; `later`: a later run passes and checks them; `never`: nothing runs,
-/// and arguments may be null too.
+/// When the addresses of x and y are known. `known`: now. `later`: a later run passes and checks them. `never`: nothing
+/// runs, and arguments may be null too.
 enum class Addresses { known, later, never };
 
 /// Refuses an x that `bound` cannot be applied to on `device`, and a y that cannot hold the result: throws Error, or

@@ -7,7 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Refuses operators and types that a plan of a ConvWeightGradient cannot have: its values are weights.
+/// Refuses operators and types that a plan with a ConvWeightGradient cannot have, because its values are weights, not
+/// pixels.
 template <class Plan, Element T, int Rank>
 consteval bool takes_weight_gradient() {
     using Epilogue = typename Plan::Epilogue;

@@ -32,19 +32,20 @@ FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFro
     return {at_least_one(x.slices()), at_least_one(y.slices())};
 }
 
-/// Groups partition the channels: each has its own filters and its range of x's channels.
+/// Groups partition the channels: each group has its own filters and its range of x's channels.
 struct ChannelGroups {
     static constexpr bool of_channels = true;
 };
-/// Each matrix of a batch is a group with its own weights, as for BatchedGemm. Matrix (a, b) is row b of image a of x
-/// and of y, with all channels.
+/// Groups of a batch of matrices: each matrix is a group with its own weights, as for BatchedGemm. Matrix (a, b) is row
+/// b of image a of x and of y, with all channels.
 struct MatrixGroups {
     static constexpr bool of_channels = false;
-    /// strides in elements between the weights of consecutive images, and of consecutive rows
+    /// strides, in elements, from the weights of one image to those of the next, and from those of one row to those of
+    /// the next
     std::int64_t image_stride, row_stride;
 };
 
-/// Group structure of a head: MatrixGroups for a BatchedGemm, else ChannelGroups.
+/// How a head's GEMM is divided into groups: MatrixGroups for a BatchedGemm, else ChannelGroups.
 template <class Head>
 FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
     if constexpr (BatchedOp<Head>) {
@@ -57,7 +58,7 @@ FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
 template <class Head>
 using GroupsOf = decltype(groups_of<Head>(std::declval<typename Head::Args const&>()));
 
-/// Type of a head's window geometry: Filter or TransposedFilter.
+/// Type of a head's window geometry: Filter, or TransposedFilter for a TransposedConv.
 template <class Head>
 using GeometryOf = decltype(Head::geometry(std::declval<typename Head::Args const&>()));
 
@@ -89,10 +90,10 @@ struct ConvProblem {
         if constexpr (of_channels) return k / group_k();
         else return at.n * extent(y, 2) + at.p;
     }
-    /// First channel of x, and of y, in a group.
+    /// First channel of x, and first channel of y, in a group.
     FUSEKIT_HD constexpr Int first_c(Int group) const { return of_channels ? group * group_c() : 0; }
     FUSEKIT_HD constexpr Int first_k(Int group) const { return of_channels ? group * group_k() : 0; }
-    /// Address of a group's first weight.
+    /// Address of the first weight of a group.
     FUSEKIT_HD constexpr W const* weights_of(Int group) const {
         if constexpr (detail::is_transposed<Geometry>) return w.data + group * group_c() * w.layout.stride[1];
         else if constexpr (of_channels) return w.data + group * group_k() * w.layout.stride[0];
@@ -116,7 +117,7 @@ struct ConvProblem {
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
         return {static_cast<Int>(n), static_cast<Int>(p), static_cast<Int>(at - n * plane - p * q)};
     }
-    /// Pixel m of GemmM of a group.
+    /// Pixel m of the GemmM of one group.
     FUSEKIT_HD constexpr Pixel pixel(Int m, Int group) const {
         if constexpr (of_channels) return pixel(m);
         else return {group / extent(y, 2), group % extent(y, 2), m};
@@ -128,7 +129,7 @@ struct ConvProblem {
         if (++at.p < extent(y, 2)) return at;
         return {at.n + 1, 0, 0};
     }
-    /// Pixel `count` after `at`.
+    /// Pixel that is `count` pixels after `at`.
     FUSEKIT_HD constexpr Pixel next(Pixel at, Int count) const {
         for (at.q += count; at.q >= extent(y, 3); at.q -= extent(y, 3))
             if (++at.p == extent(y, 2)) at.p = 0, ++at.n;

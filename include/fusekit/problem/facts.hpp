@@ -46,7 +46,7 @@ FUSEKIT_H inline bool aligned(void const* data, int bytes) {
 
 namespace detail {
 
-/// True if a step along a mode preserves alignment to `count` elements.
+/// True if a step along a mode preserves the alignment of an address to `count` elements.
 FUSEKIT_H constexpr bool steps_whole(Layout<4> const& layout, int mode, int count) {
     return layout.shape[mode] == 1 || layout.stride[mode] % count == 0;
 }
