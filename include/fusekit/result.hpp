@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// An Error returned instead of thrown, or none:
+/// The Error of a call that returns errors instead of throwing them, or none:
 ///     if (fk::Refusal const refusal = run.try_run(stream, x, y)) log(refusal->what());
 class Refusal {
 public:
@@ -41,7 +41,7 @@ private:
 
 namespace detail {
 
-/// std::optional whose functions' names contain the compiler flags of the translation unit (abi.hpp).
+/// std::optional whose member functions have the translation unit's compiler flags in their mangled names (abi.hpp).
 template <class T>
 class Maybe {
 public:

@@ -15,12 +15,12 @@ enum class ActivationMode : std::int32_t {
 #undef FUSEKIT_ENUMERATOR
 };
 
-/// Number of activation modes.
+/// Number of activations in ActivationMode.
 #define FUSEKIT_ONE_MORE(number, Mode, mode, MODE) +1
 inline constexpr int activation_modes = FUSEKIT_ACTIVATIONS(FUSEKIT_ONE_MORE);
 #undef FUSEKIT_ONE_MORE
 
-/// Number of a mode of the library; -1 for any other type.
+/// Number in ActivationMode of an activation struct of the library (ops/activation/); -1 for any other type.
 template <class Mode>
 inline constexpr int number_of_mode = -1;
 #define FUSEKIT_NUMBER(number, Mode, mode, MODE)        \
@@ -30,7 +30,7 @@ inline constexpr int number_of_mode = -1;
 FUSEKIT_ACTIVATIONS(FUSEKIT_NUMBER)
 #undef FUSEKIT_NUMBER
 
-/// Name of a mode, as in "Activation<Relu>".
+/// Name of an activation, as in "Activation<Relu>".
 FUSEKIT_H constexpr char const* name(ActivationMode mode) {
     switch (mode) {
 #define FUSEKIT_NAME(number, Mode, mode, MODE) \
@@ -43,7 +43,7 @@ FUSEKIT_H constexpr char const* name(ActivationMode mode) {
 
 namespace detail {
 
-/// Builds a mode's Args from alpha, beta and gamma, using as many of them as Args has fields.
+/// Builds the Args of an activation struct from alpha, beta and gamma, using as many of them as Args has fields.
 template <class Mode>
 FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta, float gamma) {
     using Args = typename Mode::Args;

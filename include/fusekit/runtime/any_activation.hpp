@@ -7,31 +7,31 @@
 
 namespace fusekit::runtime {
 
-/// An activation selected at run time: its mode and parameters.
+/// An activation selected at run time: its ActivationMode and its parameters.
 struct ActivationArguments {
     ActivationMode mode = ActivationMode::passthru;
     float alpha = 0, beta = 0, gamma = 0;
 };
 
-/// y = f(x), where a run selects f among Modes by number: one plan serves all of them. Values and slopes are those of
-/// Activation<Mode>.
+/// y = f(x), where a run selects f among the activation structs Modes by its ActivationMode: one plan serves all of
+/// them. Values and slopes are those of Activation<f>.
 ///
-/// The selection is uniform over a run. Modes are compared in their order. For the cost see bench/README.md, runtime.
-/// Arguments: mode; alpha, beta and gamma, as far as the mode has them.
+/// All elements of a run have the same f. Modes are compared in their order. For the cost see bench/README.md, runtime.
+/// Arguments: mode; alpha, beta and gamma, as far as the activation has them.
 template <class... Modes>
 struct AnyOf {
     static constexpr auto stage = Stage::activation;
     static constexpr auto equation = "y = f(x), f chosen at run time";
     using Args = ActivationArguments;
 
-    /// One bit per supported mode number.
+    /// Bit mask: bit i is set if one of Modes has number i in ActivationMode.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
     FUSEKIT_H static constexpr bool has(ActivationMode mode) {
         auto const number = static_cast<std::int32_t>(mode);
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
 
-    /// If the mode is one of Modes, replaces x by f(x) and returns true.
+    /// If args.mode selects one of Modes, replaces x by f(x) and returns true.
     template <class V>
     FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
         return (applied<Modes>(x, args) || ...);
@@ -85,7 +85,7 @@ struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
 /// Activations without transcendental functions: a few comparisons and products. Passthru means no activation.
 struct PiecewiseActivation : detail::AnyOfListed<void FUSEKIT_PIECEWISE_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
-/// Activations with an exponential, and their approximations.
+/// Activations with an exponential, and their approximations; these selections cost more per element.
 struct CurvedActivation : detail::AnyOfListed<void FUSEKIT_CURVED_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
 /// Every activation of the library.
@@ -97,8 +97,8 @@ struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT
     }
 
 private:
-    /// Kept out of line on CPUs: in a large function compilers inline less, and then call the other modes from the
-    /// vector loop.
+    /// Kept out of line on CPUs: in a large function compilers inline less, and then call the other activations from
+    /// the vector loop.
     template <class V>
     FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
         return CurvedActivation::apply(x, args);

@@ -33,7 +33,7 @@ struct View {
 
     FUSEKIT_H constexpr bool operator==(View const&) const = default;
 
-    /// Layout of a view of Rank modes.
+    /// Layout of a view of Rank tensor modes (dimensions).
     template <int Rank>
     FUSEKIT_H constexpr Layout<Rank> layout() const {
         Layout<Rank> result{};
@@ -55,7 +55,7 @@ private:
     }
 };
 
-/// Role of a tensor for its operator.
+/// Role of a tensor among the arguments of its operator.
 enum class Role : std::uint8_t {
     weights,
     bias,
@@ -113,7 +113,7 @@ struct Arguments {
     FUSEKIT_H constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
 };
 
-/// Contiguous Arguments: an array, or any container with data() and size().
+/// Contiguous Arguments, one per operator: an array, or any container with data() and size().
 struct ArgumentList {
     Arguments const* data;
     int size;

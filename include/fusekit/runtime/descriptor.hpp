@@ -30,11 +30,12 @@ enum class Kind : std::uint8_t {
     own = 64,
 };
 
-/// Mode of a batch norm, numbered as in MIOpen (miopenBatchNormMode_t), and of a pool.
+/// Mode of a batch norm's operator, numbered as in MIOpen (miopenBatchNormMode_t); next, mode of a pool. Modes of an
+/// activation: ActivationMode.
 enum class NormMode : std::int32_t { per_activation, spatial };
 enum class PoolMode : std::int32_t { max, average };
 
-/// One operator of a sequence, without tensors.
+/// One operator of a sequence, without its tensors.
 struct Descriptor {
     Kind kind;
     std::int32_t mode =
@@ -44,7 +45,8 @@ struct Descriptor {
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };
 
-/// Largest mode of a kind; 0 for kinds without modes. Modes of an application's kinds are not limited.
+/// Largest valid Descriptor::mode of a kind; 0 for kinds without modes. Modes of an application's kinds are not
+/// limited.
 FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
     bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||

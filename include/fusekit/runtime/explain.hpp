@@ -9,7 +9,7 @@ namespace fusekit::runtime {
 struct Explanation {
     enum Reason {
         supported,
-        unknown_operator,  ///< a descriptor has an unknown kind or mode
+        unknown_operator,  ///< a descriptor has an unknown kind or mode (Descriptor::mode)
         broken_rule,       ///< the sequence is not one kernel: `sentence` has the reason
         other_types,       ///< the set has the plan for other element types
         no_plan,           ///< the sequence is one kernel, but not in the set: `expected` names the nearest plans
@@ -41,7 +41,8 @@ template <class T>
     return name.c_str();
 }
 
-/// First ordering rule that a sequence breaks; `rule` is null if it breaks none.
+/// Sentence and name of the first ordering rule (plan/ordering.hpp) that a sequence breaks; `rule` is null if it breaks
+/// none.
 struct Broken {
     char const* sentence = "";
     char const* (*rule)() = nullptr;
@@ -54,7 +55,8 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
 }
 
 /// Edit distance between a sequence of descriptors and a plan of the set: the number of operators that only one of them
-/// has, or that differ in mode or filter. With `of_beginning`, the plan's operators after the last match do not count.
+/// has, or that differ in Descriptor::mode or filter. With `of_beginning`, the plan's operators after the last matched
+/// one do not count.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[max_operators + 1];
     int end = given.size;

@@ -42,7 +42,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     return nullptr;
 }
 
-/// First operator, among all plans of a set, that accepts the descriptor; null if none does.
+/// First operator that accepts the descriptor, among all plans of a set; null if none does.
 FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)

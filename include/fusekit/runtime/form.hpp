@@ -12,10 +12,11 @@ namespace fusekit::runtime {
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 
-/// One operator of a plan in a set, in the terms of descriptors.
+/// One operator of a plan in a set: the descriptors that it accepts.
 struct Slot {
     Descriptor descriptor;
-    std::uint32_t modes;  ///< bit mask of supported modes; 0 if the operator has the descriptor's mode only
+    /// bit i is set if the operator accepts Descriptor::mode i, such as an ActivationMode; 0: only descriptor.mode
+    std::uint32_t modes;
     bool any_filter, optional;
     detail::OperatorFacts facts;
     Text (*name)();
@@ -27,8 +28,8 @@ struct Slot {
     }
 };
 
-/// Run-time description of a plan in a set: its operators in plan order. For a Backward plan, the operators of the
-/// forward plan.
+/// Run-time description of a plan in a set: its operators in plan order, and the types of its tensors. For a Backward
+/// plan, the operators of the forward plan.
 struct FormInfo {
     Slot const* entries;
     int size;
@@ -47,9 +48,9 @@ struct Matching {
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Matches descriptors to a plan's operators in order, each to the first operator that accepts it. `fits` is true if
-/// all descriptors are matched and every unmatched operator is optional or, with `of_beginning`, follows the last
-/// match.
+/// Matches the descriptors of a sequence to a plan's operators in order, each to the first operator that accepts it.
+/// `fits` is true if all descriptors are matched and every unmatched operator is optional or, with `of_beginning`,
+/// follows the last matched one.
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
@@ -89,7 +90,7 @@ consteval Slot slot_of() {
 };  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// Reads the operators' Args from the arguments of a call.
+/// Reads the operators' Args from the run-time arguments of a call.
 struct Reader {
     Descriptor const* descriptors;
     Arguments const* arguments;
@@ -163,7 +164,7 @@ private:
     }
 };
 
-/// Element type of a Conv's or Gemm's weights; x's type without a Conv or Gemm.
+/// Type of the weights of the plan's Conv or Gemm, for x of element type X; X without a Conv or Gemm.
 template <class Plan, Element X>
 FUSEKIT_H constexpr DataType weights_of() {
     if constexpr (requires { typename Plan::Head::template WeightElement<X>; })

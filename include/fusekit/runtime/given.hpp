@@ -20,8 +20,8 @@ FUSEKIT_H inline bool is_aligned(void const* data, DataType type) {
 }  // namespace detail
 
 /// Run-time arguments of one operator, for OperatorOf<Op>::read() (runtime/operator.hpp): returns views of the rank and
-/// element type that a field of Args needs. A missing or unsuitable argument stores an Error in `refusal`, and the
-/// returned view is not used.
+/// element type that a field of Args needs. If an argument is missing or unsuitable, stores an Error in `refusal`; the
+/// view that is returned then is not used.
 class Given {
 public:
     Descriptor const& descriptor;
@@ -48,14 +48,14 @@ public:
 
     FUSEKIT_H static float number(double value) { return static_cast<float>(value); }
 
-    /// View of Rank modes, of any element type.
+    /// View of a tensor of Rank modes and any element type.
     template <int Rank>
     FUSEKIT_H AnyView<Rank> view(Role role) const {
         takes(role, Rank, Rank);
         return any<Rank>(role);
     }
 
-    /// Activations of 2 to 5 modes.
+    /// View of an activation tensor of 2 to 5 modes.
     FUSEKIT_H AnyActivations activations(Role role) const {
         switch (takes(role, 2, 5)) {
             case 2: return any<2>(role);
@@ -89,7 +89,8 @@ public:
         }
     }
 
-    /// Floats per channel, K; the next function: floats per pixel, K x P x Q or 1 x K x P x Q.
+    /// Floats per channel, K, or 1 x K and further modes of extent 1; the next function: floats per pixel, K x P x Q or
+    /// 1 x K x P x Q.
     FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -111,7 +112,7 @@ public:
         }
     }
 
-    /// Optional writable floats per channel, or per pixel (written_places).
+    /// Optional writable floats per channel; the next function: per pixel.
     FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);

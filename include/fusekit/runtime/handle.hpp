@@ -30,8 +30,8 @@ struct StreamOf<hip::Device> {
 template <class Device>
 using Stream = typename StreamOf<Device>::Type;
 
-/// Type-erased Prepared run. Immutable; may be run from many threads and streams at once. The memory of its bound
-/// arguments must outlive its runs.
+/// Type-erased Prepared run. Immutable; may be run from many threads and streams at once. The memory of the arguments
+/// that are bound to it must outlive its runs.
 template <class Device>
 class AnyRun {
 public:
@@ -71,8 +71,8 @@ struct Operations {
     void (*run)(Call<Device> const&, WorkspaceView workspace);
 };
 
-/// Functions compiled for one plan of a set and a device. If another unit instantiates them, declare `extern template
-/// struct Compiled<Device, Form<...>>`.
+/// Functions compiled for one plan of a set and one kind of device. If another translation unit instantiates them,
+/// declare `extern template struct Compiled<Device, Form<...>>`.
 template <class Device, class TheForm>
 struct Compiled {
     FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);
@@ -88,8 +88,8 @@ inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::ou
 }  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// A plan of a set for one sequence of descriptors: an immutable value that threads and streams may share. `arguments`
-/// match the descriptors in number and order. On an error y is unchanged.
+/// A plan that a set has found for one sequence of descriptors: an immutable value that threads and streams may share.
+/// `arguments` match the descriptors in number and order. On an error y is unchanged.
 template <class Device>
 class Handle {
 public:
@@ -118,7 +118,7 @@ public:
         return shape;
     }
 
-    /// Workspace bytes of a run. Pointers may be null; other pointers must be to memory of the device.
+    /// Workspace bytes that a run needs. Pointers may be null; other pointers must be to memory of the device.
     template <class On>
     FUSEKIT_H Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x,
                                                   View const& y) const {
@@ -141,8 +141,8 @@ public:
         return refusal;
     }
 
-    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or the stream's own
-    /// if none is given.
+    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or, if none is
+    /// given, the one that the stream or device owns.
     template <class On>
     FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
                           WorkspaceView workspace = {}) const {

@@ -24,9 +24,9 @@ namespace fusekit::runtime {
 ///         static Swish::Args read(Given const& given) { return {given.number(given.arguments.alpha)}; }
 ///     };
 ///
-/// Optional members: any_filter = true, if it accepts every filter; modes, a bit mask, if it accepts several modes;
-/// absent(), the Args of a run without the operator, if it is optional; gradients(given), the views of its gradients,
-/// for Backward plans.
+/// Optional members: any_filter = true, if it accepts every filter; modes, if it accepts several values of
+/// Descriptor::mode: a bit mask with bit i for mode i; absent(), the Args of a run without the operator, if it is
+/// optional; gradients(given), the views of its gradients, for Backward plans.
 template <class Op>
 struct OperatorOf;
 
@@ -93,7 +93,7 @@ struct OperatorOf<Activation<Mode>> {
 
 namespace detail {
 
-/// Operator whose mode is selected at run time. Optional if Passthru is one of its modes.
+/// OperatorOf of an operator whose activation is selected at run time. Optional if Passthru is one of its activations.
 template <class Op>
 struct OperatorOfAny {
     static constexpr std::uint32_t modes = Op::modes;

@@ -10,8 +10,8 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// For an omitted operator: prepared parameters with which Op returns its input bit for bit, and Args with null
-/// pointers.
+/// Values for an operator Op that a run omits: prepared parameters with which Op returns its input bit for bit, and
+/// Args with null pointers.
 template <class Op>
 struct Identity;
 template <>

@@ -8,7 +8,8 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Hash of a sequence: the kinds of its operators and the element types. Activation modes and filters are not hashed.
+/// Hash of a sequence of descriptors: of the kinds of its operators and the element types. Activation modes and filters
+/// are not hashed.
 FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));
@@ -18,7 +19,7 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     return hash ^ (hash >> 32);
 }
 
-/// Hash table of a set's plans, with an entry for each sequence of operators that a plan serves, including those
+/// Hash table of a set's plans, with an entry for each sequence of operator kinds that a plan serves, including those
 /// without its optional operators. Open addressing: plans of equal hash are stored in the order of the set, before the
 /// next empty entry.
 template <int Count>
@@ -95,12 +96,13 @@ public:
     FUSEKIT_H static Explanation explain(Descriptors descriptors, Types types) {
         return detail::explain(all(), descriptors, &types, false);
     }
-    /// Explains a sequence that may be continued: supported if some plan of the set begins with it.
+    /// Explains a sequence that may be continued by further operators: it is supported if some plan of the set begins
+    /// with it.
     FUSEKIT_H static Explanation accepts_prefix(Descriptors descriptors) {
         return detail::explain(all(), descriptors, nullptr, true);
     }
 
-    /// Descriptions of the plans, in the order of the set.
+    /// Run-time descriptions of the plans, in the order of the set.
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:

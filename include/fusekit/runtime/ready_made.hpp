@@ -7,9 +7,9 @@
 /// optional operators need no separate plan. Letters: C convolution, B bias, N batch norm, A activation. A is optional
 /// everywhere; letters in brackets are optional too.
 ///
-/// Each convolution has two plans: one for piecewise activations, as fast as a plan with a fixed activation, and one,
-/// Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so on a GPU's matrix units the
-/// exponentials of twelve activations are most of the kernel's code (bench/README.md, runtime).
+/// Each convolution has two plans: one for piecewise activations (without exponentials), as fast as a plan with a fixed
+/// activation, and one, Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so on a
+/// GPU's matrix units the exponentials of twelve activations are most of the kernel's code (bench/README.md, runtime).
 ///
 /// The compiled library, fusekit::runtime, has these plans for the element types and families that CMake selects. A
 /// program may also compile a set:
