@@ -28,7 +28,7 @@ namespace fusekit::detail {
     return text + from;
 }
 
-/// True if broadcast() can expand `given` to `expected`: each mode is equal or 1.
+/// True if broadcast() can expand extents `given` to `expected`: each extent is equal or 1.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H bool may_be_broadcast(Modes const& given, Modes const& expected) {
     bool fits = given.from.kind == expected.from.kind && given.rank == expected.rank;

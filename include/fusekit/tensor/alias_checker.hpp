@@ -5,7 +5,7 @@
 
 namespace fusekit::detail {
 
-/// Finds arguments of a plan that share memory, as arguments are checked one by one.
+/// Finds arguments of a plan that share memory, while they are checked one after another.
 class AliasChecker {
 public:
     /// Returns an argument that shares memory with `region` if one of the two is written; null if there is none.
@@ -28,7 +28,8 @@ private:
     int most, count = 0;
 };
 
-/// Storage for the regions of x and of all views that Arguments can hold: none is smaller than TensorView<T, 1>.
+/// AliasChecker with storage for the regions of x and of all views that Arguments can hold: a view has at least the
+/// size of a TensorView<T, 1>.
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:

@@ -15,7 +15,7 @@
 namespace fusekit {
 namespace detail {
 
-/// One number per mode, of any rank: code that reads Modes is compiled once for all ranks.
+/// One number per tensor mode (dimension), for any rank: code that reads Modes is compiled once for all ranks.
 struct Modes {
     std::int64_t const* values;
     int rank;
@@ -54,7 +54,8 @@ struct Modes {
         return joined(all, count);
     }
 
-    /// The same numbers with `shape`'s original modes: strides are printed in the order of extents.
+    /// The same numbers, to be printed with the original modes of `shape`: strides are then printed in the order of
+    /// extents.
     [[gnu::cold]] FUSEKIT_H Modes as_of(Modes const& shape) const {
         Modes result = *this;
         if (shape.of_matrices()) result.from = shape.from;

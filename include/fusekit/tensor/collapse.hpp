@@ -3,9 +3,9 @@
 
 #include "fusekit/tensor/matrices.hpp"
 
-/// Collapses one, two or three spatial modes to rows and columns, so that all loops have two: a signal is one row, and
-/// a volume is the rows of its slices, slice after slice. Consecutive slices must be as far apart as their rows:
-/// stride[D] = H stride[H]. Packed layouts, and their slices along N, C and D, meet this.
+/// Collapses the one, two or three spatial modes of a tensor to rows and columns, so that all loops have two: a signal
+/// is one row, and a volume is the rows of its slices, slice after slice. Consecutive slices must be as far apart as
+/// their rows: stride[D] = H stride[H]. Packed layouts, and their slices along N, C and D, meet this condition.
 namespace fusekit {
 
 namespace detail {
@@ -15,7 +15,7 @@ FUSEKIT_H constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
-/// Product of extents; -1 on overflow, which is refused as an extent.
+/// Product of extents; -1 on overflow, which checks refuse as an extent.
 FUSEKIT_H constexpr Extent extent_product(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? -1 : product;
@@ -28,7 +28,8 @@ FUSEKIT_H constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, 
     shape.from.count = slices == 0 && slice_rows >= 0 ? CollapsedFrom::no_slices(slice_rows) : slices;
 }
 
-/// Collapses extents of To - 1, To or To + 1 modes to two spatial modes; M x K becomes an image.
+/// Collapses extents with one, two or three spatial modes (To - 1, To or To + 1 modes) to two spatial modes; M x K
+/// becomes an image.
 template <int To, int Rank>
 FUSEKIT_H constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
     if constexpr (To == 4 && Rank == 2) {
@@ -73,8 +74,8 @@ FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     }
 }
 
-/// Collapses 1 x K, 1 x K x 1 x 1 and the like to K per-channel values. `count` is the number of values per channel; 0
-/// if an extent is below 1.
+/// Collapses 1 x K, 1 x K x 1 x 1 and the like to K per-channel values. shape.from.count is the number of values per
+/// channel; 0 if an extent is below 1.
 template <int To, int Rank>
     requires(To == 1)
 FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
@@ -134,14 +135,14 @@ consteval int rank_of() {
     else return 0;
 }
 
-/// A Tensor or a view of one of the ranks, with elements that View can load.
+/// A Tensor or a view whose rank is one of Ranks, with elements that View can load.
 template <class Source, class View, int... Ranks>
 concept Collapsible =
     ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& collapsed) {
         View(TensorView(source.const_view().data, collapsed));
     };
 
-/// Declared only: the result type for a refused view.
+/// Result type of the conversion for a view that is refused; declared only.
 template <class View>
 FUSEKIT_H View no_view();
 
@@ -150,8 +151,8 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view that converts implicitly from views of any of its ranks and collapses them. Refuses anything else with a
-/// message. Every type converts to it, so use it in Args alone: functions that take one cannot be overloaded.
+/// A view that converts implicitly from views of any of the ranks Ranks and collapses them. Refuses anything else with
+/// a message. Every type converts to it, so use it in Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : detail::CollapsedView<View> {
     /// Deleted, so that an omitted argument does not compile. A template, because nvcc 13 accepts the omission if a
@@ -204,8 +205,8 @@ private:
     }
 };
 
-/// Activations of any rank: N x C and one to three spatial modes, or a matrix. Per-pixel parameters; per-channel
-/// parameters, K or 1 x K x 1 x 1.
+/// Activations of any rank: N x C and one to three spatial modes, or a matrix; next, per-pixel parameters, and
+/// per-channel parameters, K or 1 x K x 1 x 1.
 using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
 using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;

@@ -5,8 +5,9 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Extents, layouts and views whose last two modes are rows and columns, together with the user's original modes
-/// (tensor/collapse.hpp). Loops read the numbers alone; checks compare the original modes too, and messages print them.
+/// Extents, layouts and views whose last two modes (dimensions) are rows and columns, together with the user's original
+/// modes, from which they were collapsed (tensor/collapse.hpp). Loops read the numbers alone; checks compare the
+/// original modes too, and messages print them.
 namespace fusekit {
 
 /// Records the user's modes that were collapsed to rows and columns.
@@ -15,8 +16,8 @@ struct CollapsedFrom {
 
     Kind kind = images;
     bool gaps = false;  ///< true if a volume's slices are not contiguous in memory
-    /// Volumes: number of slices that all rows divide into, or no_slices(). Matrices: number of modes before M x K.
-    /// Per-channel values: number of values per channel. Otherwise 1.
+    /// Volumes: number of slices, into which the rows are divided, or no_slices(). Matrices: number of modes before M x
+    /// K. Per-channel values: number of values per channel. Otherwise 1.
     Extent count = 1;
 
     FUSEKIT_H constexpr bool operator==(CollapsedFrom const&) const = default;
@@ -60,7 +61,7 @@ struct CollapsedLayout {
     FUSEKIT_H constexpr bool operator==(CollapsedLayout const&) const = default;
 };
 
-/// A TensorView or an AnyView, which loops read, with its original modes.
+/// A TensorView or an AnyView, which loops read, together with its original modes.
 template <class View>
 struct CollapsedView : View {
     CollapsedFrom from;
@@ -71,14 +72,14 @@ struct CollapsedView : View {
     FUSEKIT_H constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
 };
 
-/// Original modes of a view, collapsed or not.
+/// Original modes of a view; for a view that was not collapsed, the default.
 template <class View>
 FUSEKIT_H constexpr CollapsedFrom collapsed_from(View const& view) {
     if constexpr (requires { view.from; }) return view.from;
     else return {};
 }
 
-/// View of a plan's x or y.
+/// View of a plan's x or y, collapsed to N, C (or K), rows and columns.
 template <class T>
 using ImageView = CollapsedView<TensorView<T, 4>>;
 

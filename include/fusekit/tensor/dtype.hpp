@@ -239,7 +239,7 @@ template <class T>
 using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
-/// Widens an element to accumulator type Sum; int8 becomes float unless Sum is an integer.
+/// Converts an element to accumulator type Acc; int8 becomes float unless Acc is an integer.
 template <class Acc, Element T>
 FUSEKIT_HD constexpr Acc widened_to(T element) {
     if constexpr (std::same_as<Acc, std::int32_t>) return element.value;

@@ -9,8 +9,8 @@
 
 namespace fusekit {
 
-/// One integer per spatial mode, outermost first. Named members instead of an array: the mangled name of a kernel
-/// contains the filter, and nvcc cannot mangle an array there.
+/// One integer per spatial mode (dimension), outermost first. Named members instead of an array: the mangled name of a
+/// kernel contains the filter, and nvcc cannot mangle an array there.
 template <int Rank>
 struct PerMode;
 

@@ -8,7 +8,8 @@
 
 namespace fusekit {
 
-/// One integer per mode of a tensor: extents, strides or a coordinate. A structural type: valid as a template argument.
+/// One integer per mode (dimension) of a tensor: extents, strides or a coordinate. A structural type: valid as a
+/// template argument.
 template <int Rank>
 struct Index {
     static constexpr int rank = Rank;
@@ -35,8 +36,8 @@ FUSEKIT_HD constexpr bool has_no_elements(Index<Rank> const& shape) {
 
 }  // namespace detail
 
-/// Extents and strides (in elements) of a tensor, in canonical mode order for every memory order: activations N, C,
-/// then space; filters K, C / groups, then space; per-channel parameters K.
+/// Extents and strides (in elements) of a tensor, in canonical order of its modes (dimensions) for every memory order:
+/// activations N, C, then space; filters K, C / groups, then space; per-channel parameters K.
 template <int Rank>
 struct Layout {
     static constexpr int rank = Rank;
@@ -62,7 +63,7 @@ struct Layout {
         return product;
     }
 
-    /// Elements of memory from the lowest to one past the highest element.
+    /// Number of elements of memory from the lowest element to the highest, inclusive.
     FUSEKIT_HD constexpr std::int64_t span() const {
         std::int64_t last = 0;
         for (int mode = 0; mode < Rank; ++mode) {

@@ -3,11 +3,11 @@
 
 #include "fusekit/tensor/collapsed.hpp"
 
-/// Matrices as images of one row: matrix rows become pixels, columns channels. M x K is 1 x K x 1 x M, B x M x K is B x
-/// K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
+/// Collapses matrices to images of one row: the rows of a matrix become pixels, its columns channels. M x K is 1 x K x
+/// 1 x M, B x M x K is B x K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
 namespace fusekit::detail {
 
-/// Image mode that mode `mode` of a matrix batch of this rank maps to.
+/// Mode of the image (N, K, P, Q) to which mode `mode` of a batch of matrices of this rank is mapped.
 FUSEKIT_H constexpr int image_mode(int rank, int mode) {
     if (mode == rank - 1) return 1;
     if (mode == rank - 2) return 3;
@@ -50,8 +50,8 @@ FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     return result;
 }
 
-/// Reinterprets B x M x K or A x B x M x K, which collapse() read as signals or images, as matrices; other layouts pass
-/// through.
+/// Reinterprets B x M x K or A x B x M x K, which collapse() has converted as signals or images, as matrices; other
+/// layouts pass through.
 FUSEKIT_H constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     if (layout.shape.from.kind == CollapsedFrom::signal)

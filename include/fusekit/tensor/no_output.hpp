@@ -10,7 +10,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Element of a y that is not written: assignment discards the value.
+/// Element type of a y that is not written: assignment discards the value.
 struct NoElement {
     FUSEKIT_H NoElement() = default;
     FUSEKIT_H NoElement(NoElement const&) = default;

@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// Access of a run to an argument's elements.
+/// How a run accesses the elements of an argument.
 enum class Access {
     read,           ///< any element, at any time
     read_in_place,  ///< each element only for the same element of the output, before that is written
@@ -18,8 +18,8 @@ enum class Access {
 
 namespace detail {
 
-/// Memory of one argument: elements of `type`, at `first` + sum over modes of index * stride. Without elements, `begin`
-/// and `end` are 0: it overlaps nothing.
+/// Memory of one argument: the elements of `type` at addresses `first` + sum over modes of index * stride. Without
+/// elements, `begin` and `end` are 0: the region then overlaps nothing.
 struct Region {
     static constexpr int max_modes = 5;
 
@@ -34,7 +34,7 @@ struct Region {
     char const* argument = "";
 };
 
-/// A stride of `size` bytes that an element's address adds 0 to `most` times.
+/// One mode of a region: its stride of `size` bytes is added to an element's address 0 to `most` times.
 struct Steps {
     std::uint64_t size, most;
 };

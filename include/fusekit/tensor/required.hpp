@@ -23,7 +23,7 @@ struct weights;
 struct z;
 }  // namespace field
 
-/// Required argument of an operator: a View without a default. Field is the argument's name.
+/// Required argument of an operator: a View without a default. Field is a type named like the argument, for messages.
 template <class View, class Field>
 struct Required : View {
     template <class Source>

@@ -29,7 +29,7 @@ public:
     FUSEKIT_H Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
-    /// Allocates from `memory`, such as a stream's.
+    /// Allocates from `memory`, such as a stream's Memory, which allocates in stream order.
     FUSEKIT_H static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
         return Tensor(memory, layout, InMemory{});
     }

@@ -18,7 +18,8 @@ struct Weights {
 
 namespace detail {
 
-/// Properties of an option. Without one, weights have x's element type, and the backend chooses how to multiply floats.
+/// Properties of an option of a Conv or Gemm (Weights or Products). Without one (void), weights have x's element type,
+/// and the backend chooses how to multiply floats.
 template <class Option>
 struct HeadOption {
     static constexpr bool is_valid = false;
@@ -46,7 +47,7 @@ struct HeadOption<Weights<T>> {
     FUSEKIT_H static Text written() { return Text("Weights<") + name(type({})) + ">"; }
 };
 
-/// Refuses weights of another type than the option's.
+/// Refuses weights of another element type than the option's.
 template <class Option>
 FUSEKIT_H void check_weights(DataType given, Check const& in) {
     DataType const expected = HeadOption<Option>::type(in.type);

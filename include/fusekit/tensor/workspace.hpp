@@ -8,8 +8,8 @@
 
 namespace fusekit {
 
-/// Memory that the caller lends to runs, aligned to 64 bytes. Nothing else may use it between the first run and the end
-/// of the last. On a GPU its bytes must be zero before the first run, and runs that share it must be ordered.
+/// Memory that the caller provides for runs, aligned to 64 bytes. Nothing else may use it between the first run and the
+/// end of the last. On a GPU its bytes must be zero before the first run, and runs that share it must be ordered.
 struct WorkspaceView {
     void* data = nullptr;
     std::size_t bytes = 0;
