@@ -38,7 +38,7 @@ public:
                    detail::same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
-    /// Workspace bytes of one run.
+    /// Bytes of workspace that one run needs.
     FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
     /// Runs on `stream` from x into y: pointers, or tensors of the prepared layouts. Allocates nothing. Uses
@@ -144,9 +144,9 @@ private:
                reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
     }
 
-    /// Slow path of run(): repeats the checks exactly and returns the error, with validate()'s wording. Returns none,
-    /// and allocates nothing, if the fast checks failed only because the device's view of the memory had to be
-    /// refreshed.
+    /// Slow path of run(): repeats the checks exactly and returns the error, with validate()'s wording. Returns no
+    /// error, and allocates nothing, if the fast checks failed only because the device's cache of accessible pointers
+    /// had to be refreshed.
     [[gnu::cold, gnu::noinline]] FUSEKIT_H Refusal refuse(Stream const& stream, T const* x, U* y,
                                                           WorkspaceView workspace) const {
         Refusal refusal;

@@ -154,7 +154,7 @@ struct Bind<BackwardOf<FusedPlan<Ops...>>> {
     }
 
 private:
-    /// Input x of the forward run, which is among the arguments of one of the operators.
+    /// Input x of the forward run, which the caller passes with the arguments of one of the operators.
     FUSEKIT_H static AnyActivations input(Reader const& reader) {
         using First = TypeAt<0, Ops...>;
         for (int i = 0; i < size; ++i)

@@ -37,7 +37,8 @@ class AnyRun {
 public:
     FUSEKIT_H virtual ~AnyRun() = default;
     FUSEKIT_H virtual std::size_t workspace_bytes() const = 0;
-    /// Enqueues the run on `stream`; allocates nothing. Refuses what Prepared::try_run refuses, with y unchanged.
+    /// Enqueues the run on `stream`; allocates nothing. Refuses the calls that Prepared::try_run refuses, with y
+    /// unchanged.
     FUSEKIT_H virtual Refusal run(Stream<Device>& stream, void const* x, void* y,
                                   WorkspaceView workspace = {}) const = 0;
 

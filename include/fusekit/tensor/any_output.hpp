@@ -5,8 +5,8 @@
 
 namespace fusekit {
 
-/// Writable activations of any rank whose element type is known at run time only: the counterpart of AnyActivations.
-/// Converts implicitly from views, and from tensors that outlive it.
+/// Writable activations of any rank whose element type is known at run time only: for outputs what AnyActivations is
+/// for inputs. Converts implicitly from views, and from tensors that outlive it.
 struct AnyOutput {
     union {
         float* float32;

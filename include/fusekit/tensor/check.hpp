@@ -134,7 +134,7 @@ public:
         if (!refusal) detail::raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
-    /// True if a check has failed and `refusal` holds its error.
+    /// True if a check has failed, so that `refusal` holds an error.
     FUSEKIT_H bool refused() const { return refusal && *refusal; }
 
     template <class Number>

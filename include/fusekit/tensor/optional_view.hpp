@@ -19,8 +19,8 @@ inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
 
 }  // namespace detail
 
-/// Optional view: if not given, nothing is read or written. Converts implicitly from views, and from tensors that
-/// outlive it; per-pixel parameters are collapsed to rank 3, per-channel parameters to rank 1.
+/// A view that may be omitted: nothing is read or written then. Converts implicitly from views, and from tensors that
+/// outlive it; per-pixel parameters are collapsed to rank 3, per-channel parameters to rank 1 (tensor/collapse.hpp).
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;

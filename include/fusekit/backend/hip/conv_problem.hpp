@@ -112,10 +112,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// Offset of coordinates, or of a distance, in elements within a channel's plane of x. The offsets of a window's
-    /// first tap and of a tap's distance add up to the tap's offset. A transposed convolution divides coordinates by
-    /// the strides: first taps, which are not negative, are rounded down, and distances, which are not positive, up;
-    /// the sum is exact where x has an element.
+    /// Offset of coordinates, or of a distance between coordinates, in elements within a channel's plane of x. The
+    /// offset of a window's first tap plus the offset of a tap's distance is the tap's offset. A transposed convolution
+    /// divides coordinates by the strides: first taps, which are not negative, are rounded down, and distances, which
+    /// are not positive, up; the sum is exact where x has an element.
     __device__ std::int64_t input_offset(SpaceCoord coord) const {
         if constexpr (detail::spreads<Geometry>) {
             for (int mode = 0; mode < Space; ++mode) coord[mode] /= filter.of_y().strides[mode];

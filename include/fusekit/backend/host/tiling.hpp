@@ -12,7 +12,8 @@ inline constexpr std::int64_t item_bytes = 192 * 1024;
 /// Bytes of filter panels that one tile is multiplied by before the next tile: half an L1 cache.
 inline constexpr std::int64_t panel_bytes = 16 * 1024;
 
-/// Number of tiles per work item: at most `most`, and such that the items divide evenly among the threads.
+/// Number of tiles per work item of parallel_for: at most `most`, and such that the items divide evenly among the
+/// threads.
 FUSEKIT_H constexpr std::int64_t tiles_per_item(std::int64_t tiles, std::int64_t most, int threads) {
     std::int64_t const items = round_up(detail::divide_up(tiles, most), threads);
     return detail::divide_up(tiles, items);

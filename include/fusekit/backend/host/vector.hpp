@@ -234,7 +234,7 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
                     sizeof(float));
 }
 
-/// Merges the totals of all lanes into one, pairwise.
+/// Merges the totals (such as Moments) of all lanes into one, pairwise.
 template <class Floats, class Vectors>
 Floats merge_lanes(Vectors totals) {
     constexpr std::size_t fields = sizeof(Vectors) / sizeof(Vector);

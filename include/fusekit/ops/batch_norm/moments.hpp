@@ -30,8 +30,8 @@ struct Moments {
     /// Unbiased estimate of the variance: divides by count - 1.
     FUSEKIT_HD constexpr V unbiased_variance() const { return deviations / (count - 1) * (per_unit * per_unit); }
 
-    /// All-reduces Moments of equal count: `sum` replaces each number of an array by its sum over all participating
-    /// threads.
+    /// All-reduces Moments of equal count over threads: sum(values) replaces each number of an array by its sum over
+    /// all participating threads.
     template <std::size_t Count, class Sum>
     FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
         V first[1 + Count], second[Count];

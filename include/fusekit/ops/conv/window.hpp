@@ -27,7 +27,7 @@ struct TransposedFilter : private Filter<Rank> {
 
     FUSEKIT_HD constexpr explicit TransposedFilter(Filter<Rank> const& filter) : Filter<Rank>(filter) {}
 
-    /// Filter of the convolution that is transposed: its windows move over y.
+    /// Filter of the ordinary convolution of which this is the transpose: its windows move over y.
     FUSEKIT_HD constexpr Filter<Rank> const& of_y() const { return *this; }
 };
 

@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Refuses an image x given for a matrix, and weights given as K x N, and names the call of tensor/transform.hpp that
-/// fixes it. Anything else is refused by its extents.
+/// Refuses an image x given for a matrix, and weights given as K x N, and names the function of tensor/transform.hpp
+/// that converts them. Other mistakes are refused by the checks of the extents.
 [[gnu::cold]] FUSEKIT_H inline void refuse_columns(Index<2> const& weights, Check const& in) {
     std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
     if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {

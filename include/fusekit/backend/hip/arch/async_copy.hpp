@@ -6,9 +6,9 @@
 namespace fusekit::hip {
 
 /// Copies 4 or 16 bytes from global to shared memory without a register (cp.async), or zeros if `is_read` is false.
-/// wait_for_copies() waits for all of this thread's copies. commit_copies() closes a group; wait_for_groups<count>()
-/// waits for all groups but the last `count`. Processors without such copies load to registers, and store after the
-/// arithmetic that hides the latency.
+/// wait_for_copies() waits for all copies of this thread. commit_copies() makes the copies since the last commit a
+/// group; wait_for_groups<count>() waits for all groups but the last `count`. Processors without such copies load to
+/// registers, and store to shared memory after the arithmetic that hides the latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

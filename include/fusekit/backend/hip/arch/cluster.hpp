@@ -39,8 +39,8 @@ FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 blo
 #endif
 
 /// in_cluster() is true if split-K kernels run in clusters. Then cluster_barrier() synchronizes all threads of the
-/// cluster and makes their writes visible; cluster_arrive() and cluster_wait() are its two halves. load_of_block()
-/// reads DSMEM: the packet at the address of `own` in CTA `rank` of the cluster.
+/// cluster and makes their writes visible; cluster_arrive() and cluster_wait() are the two halves of this barrier.
+/// load_of_block() reads DSMEM: from CTA `rank` of the cluster, the packet that has the shared memory address of `own`.
 #if defined(HIP_ON_CPU)
 __device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
 __device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// A list of types: architecture tags, entries of the registry, schedules of a table.
+/// A list of types, such as architecture tags, entries of the list of schedules, or schedules of a tuning table.
 template <class... Types>
 struct List {
     static constexpr int size = sizeof...(Types);

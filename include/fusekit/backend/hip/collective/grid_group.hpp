@@ -34,8 +34,8 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
 /// Barrier over a subset of a grid's CTAs. Precondition: the CTAs are co-resident.
 class GridGroup {
 public:
-    /// Counters of a grid group's barrier, in device memory; zero before the first barrier. Each barrier leaves the
-    /// counters ready for the next one, in this launch or another.
+    /// Counters of the barrier of one grid group, in device memory; zero before the first barrier. Each barrier leaves
+    /// the counters ready for the next one, in this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -44,8 +44,8 @@ public:
         : state(the_state), group_size(the_group_size), thread(the_thread), is_last(the_is_last) {}
 
     /// Called by all threads of every CTA of the group. The last CTA to arrive calls `finalize`, which may read
-    /// everything that the others wrote before they arrived. All others return after `finalize` and may read what it
-    /// wrote.
+    /// everything that the group's CTAs wrote before they arrived. The other CTAs return after `finalize` and may read
+    /// what it wrote.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
         unsigned const old_generation = thread == 0 ? load(&state->generation) : 0;

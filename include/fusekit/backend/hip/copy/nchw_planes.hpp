@@ -28,7 +28,7 @@ class PlaneCopies {
     static_assert(parts * copied <= 32);
 
 public:
-    /// Lanes of a group of warps that arrive at the mbarrier of the group's copies.
+    /// Number of lanes, of all warps of a group (PlaneWarps), that arrive at the mbarrier of the group's copies.
     static constexpr unsigned lanes = parts * Warps::own;
 
     __device__ PlaneCopies(TensorView<T const> const& the_x, Tiles const& the_tiles, Grid const& the_grid,

@@ -39,7 +39,7 @@ public:
           rows_of_stride(stride / tiles.pitch),
           columns_of_stride(stride % tiles.pitch) {}
 
-    /// Called once per tile, before transpose() of its first channel block.
+    /// Called once per tile of y, before transpose() of its first channel block.
     __device__ void begin(unsigned tile) {
         first_part = grid.part(tile, 0);
         count_of_parts = grid.count_parts(tile);

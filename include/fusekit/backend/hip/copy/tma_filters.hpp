@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// Waits for the next stage and returns its address.
+    /// Waits for the next filter stage in order and returns its address.
     __device__ unsigned char const* next() {
         state.consumer_wait(next_read);
         auto const* const stage = memory.stages[next_read.stage];

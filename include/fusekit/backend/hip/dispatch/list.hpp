@@ -52,7 +52,7 @@ namespace fusekit::hip {
 // A specialization of Launcher (dispatch/launcher.hpp) launches the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
                            StemEntry, DirectEntry>;
-/// Names of kinds for tables that tools/tune wrote with them; kind_of<Entry> names every kind.
+/// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> gives the kind of every entry.
 enum class ScheduleKind : unsigned char {
     gemm,
     native_gemm,
@@ -120,7 +120,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of() {
     return result;
 }
 
-/// Functions and facts of an entry, for run-time decisions.
+/// Functions and properties of a schedule's entry that decisions at run time use.
 struct EntryFacts {
     char const* name;
     bool on_matrix_units, by_tma;

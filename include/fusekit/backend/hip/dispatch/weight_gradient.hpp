@@ -81,7 +81,7 @@ FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     x.stride[2] = dy.stride[2] = 0;
 }
 
-/// True if GPUs of an architecture have a kernel with this tile. Tested at run time, because the host pass of AMD's
+/// True if GPUs of an architecture have a kernel with the tile Tile. Tested at run time, because the host pass of AMD's
 /// compiler has no target architecture.
 template <class Tile, Element T>
 FUSEKIT_H bool has_tile(Architecture architecture) {

@@ -83,8 +83,8 @@ private:
             }
     }
 
-    /// Accumulates the products of a warpgroup's channels of y; clears the accumulators if the warpgroup has no
-    /// channels.
+    /// Accumulates, over the CTA's pixels, the products of the warpgroup's channels of y and the tile's columns of dw;
+    /// clears the accumulators if the warpgroup has no channels.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
                                     unsigned thread) {
         constexpr int flush = addends / pixels;

@@ -46,7 +46,7 @@ struct WeightGradientParams {
     SplitKGroups split_k = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
-    /// The forward convolution: its output has the extents of dy.
+    /// The forward convolution whose weights' gradient is computed: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {
         auto const& dy = bound.head.dy;
         return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};

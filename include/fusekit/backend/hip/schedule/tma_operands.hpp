@@ -20,8 +20,8 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
 }
 
-/// Returns the first condition on a filter that a schedule with halos in SMEM does not meet: stride 1, dilation 1, one
-/// group.
+/// Returns the first condition on a filter that a schedule with halos in SMEM does not meet, of: stride 1, dilation 1,
+/// one group of channels.
 FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
     return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
                        equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),

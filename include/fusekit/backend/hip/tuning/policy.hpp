@@ -122,7 +122,7 @@ template <class Tuning, class Of, int... i>
 FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
     -> List<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
-/// Schedules Gemm, or NativeGemm if is_native, of a tuning table.
+/// Type: list of the schedules Gemm, or NativeGemm if is_native, of a tuning table.
 template <class Tuning, class T, bool is_native>
 struct GemmTableOf {
     using Type = decltype(gemm_table<Tuning>(std::make_integer_sequence<int, count_of(Tuning::gemm)>{}));

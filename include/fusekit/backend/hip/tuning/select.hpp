@@ -59,7 +59,7 @@ struct IsTargeted : std::bool_constant<arch::is_targeted<Tag>> {};
 
 }  // namespace detail
 
-/// Tuning tables whose kernels this program contains.
+/// List of the tuning tables whose kernels this program contains.
 using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTuning, NvidiaTuning>::Type;
 
 /// Calls f(Tuning{}) with the compiled table for an architecture (nearest_tuning()); with the first table if there is
