@@ -32,8 +32,7 @@ void prefetch(KRange<Acc> const& k_range) {
         for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }
 
-/// Accumulators of one register tile, converted to float: value[i][j] = sum over k of row i and column j of the
-/// operands.
+/// Accumulators of one register tile, converted to float: value[i][j] = sum over k of row[i][k] * column[j][k].
 struct TileAccumulators {
     Vector value[tile_rows][tile_vectors];
 };

@@ -35,7 +35,7 @@ __device__ void bar_arrive(unsigned number, unsigned threads);
 /// bar_sync() that returns the OR of every thread's `predicate`.
 __device__ bool bar_red_or(unsigned number, unsigned threads, bool predicate);
 
-/// __syncwarp(): converges the warp and makes its lanes' shared memory accesses visible to each other.
+/// elect.sync: true in one lane of a converged warp. TMA instructions issue at full rate only from a lane elected this
 /// way.
 __device__ bool elect_sync();
 /// __syncwarp(): converges the warp and orders its lanes' shared memory accesses.
