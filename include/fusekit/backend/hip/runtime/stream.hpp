@@ -70,8 +70,8 @@ public:
     FUSEKIT_H void* own_workspace() const { return workspace_view.data; }
     FUSEKIT_H std::size_t own_workspace_bytes() const { return workspace_view.bytes; }
 
-    /// Allocator of the tensors that a run creates for its output y: in stream order if the GPU supports it
-    /// (cudaMallocAsync).
+    /// Allocator of the tensors that a run creates for its output y: in stream order (hipMallocAsync) if the GPU
+    /// supports it.
     FUSEKIT_H Memory output_memory() const {
         return properties->has_memory_pools() ? in_stream_order() : Memory(*this);
     }

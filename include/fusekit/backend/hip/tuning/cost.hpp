@@ -68,8 +68,8 @@ struct StemCosts {
     double filters = 0, words = 0;
 };
 
-/// Weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members `..accumulators`
-/// are per thousand accumulators of a tile.
+/// Weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose names end in
+/// accumulators are per thousand accumulators of a tile.
 struct WeightCosts {
     /// bytes read from L2 per cycle, without clusters and in clusters
     double cache_bytes = 1, cluster_cache_bytes = 1;
