@@ -44,7 +44,7 @@ struct Number : BlockOf<Atom::threads> {
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned) {
         typename Atom::Fragment fragment;
         for (int i = 0; i < 64; ++i)
-            fragment.sums[i / 8][i % 8] = static_cast<float>(thread * 64 + static_cast<unsigned>(i));
+            fragment.acc[i / 8][i % 8] = static_cast<float>(thread * 64 + static_cast<unsigned>(i));
         Leave<Atom, rows_are_pixels>::run(Atom(thread), fragment, shared, thread, params.out);
     }
 };

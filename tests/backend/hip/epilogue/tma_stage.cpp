@@ -37,10 +37,10 @@ struct StageTile : BlockOf<128> {
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned) {
         auto const own = static_cast<int>(thread);
-        typename Atom::Sums sums;
+        typename Atom::Accumulators sums;
         for (int e = 0; e < Atom::acc_per_thread; ++e) {
             int const row = sizeof(U) == 1 ? own / 4 * 2 + e / 2 % 2 : Atom::row(own, e);  // TMA pairs 8-bit filters
-            sums[e] = static_cast<typename Atom::Sum>(sum_at(row, Atom::column(own, e)));
+            sums[e] = static_cast<typename Atom::Acc>(sum_at(row, Atom::column(own, e)));
         }
         Stage const stage(params.epilogue, 0, channels, thread);
         stage.stage(sums, ptx::shared_address(shared.staged), params.epilogue, pixels,

@@ -53,10 +53,10 @@ struct ConstantTiles : BlockOf<160> {
             }
             return;
         }
-        typename Atom::Sums acc;
+        typename Atom::Accumulators acc;
         for (auto& each : acc) each = -77;
         unsigned begun = 0, all_begun = 0;
-        auto const gemm = [&](typename Atom::Sums& sums, unsigned stage, bool accumulate) {
+        auto const gemm = [&](typename Atom::Accumulators& sums, unsigned stage, bool accumulate) {
             mma::OperandA<Atom> const a{Atom::descriptor(ptx::shared_address(shared.stages[stage].a))};
             mma::OperandB<Atom> const b{Atom::descriptor(ptx::shared_address(shared.stages[stage].b))};
             mma::gemm<Atom>(sums, a, b, accumulate);  // (64, 64) += over TILE_K

@@ -40,7 +40,7 @@ constexpr fusekit::hip::PlanConditions conditions =
 template <class Entry, class Schedule, class T, class... Ops>
 FUSEKIT_H consteval bool compiles() {
     using Bound = fusekit::BoundPlan<fusekit::Plan<Ops...>>;
-    return Entry::template CanImplement<Schedule>::template takes<fusekit::TensorView<T const>>(
+    return Entry::template CanImplement<Schedule>::template accepts<fusekit::TensorView<T const>>(
         nullptr, static_cast<Bound const*>(nullptr));
 }
 
