@@ -228,19 +228,6 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     return maps.in_use;
 }
 
-/// Encodes the tensor map of the view that an operator names, of y's extents and type U, by encode_view(map, view).
-/// Returns false if there are several views.
-template <class Epilogue, class U, class EncodeView>
-FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, EncodeView const& encode_view) {
-    int views = 0;
-    bool encoded = true;
-    Epilogue::views(args, [&]<class View>(View const& view) {
-        if constexpr (std::is_base_of_v<AnyView<4>, View>)
-            encoded = ++views == 1 && encode_view(read.map, detail::typed<U>(static_cast<AnyView<4> const&>(view)));
-    });
-    return encoded && views == 1;
-}
-
 /// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows rows x shape.pitch pixels.
 template <class U, class HaloShape>
 FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {

@@ -26,17 +26,11 @@ struct Launcher<HaloEntry> {
                             at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : 65, 65,
                                      "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
         if (unmet) return {};
-        Refusal refusal;
-        DeviceGuard const guard(gpu.index(), &refusal);
-        bool encoded = !refusal && encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels);
-        if constexpr (reads_in_bulk<Plan, T, U>)
-            encoded = encoded && encode_read<typename Plan::Epilogue, U>(
-                                     params.read, params.bound.epilogue,
-                                     [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); });
-        if (!encoded) {
-            unmet = not_encoded;
-            return {};
-        }
+        bool const encoded = encode_maps(gpu, unmet, [&] {
+            return encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels) &&
+                   encode_read(params, [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); });
+        });
+        if (!encoded) return {};
         std::int64_t most = gpu.processors();
         // scratch has room for one total per channel and 64 pixels; each warpgroup writes one
         if constexpr (Plan::totals_tiles) {

@@ -58,6 +58,35 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
     return unmet;
 }
 
+/// Encodes a launch's tensor maps by encode(), with the GPU as the current device. If encode() returns false, or the
+/// GPU cannot be selected, returns false and sets `unmet`.
+template <class Encode>
+FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
+    Refusal refusal;
+    DeviceGuard const guard(gpu.index(), &refusal);
+    if (!refusal && encode()) return true;
+    unmet = not_encoded;
+    return false;
+}
+
+/// Encodes the tensor map of the tensor that an operator reads at each pixel of y by encode_view(map, view). Returns
+/// false if that fails, or if there are several such tensors; true if TMA loads none.
+template <class Plan, class T, class U, class EncodeView>
+FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
+                           [[maybe_unused]] EncodeView const& encode_view) {
+    if constexpr (!reads_in_bulk<Plan, T, U>) {
+        return true;
+    } else {
+        int views = 0;
+        bool encoded = true;
+        Plan::Epilogue::views(params.bound.epilogue, [&]<class View>(View const& view) {
+            if constexpr (std::is_base_of_v<AnyView<4>, View>)
+                encoded = ++views == 1 && encode_view(params.read.map, typed<U>(static_cast<AnyView<4> const&>(view)));
+        });
+        return encoded && views == 1;
+    }
+}
+
 /// Kernel argument of a convolution of x to y, with the members that do not depend on the schedule.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {

@@ -86,21 +86,15 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& 
                        "use MatrixGemm")
                : by_channels);
     if (unmet) return {};
-    Refusal refusal;
-    DeviceGuard const guard(gpu.index(), &refusal);
-    bool encoded = !refusal;
-    if (by_channels) {
-        encoded = encoded && encode_taps(params.maps.w, w);
-    } else {
+    params.maps.in_use = with.channels_last;
+    auto const encode_w = [&] {
+        if (by_channels) return encode_taps(params.maps.w, w);
         MapModes<T const> const of_w(w);
         std::uint32_t const box[] = {128 / sizeof(T), 1, 1, 64};
-        encoded = encoded && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
-    }
-    params.maps.in_use = with.channels_last;
-    if (!encoded || (with.channels_last && !with.encode_x(params))) {
-        unmet = not_encoded;
+        return encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
+    };
+    if (!encode_maps(gpu, unmet, [&] { return encode_w() && (!with.channels_last || with.encode_x(params)); }))
         return {};
-    }
     std::int64_t const most = gpu.processors();
     if constexpr (can_split<Plan, T>) {
         params.split_k.count = static_cast<unsigned>(sharers);

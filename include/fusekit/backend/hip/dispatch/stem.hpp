@@ -38,19 +38,12 @@ struct Launcher<StemEntry> {
         struct {
             int pitch, rows;
         } const box{params.stem.columns(), params.stem.rows()};
-        Refusal refusal;
-        DeviceGuard const guard(gpu.index(), &refusal);
-        params.maps.in_use = !refusal && encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
-                             encode_rows_of_y(params.maps.y, y, box);
-        bool encoded = params.maps.in_use;
-        if constexpr (reads_in_bulk<Plan, T, T>)
-            encoded = encoded && encode_read<typename Plan::Epilogue, T>(
-                                     params.read, params.bound.epilogue,
-                                     [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); });
-        if (!encoded) {
-            unmet = not_encoded;
-            return {};
-        }
+        params.maps.in_use = encode_maps(gpu, unmet, [&] {
+            return encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
+                   encode_rows_of_y(params.maps.y, y, box) &&
+                   encode_read(params, [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); });
+        });
+        if (!params.maps.in_use) return {};
         std::int64_t const columns = divide_up(of_y[1], Schedule::channels), tiles = params.stem.tiles(of_y),
                            most = columns < gpu.processors() ? gpu.processors() / columns : 1;
         return *prepare_launch(gpu, kernel, params, columns * (tiles < most ? tiles : most));

@@ -37,19 +37,13 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                     unmet_by_gaps(params.y.layout, sizeof(U), names_of_y), unmet_by_im2col(filter),
                     unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
-    Refusal refusal;
-    DeviceGuard const guard(gpu.index(), &refusal);
-    bool encoded =
-        !refusal && encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, is_transposed);
-    if constexpr (reads_in_bulk<Plan, T, U>)
-        encoded = encoded && encode_read<typename Plan::Epilogue, U>(
-                                 params.read, params.bound.epilogue, [&](TensorMap& map, auto const& z) {
-                                     return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
-                                 });
-    if (!encoded) {
-        unmet = not_encoded;
-        return {};
-    }
+    bool const encoded = encode_maps(gpu, unmet, [&] {
+        return encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, is_transposed) &&
+               encode_read(params, [&](TensorMap& map, auto const& z) {
+                   return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
+               });
+    });
+    if (!encoded) return {};
     Index<4> const of_y = params.y.layout.shape;
     std::int64_t const columns = divide_up(of_y[1], schedule.n),
                        tiles = divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
