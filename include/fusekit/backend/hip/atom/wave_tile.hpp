@@ -21,7 +21,7 @@ class WaveTile {
     /// MMAs of a wave along the pixels (across_m), and along the channels (across_n)
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
-    /// own_rows: rows of an operand tile of which a lane holds elements in one operand of Unit. words: 32-bit words per
+    /// own_rows: rows of an operand tile whose elements a lane holds in one operand of Unit. words: 32-bit words per
     /// such row. chunk_words: words of a row that a lane reads at once: whole 16-byte chunks, and whole operands of
     /// Unit. parts: operands of Unit in chunk_words.
     static constexpr int own_rows = Unit::rows_per_thread;

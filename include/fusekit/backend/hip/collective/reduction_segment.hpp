@@ -37,7 +37,7 @@ struct ReductionParams {
     unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
     std::int64_t count = 0;  ///< number of elements that each total sums
-    /// groups: iterations of a thread's loop, each of which loads `unroll` packets. part: iterations per part, if the
+    /// groups: iterations of a thread's loop; an iteration loads `unroll` packets. part: iterations per part, if the
     /// sum is divided into several parts (PairwiseTotals)
     unsigned groups = 0, part = 0;
     /// packets[0]: number of packets that contain a plane which begins at the start of a packet; packets[1]: the

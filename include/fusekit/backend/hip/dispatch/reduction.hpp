@@ -17,7 +17,7 @@ struct GridGroups {
     unsigned count, size;
 };
 
-/// Chooses the number of CTAs per group: at least `fewest`, and so many that L2 holds the segments that all groups read
+/// Chooses the number of CTAs per group: at least `fewest`, and enough for L2 to hold the segments that all groups read
 /// concurrently; up to twice as many if more CTAs are then busy with the last segments. Estimated time: ceil(segments /
 /// groups) / (CTAs per group).
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,

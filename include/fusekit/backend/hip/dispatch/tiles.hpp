@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// For a plan with ChannelStatistics: divides the `tiles` tiles along the pixels, in each of the `columns` columns of
-/// tiles along the channels, into groups of about sqrt(tiles), whose statistics totals are merged first. Returns the
-/// bytes of workspace; 0 without ChannelStatistics. The workspace's counters limit the number of groups; refuses a y
-/// with so many channels that the groups exceed it.
+/// For a plan with ChannelStatistics: y has `columns` columns of tiles along its channels, each of `tiles` tiles along
+/// its pixels. Divides a column into groups of about sqrt(tiles) tiles: the kernel merges the totals of each group,
+/// then those of the groups. Returns the bytes of workspace, one GridGroup::State per group and per column; 0 without
+/// ChannelStatistics. Returns an Error if y has more than 1024 columns, or more tiles than scratch has totals.
 template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;

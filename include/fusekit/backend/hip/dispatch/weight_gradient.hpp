@@ -99,7 +99,7 @@ static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256
               fill_wide_tiles(1088));
 
 /// Chooses the split-K of the pixels of dy, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times
-/// groups of CTAs (SplitKGroups) that add their accumulators through workspace, of which a CTA needs `split_bytes`. A
+/// groups of CTAs (SplitKGroups) that add their accumulators through workspace, `split_bytes` per CTA. A
 /// tile's accumulators are added in `passes` passes.
 FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
                                              std::int64_t max_splits, std::int64_t split_bytes,

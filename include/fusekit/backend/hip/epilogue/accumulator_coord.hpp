@@ -40,8 +40,8 @@ struct AccumulatorCoord : ThreadCoord {
         largest = larger_magnitude(largest, exists ? value : 0.0f);
     }
 };
-/// For a tile of which TMA has loaded the only tensor that operators read per element: `value` is this tensor's
-/// element.
+/// For a tile whose elements of the only tensor that operators read per element of y were loaded by TMA: load() returns
+/// `value`, the tensor's element.
 template <>
 struct AccumulatorCoord<true, 0> : ThreadCoord {
     float value;

@@ -20,7 +20,7 @@ using InPixels = std::integral_constant<ContiguousMode, ContiguousMode::pixels>;
 
 /// WeightGradient's k-loop on AMD that loads pixels of x one by one (WeightGradientParams::in_pixels). A thread loads
 /// four consecutive pixels of several columns, as single elements of x, and of several channels of y, as vectors of dy.
-/// It stores four pixels to LDS as one vector.
+/// The thread stores four pixels to LDS as one vector.
 template <Element T>
 class WeightGradientPixels {
     using AtomOf = WeightGradientAtom<T>;
