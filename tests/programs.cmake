@@ -38,7 +38,7 @@ set(table
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.
   "backend/hip/(atom/tf32|epilogue/tma_stage|mma/.*|pipeline/.*)                                 sm_90a"
-  "backend/hip/(collective/tile_order|statistics/(grid_shares|grid_totals))                      sm_90a"
+  "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|float8|float_planes|halo|planes)                   sm_90a"
   "backend/hip/mainloop/(stem|warp_roles|warp_specialized)                                       sm_90a"
   "backend/hip/mainloop/split_gemm                                                               split"

@@ -27,6 +27,7 @@ struct ReductionParams {
     unsigned segments = 0;
     /// groups of CTAs (GridGroup) that run concurrently, each group on one segment at a time; and CTAs per group
     unsigned grid_groups = 0, group_size = 1;
+    bool in_clusters = false;  ///< the CTAs of a group form a cluster, which exchanges totals through DSMEM
     unsigned width = 1;  ///< for columns: packets per row of a segment, a power of two; for channels 1
     unsigned columns = 0;  ///< for columns: packets per row of the whole tensor
     /// segments of columns: packets per column; segments of one channel: images, or with Pattern::any elements. If

@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -41,6 +42,26 @@ FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64
         }
     }
     return best;
+}
+
+/// Bytes of a row of x that a cluster's segment of columns has: the unit in which L2 reads memory. Segments as narrow
+/// as that are many, and so occupy many SMs.
+inline constexpr std::int64_t cluster_row_bytes = 32;
+/// Iterations of a thread's loop up to which a cluster reduces a segment. Larger tensors need the bandwidth of all SMs,
+/// and their time hides the barrier of a grid group.
+inline constexpr std::int64_t max_cluster_iterations = 4;
+
+/// CTAs per cluster with which clusters reduce `segments` segments: a power of two up to max_cluster_blocks, enough to
+/// occupy all SMs and to load a segment in one iteration, as long as each thread has a packet. `packets`: rows of a
+/// segment, of which a CTA loads `rows` x `unroll` in an iteration. Returns 0 if a CTA needs more than
+/// max_cluster_iterations iterations.
+FUSEKIT_H inline unsigned choose_cluster(std::int64_t segments, std::int64_t packets, std::int64_t rows,
+                                         std::int64_t unroll, std::int64_t processors) {
+    unsigned cluster = 1;
+    while (cluster < max_cluster_blocks && packets > rows * cluster &&
+           (segments * cluster < processors || packets > rows * unroll * cluster))
+        cluster *= 2;
+    return detail::divide_up(packets, rows * unroll * cluster) <= max_cluster_iterations ? cluster : 0;
 }
 
 FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least) {
@@ -110,8 +131,19 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
-    GridGroups const choice =
-        choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, gpu.cache_bytes());
+    GridGroups choice = choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, gpu.cache_bytes());
+    if constexpr (Steps::has_totals && Mainloop::may_cluster)
+        if (choice.size > 1 && params.slabs == 1 && launches_clusters(gpu.architecture())) {
+            std::int64_t width = params.by_columns ? cluster_row_bytes / (lanes * std::int64_t{sizeof(T)}) : 1;
+            while (width > 1 && width / 2 >= params.columns) width /= 2;
+            std::int64_t const narrow = params.by_columns ? detail::divide_up(params.columns, width) : segments;
+            if (unsigned const cluster = choose_cluster(narrow, steps, threads / width, unroll, gpu.processors())) {
+                choice = {static_cast<unsigned>(narrow), cluster};
+                params.width = static_cast<unsigned>(width);
+                params.segments = choice.count;
+                params.in_clusters = cluster > 1;
+            }
+        }
     params.group_size = choice.size;
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
     std::int64_t groups = detail::divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
@@ -125,14 +157,17 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     }
     params.groups = static_cast<unsigned>(groups);
     params.part = static_cast<unsigned>(part);
-    bool const cooperative = choice.size > 1 && Steps::has_totals;
+    bool const cooperative = choice.size > 1 && Steps::has_totals && !params.in_clusters;
     std::int64_t const floats = std::int64_t{choice.count} * (std::int64_t{choice.size} + 1) * segment_floats;
     std::size_t const workspace_bytes =
         cooperative ? GroupWorkspace::state_bytes + static_cast<std::size_t>(floats) * sizeof(float) : 0;
     auto const prepare_on = [&]<class Kernel>(std::type_identity<Kernel>) {
         return prepare_launch<Plan, Kernel>(gpu, params, std::int64_t{params.grid_groups} * params.group_size,
                                             static_cast<int>(threads),
-                                            cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
+                                            cooperative          ? LaunchMode::cooperative
+                                            : params.in_clusters ? LaunchMode::clusters
+                                                                 : LaunchMode::plain,
+                                            workspace_bytes, params.in_clusters ? choice.size : 1);
     };
     // True if the kernel for sums in several parts (PairwiseTotals) also computes sums in one part: with Pattern::any,
     // whose speed matters less.

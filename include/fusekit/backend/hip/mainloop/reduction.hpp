@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/collective/block_sum.hpp"
 #include "fusekit/backend/hip/collective/reduction_lane.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
+#include "fusekit/backend/hip/statistics/cluster_totals.hpp"
 #include "fusekit/backend/hip/statistics/grid_group_totals.hpp"
 #include "fusekit/backend/hip/statistics/pairwise_totals.hpp"
 #include "fusekit/backend/hip/statistics/shared_totals.hpp"
@@ -14,9 +15,9 @@
 namespace fusekit::hip {
 
 /// Kernel of a plan that reduces. Work is divided into segments (ReductionParams): a channel, or some columns. Pass 1:
-/// CTAs sum the totals of a segment; several CTAs, a grid group, may divide a segment, and then synchronize. Pass 2,
-/// for results that need the totals, processes the elements in reverse order: the last elements of pass 1 are in
-/// registers or in L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
+/// CTAs sum a segment's totals; several CTAs, a cluster or a grid group, may divide a segment, and then synchronize.
+/// Pass 2, for results that need the totals, reads the elements in reverse order: the last ones of pass 1 are in
+/// registers or L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -27,16 +28,16 @@ class Reducing {
     using Segment = ReductionSegment<Plan, T, U, lanes, pattern, may_have_slabs>;
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
-
     static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // twice the CTAs if a thread needs few registers
 
 public:
     static constexpr int unroll = (max)(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
-    static constexpr int totals = Segment::totals;
-    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
+    /// true if CTAs may merge totals within clusters; floats of any strides spill 20 bytes of registers with it
+    static constexpr bool may_cluster = kernels_cluster && (pattern != Pattern::any || sizeof(T) < 4);
+    static constexpr int totals = own, threads = Schedule::threads, blocks = Schedule::blocks * crowd;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
-        float sums[threads * own * Reducing::sums];
+        alignas(16) float sums[threads * own * Reducing::sums];
         bool is_last;  ///< set by the barrier of the grid group
     };
 
@@ -47,10 +48,10 @@ public:
     }
 
 private:
+    using Lane = ReductionLane<Plan>;
     struct Values {
         Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
     };
-    using Lane = ReductionLane<Plan>;
 
     Params const& params;
     Shared& shared;
@@ -132,10 +133,7 @@ private:
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
                         opaque_per_block(block_rank), number, slab);
     }
-    __device__ __forceinline__ Reducing of_slab(unsigned slab) const {
-        if constexpr (may_have_slabs) return reloaded(slab);
-        else return *this;
-    }
+    __device__ __forceinline__ Reducing of_slab(unsigned slab) const { return may_have_slabs ? reloaded(slab) : *this; }
     /// Number of the packet after the thread's last one, rounded up to a whole loop of `unroll` packets.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
@@ -275,18 +273,20 @@ private:
     /// totals: after the last part, over all parts.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
-        Rows const all{params.threads, params.width, thread};
-        auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
         for (int i = 0; i < own; ++i) of_segment[i] = accumulator[i].total(static_cast<float>(count));
-        Total::combine(of_segment, sum);
+        Total::combine(of_segment,
+                       [&](auto& values) { Rows{params.threads, params.width, thread}.sum(values, shared.sums); });
         if (in_parts && (params.part < params.groups || params.slabs > 1))
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Merges the totals of a grid group's CTAs; returns to every thread its columns' totals over all these CTAs.
+    /// Merges the totals of a segment's CTAs (a cluster or grid group); returns its columns' totals to every thread.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
+        if (may_cluster && params.in_clusters)
+            return ClusterTotals<Total>(shared.sums, columns)
+                .merge_all(of_segment, column * own, row == 0, params.group_size, thread);
         GridGroupTotals<Total> const group_totals{
             params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
         if (row == 0) group_totals.put(block_rank + 1, column * own, of_segment);

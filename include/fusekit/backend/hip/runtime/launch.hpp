@@ -191,14 +191,12 @@ FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> c
                           cluster};
 }
 template <class Plan, class Mainloop>
-FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu,
-                                                                   typename Mainloop::Params const& params,
-                                                                   std::int64_t blocks, int threads = Mainloop::threads,
-                                                                   LaunchMode mode = LaunchMode::plain,
-                                                                   std::size_t workspace_bytes = 0) {
+FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(
+    Gpu const& gpu, typename Mainloop::Params const& params, std::int64_t blocks, int threads = Mainloop::threads,
+    LaunchMode mode = LaunchMode::plain, std::size_t workspace_bytes = 0, unsigned cluster = 1) {
     auto kernel = kernel_of<Plan, Mainloop>();
     kernel.threads = threads;
-    return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes);
+    return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes, cluster);
 }
 
 /// Launch without a kernel, for a run that writes nothing.
