@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Step of the split of floats into three bfloat16 terms, x = x0 + x1 + x2: x0 is x rounded to nearest, x1 and x2 the
-/// rounded remainders. Writes the next term of each float in `remainder` to `words`, two per word, and subtracts the
-/// term from the float. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133.
-/// An infinity, or a value that rounds to one, gives NaN.
+/// One step of splitting floats x into three bfloat16 terms, x = x0 + x1 + x2: x0 is x rounded to nearest, x1 and x2
+/// are the rounded remainders. Writes the next term of each float in `remainder` to `words`, two per word, and
+/// subtracts the term from the float. The split is exact if |x| < 3.39e38, bfloat16's largest value, and x2 is 0 or at
+/// least 2^-133. An infinity, or a value that rounds to one, gives NaN.
 template <int Count>
 __device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)[Count / 2]) {
     static_assert(Count % 2 == 0, "two values are rounded at once");
@@ -24,8 +24,8 @@ __device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)
         for (int j = 0; j < 2; ++j) remainder[2 * i + j] -= rounded[j];
     }
 }
-/// Calls put(term, words) for each of the three terms, 0 to 2, of the floats in `remainder`; each of `words` holds the
-/// term of two floats.
+/// Splits the floats in `remainder` into three bfloat16 terms: calls put(term, words) for term = 0, 1, 2; each of
+/// `words` holds that term of two consecutive floats. Leaves the last remainders in `remainder`.
 template <int Count, class Put>
 __device__ void for_each_bf16_term(float (&remainder)[Count], Put const& put) {
 #pragma unroll
@@ -36,23 +36,24 @@ __device__ void for_each_bf16_term(float (&remainder)[Count], Put const& put) {
     }
 }
 
-/// Stores the three terms of the eight floats in `remainder`: the 16 bytes of each term `term_bytes` after those of the
-/// previous one.
+/// Splits the eight floats in `remainder` into three bfloat16 terms and stores term i of all eight, 16 bytes, at byte i
+/// * term_bytes of `to`.
 __device__ inline void store_bf16_terms(float (&remainder)[8], unsigned char* to, int term_bytes) {
     for_each_bf16_term(remainder, [&](int term, std::uint32_t const(&words)[4]) {
         *reinterpret_cast<Packet<std::uint32_t, 4>*>(to + term * term_bytes) = {words[0], words[1], words[2], words[3]};
     });
 }
 
-/// Index of the term (0 to 2) that factor 0 or 1 contributes to each of the six bfloat16 products, smallest products
-/// first. Of the nine products of terms the three smallest are omitted: at most 2^-23 of the full product.
+/// Index (0 to 2) of the bfloat16 term that factor 0 (a) or 1 (b) contributes to product `product` (0 to 5) of bf16x6,
+/// smallest products first. Of the nine products of three terms each, the three smallest are omitted: at most 2^-23 of
+/// the full product.
 FUSEKIT_HD constexpr int bf16x6_term(int product, int factor) {
     constexpr int terms[6][2] = {{0, 2}, {1, 1}, {2, 0}, {0, 1}, {1, 0}, {0, 0}};
     return terms[product][factor];
 }
 
-/// One operand tile (Size rows, TILE_K indices of GemmK) of floats in SMEM, stored as three bfloat16 tiles, one per
-/// term.
+/// Operand tile of floats (Size rows, TILE_K indices of GemmK) in SMEM, stored as three bfloat16 tiles whose sum it is,
+/// one tile per term.
 template <int Size>
 class Bf16x3Tile {
     using Term = SwizzledTile<bfloat16, Size>;
@@ -63,8 +64,8 @@ public:
 
     __device__ Term const& term(int i) const { return terms[i]; }
 
-    /// Stores the elements of row `row` (a pixel or a channel) at indices k to k + Count - 1 of GemmK, k a multiple of
-    /// Count; operand(i) returns element k + i.
+    /// Splits and stores the elements of row `row` (a pixel or an output channel of the tile) at indices k to k + Count
+    /// - 1 of the k-tile, k a multiple of Count; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         float remainder[Count];
@@ -74,7 +75,7 @@ public:
             terms[term].template put_along_k<Count>(k, row, [&](int i) { return value(words, i); });
         });
     }
-    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of GemmK.
+    /// Splits and stores the elements of rows `row` to `row` + Count - 1 at index k of the k-tile.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<float, Count> operands) {
         for_each_bf16_term(operands.values, [&](int term, std::uint32_t const(&words)[Count / 2]) {
@@ -92,15 +93,16 @@ private:
     }
 };
 
-/// MMA atom of warpgroups for FP32 operands on sm_90a's tensor cores, with six products of bfloat16 terms each
-/// (bf16x6).
+/// MMA atom of warpgroups for FP32 operands on sm_90a's tensor cores: each operand is split into three bfloat16 terms,
+/// and six products of terms approximate an FP32 product (bf16x6).
 ///
 /// The tensor cores add 16 products at a time and round toward zero. Each k-tile issues its small products first, so
 /// that only four additions round at the magnitude of the sum. The sums of a k-tile, 64 indices of GemmK, are then
-/// promoted: added to the running sums, rounded to nearest. Error bound for K indices of GemmK: (13 + K / 64) 2^-24 sum
-/// |a b|. Five roundings contribute 2^-23 each, and so do the omitted products; the small products and each k-tile
-/// contribute 2^-24. A chain of FP32 additions is bounded by K 2^-24 sum |a b|. Source: Ootomo and Yokota, "Recovering
-/// single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022.
+/// promoted: added to the FP32 running sums, rounded to nearest. Error bound for K indices of GemmK: (13 + K / 64)
+/// 2^-24 sum |a b|. Five roundings contribute 2^-23 each, and so do the omitted products; the small products and each
+/// k-tile contribute 2^-24. A chain of FP32 additions is bounded by K 2^-24 sum |a b|. Source: Ootomo and Yokota,
+/// "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance",
+/// IJHPCA 2022.
 template <int TileM, int TileN>
 class Bf16x6 : public WgmmaTile<bfloat16, TileM, TileN> {
     using Base = WgmmaTile<bfloat16, TileM, TileN>;
@@ -116,11 +118,11 @@ public:
         Bf16x3Tile<TileN> w;
     };
     struct Fragment : Base::Fragment {
-        typename Unit::Accumulators step;  ///< sums of the k-tile in flight, not yet promoted
+        typename Unit::Accumulators step;  ///< sums of the k-tile whose MMAs are in flight, not yet added to `acc`
     };
 
-    /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() for i = 0 to 3 between the issues:
-    /// threads then convert quarter i of the next k-tile while the tensor cores run the MMAs issued before.
+    /// Issues the MMAs of a k-tile; wait() completes them. Calls convert<i, 4>() for i = 0 to 3 between the MMAs: the
+    /// caller converts quarter i of the next k-tile there, while the tensor cores run the MMAs issued before.
     template <class Convert>
     __device__ void multiply(Stage const& stage, Fragment& fragment, Convert const& convert) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::row_offset(this->warpgroup() * Unit::m);

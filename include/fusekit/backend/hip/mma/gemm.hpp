@@ -6,13 +6,13 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 
-/// Issue loop of wgmma over pairs of operands, with its fences and waits. Accumulators are one `Atom::Accumulators`, a
-/// tile (64, N), or an array of them. `a(k, i)` and `b(k, i)` return the operands of k-block k (`Atom::k` indices of
-/// GemmK) for accumulator i: SMEM descriptors, or, for a, fragments in registers.
+/// The issue loop of wgmma, with its fences and waits. `acc` is one accumulator tile (64, N), an `Atom::Accumulators`,
+/// or an array of them. `a(k, i)` and `b(k, i)` return the operands of k-block k (`Atom::k` indices of GemmK) for
+/// accumulator tile i: SMEM matrix descriptors or, for `a`, fragments in registers.
 namespace fusekit::hip::mma {
 
-/// Operand in SMEM as descriptors that are `k_step` apart from one k-block to the next, and `tile_step` apart from one
-/// accumulator to the next.
+/// Functor that returns the SMEM matrix descriptor of an operand: `descriptor` + k * `k_step` + i * `tile_step` for
+/// k-block k and accumulator tile i. Both steps are in units of a descriptor's address field, 16 bytes.
 template <std::uint64_t k_step, std::uint64_t tile_step = 0>
 struct SmemOperand {
     std::uint64_t descriptor;
@@ -22,13 +22,15 @@ struct SmemOperand {
     }
 };
 
-/// Operand a: one SMEM tile per accumulator, `tile_step` apart. Operand b: one SMEM tile, which all accumulators share.
+/// OperandA: SmemOperand with one SMEM tile per accumulator tile, `tile_step` apart. OperandB: by default one SMEM tile
+/// for all accumulator tiles.
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandA = SmemOperand<Atom::a_k_step, tile_step>;
 template <class Atom, std::uint64_t tile_step = 0>
 using OperandB = SmemOperand<Atom::b_k_step, tile_step>;
 
-/// Fragment of operand a in registers, passed by value (Wgmma::multiply() with a in registers).
+/// A thread's fragment of operand a in registers, in a struct so that it can be returned by value; Wgmma::multiply()
+/// takes the array.
 struct RegisterOperand {
     std::uint32_t words[4];
 };
@@ -52,15 +54,16 @@ __device__ inline auto words_of(RegisterOperand const& operand) -> std::uint32_t
 
 }  // namespace detail
 
-/// Compiler fence of all accumulators in `acc` (ptx::fence_operands()).
+/// Calls ptx::fence_operands() on all accumulator tiles in `acc`, so that the compiler does not move their registers
+/// across asynchronous MMAs.
 template <class Acc>
 __device__ void fence_operands(Acc& acc) {
 #pragma unroll
     for (unsigned i = 0; i < detail::accumulators<Acc>; ++i) ptx::fence_operands(detail::accumulator(acc, i));
 }
 
-/// acc[i] (64, N) = or += a(k, i) (64, K) b(k, i) (K, N) over `k_blocks` k-blocks; overwrites acc unless `accumulate`.
-/// Issues the MMAs without committing a wgmma group.
+/// Issues acc[i] (64, N) += a(k, i) (64, K) b(k, i) (K, N) for k = 0 to `k_blocks` - 1 and all accumulator tiles i,
+/// without committing a wgmma group. Unless `accumulate`, k-block 0 overwrites acc.
 template <class Atom, int k_blocks, class Acc, class A, class B>
 __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
     fence_operands(acc);
@@ -72,21 +75,22 @@ __device__ void issue(Acc& acc, A const& a, B const& b, bool accumulate) {
             Atom::multiply(detail::accumulator(acc, i), detail::words_of(a(k, i)), detail::words_of(b(k, i)),
                            accumulate || k > 0);
 }
-/// Issues the MMAs of k_blocks k-blocks, a whole k-tile by default, and commits them as one wgmma group.
+/// Issues the MMAs of `k_blocks` k-blocks, by default a whole k-tile, and commits them as one wgmma group. Unless
+/// `accumulate`, overwrites acc.
 template <class Atom, int k_blocks = Atom::tile_k / Atom::k, class Acc, class A, class B>
 __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     issue<Atom, k_blocks>(acc, a, b, accumulate);
     ptx::wgmma_commit();
 }
 
-/// Waits for all committed wgmma groups, which accumulate in `acc`.
+/// Waits until all committed wgmma groups, which accumulate in `acc`, have completed.
 template <class Acc>
 __device__ void wait(Acc& acc) {
     ptx::wgmma_wait<0>();
     fence_operands(acc);
 }
 
-/// Promotion: acc += step in FP32, rounded to nearest. Precondition: wait(step) has returned.
+/// Promotes the sums of a k-tile: acc += step in FP32, rounded to nearest. Precondition: wait(step) has returned.
 template <class Acc, int count, class Step>
 __device__ void promote(Acc (&acc)[count], Step const& step) {
 #pragma unroll
@@ -94,7 +98,7 @@ __device__ void promote(Acc (&acc)[count], Step const& step) {
         if constexpr (std::is_array_v<Acc>) promote(acc[i], step[i]);
         else acc[i] += step[i];
 }
-/// acc = 0.
+/// Sets all accumulators in `acc` to 0.
 template <class Acc, int count>
 __device__ void clear(Acc (&acc)[count]) {
 #pragma unroll

@@ -5,11 +5,11 @@
 
 namespace fusekit::hip::mma {
 
-/// A consumer warpgroup's loop over `steps` stages of a pipeline, one k-tile each: gemm(acc, stage, accumulate) issues
-/// the MMAs of a stage as one wgmma group. One group is in flight while the warpgroup waits for the next stage; the
-/// group's stage is released when it completes. If Atom needs promotion, each stage is accumulated from zero and
-/// promoted, while other warpgroups' MMAs run. Calls when_begun() after the first group's issue, and when_all_begun()
-/// after the last group's. `thread` is the index of the thread in the warpgroup.
+/// A consumer warpgroup's loop over `steps` k-tiles, one pipeline stage each, from the stage at `state` on. gemm(acc,
+/// stage, accumulate) issues the MMAs of a stage as one wgmma group. One group is in flight while the warpgroup waits
+/// for the next stage; the group's stage is released when the group completes. If Atom::needs_promotion, each k-tile is
+/// accumulated from zero and then added to `acc`, while other warpgroups' MMAs run. Calls when_begun() after issuing
+/// the first group, and when_all_begun() after issuing the last. `thread` is the thread's index in the warpgroup.
 template <class Atom, class Pipeline, class State, class Steps, class Acc, class Gemm, class WhenBegun,
           class WhenAllBegun>
 __device__ void k_loop(Pipeline const& pipeline, State& state, Steps steps, unsigned thread, Acc& acc, Gemm const& gemm,

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (Size rows, TILE_K indices of GemmK) in SMEM, in wgmma's K-major layout: rows of 128 bytes along
-/// GemmK, with the 128-byte swizzle of 16-byte chunks.
+/// Operand tile (Size rows, TILE_K indices of GemmK) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK,
+/// whose 16-byte chunks have the 128-byte swizzle.
 template <class T, int Size>
 class SwizzledTile {
 public:
@@ -19,8 +19,8 @@ public:
     __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
     __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
 
-    /// Stores the elements of row `row` (a pixel or a channel) at indices k to k + Count - 1 of GemmK, k a multiple of
-    /// Count; operand(i) returns element k + i.
+    /// Stores the elements of row `row` (a pixel or an output channel of the tile) at indices k to k + Count - 1 of the
+    /// k-tile, k a multiple of Count; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
@@ -32,7 +32,7 @@ public:
             *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
         }
     }
-    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of GemmK.
+    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of the k-tile.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
 #pragma unroll
@@ -45,7 +45,7 @@ private:
 };
 
 /// MMA atom of warpgroups on sm_90a's tensor cores, for operands that threads store to SMEM. Each warpgroup computes 64
-/// pixels of all TileN channels.
+/// of the tile's pixels, for all of the tile's TileN channels.
 template <class T, int TileM, int TileN>
 class WgmmaTile {
     using Unit = Wgmma<T, TileN>;
@@ -66,7 +66,7 @@ public:
 
     __device__ explicit WgmmaTile(unsigned the_thread) : thread(the_thread) {}
 
-    /// Issues the MMAs of a k-tile; wait() completes them.
+    /// Issues the MMAs of the k-tile in `stage`; wait() completes them.
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::row_offset(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
@@ -75,17 +75,17 @@ public:
         mma::gemm<Unit>(fragment.acc, a, b, true);  // (64, TILE_N) += over TILE_K
     }
     __device__ void wait(Fragment& fragment) const { mma::wait(fragment.acc); }
-    /// Proxy fence: makes this thread's SMEM stores visible to wgmma. The barrier that follows covers other threads'
-    /// stores.
+    /// Proxy fence: makes this thread's SMEM stores visible to wgmma. All threads that stored operands call it before
+    /// the barrier that precedes multiply().
     __device__ static void publish() { ptx::fence_proxy_async(); }
 
-    /// Accumulators are staged through SMEM in four passes. If the staging buffer's rows are pixels, a pass stages one
-    /// warp of each warpgroup; if they are channels, a quarter of the channels.
+    /// Number of passes in which accumulators are staged through SMEM. If the staging buffer's rows are pixels, a pass
+    /// stages one warp of each warpgroup; if they are channels, a quarter of the channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// True if put() has the same code for every pass, so that the caller need not unroll its loop.
+    /// True if put() has the same code for every pass, so that the caller need not unroll its loop over the passes.
     static constexpr bool rounds_are_alike = true;
 
     template <bool rows_are_pixels, int Pitch>

@@ -5,11 +5,11 @@
 
 namespace fusekit::hip {
 
-/// Named barrier (bar.sync) number `number` of `threads` threads of the CTA, as a function object.
+/// Functor that synchronizes `threads` threads of the CTA on named barrier `number`, in [0, 15] (bar.sync).
 template <unsigned number, unsigned threads>
 struct NamedBarrier {
     __device__ void operator()() const { ptx::bar_sync(number, threads); }
-    /// Barrier that returns the OR of all threads' predicates.
+    /// Synchronizes like operator() and returns the OR of all threads' `predicate`.
     __device__ bool any(bool predicate) const { return ptx::bar_red_or(number, threads, predicate); }
 };
 

@@ -5,9 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Ordered barrier of two warpgroups that alternate: one runs its MMAs while the other runs its epilogue. Warpgroup 0
-/// is first: warpgroup 1 calls arrive() once before its first wait(). Uses the named barriers `first_barrier` and
-/// `first_barrier` + 1. If not `enabled`, all calls do nothing.
+/// Ordered barrier of two ping-pong warpgroups: one runs its MMAs while the other runs its epilogue. Warpgroup 0 runs
+/// its MMAs first: warpgroup 1 calls arrive() once before its first wait(). Uses the named barriers `first_barrier` and
+/// `first_barrier` + 1. If not `enabled`, wait() and arrive() do nothing.
 template <bool enabled, unsigned first_barrier>
 struct PingPong {
     unsigned group;  ///< index of this warpgroup, 0 or 1
@@ -16,7 +16,7 @@ struct PingPong {
     __device__ void wait() const {
         if constexpr (enabled) ptx::bar_sync(first_barrier + group, threads);
     }
-    /// Lets the other warpgroup pass its wait().
+    /// Allows the other warpgroup to return from its wait().
     __device__ void arrive() const {
         if constexpr (enabled) ptx::bar_arrive(first_barrier + (group ^ 1), threads);
     }

@@ -5,17 +5,16 @@
 
 namespace fusekit::hip {
 
-/// True if setmaxnreg accepts the count: multiples of 8 from 24 to 256.
+/// True if `count` is an operand that setmaxnreg allows: a multiple of 8 from 24 to 256.
 FUSEKIT_H constexpr bool is_register_count(int count) { return count % 8 == 0 && count >= 24 && count <= 256; }
-/// True if the warpgroups of a CTA fit an SM's 64 K registers, given the registers per producer and per consumer
-/// thread.
+/// True if all warpgroups of a CTA fit the 64 K registers of an SM. `producer` and `consumer` are registers per thread.
 FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int producer_warpgroups,
                                             int consumer_warpgroups) {
     return 128 * (producer_warpgroups * producer + consumer_warpgroups * consumer) <= 64 * 1024;
 }
 
-/// Registers per thread by role: setmaxnreg moves registers from producers to consumers. All warpgroups of the CTA call
-/// the function of their role, once.
+/// Register counts per thread of the two warpgroup roles: setmaxnreg moves registers from producers to consumers. Every
+/// warpgroup of the CTA calls the function of its role once.
 template <int producer, int consumer, int producer_warpgroups = 1, int consumer_warpgroups = 2>
 struct RegisterBudget {
     static_assert(is_register_count(producer) && is_register_count(consumer),
@@ -27,7 +26,8 @@ struct RegisterBudget {
     __device__ static void consumer_allocate() { ptx::setmaxnreg_inc<consumer>(); }
 };
 
-/// RegisterBudget of kernels in which both roles keep the register count of the launch.
+/// Drop-in for RegisterBudget in kernels whose warpgroups all keep the register count of the launch: both functions do
+/// nothing.
 struct EqualRegisters {
     __device__ static void producer_deallocate() {}
     __device__ static void consumer_allocate() {}

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Position in a ring of SMEM stages: the stage, and the phase (parity) of its mbarriers. Producers and consumers start
-/// at stage 0, phase 0, and advance over the same sequence of stages.
+/// Position in a ring of SMEM stages: the stage's index, and the phase (parity) that its mbarriers complete next.
+/// Producers and consumers start at stage 0, phase 0, and advance over the same sequence of stages.
 template <int stages>
 struct PipelineState {
     unsigned stage = 0, phase = 0;
@@ -23,12 +23,12 @@ struct PipelineState {
     }
 };
 
-/// PipelineState of a ring whose number of stages is known at run time.
+/// PipelineState of a ring whose number of stages is a run-time value.
 struct DynamicPipelineState {
     int stages, stage = 0;
     unsigned phase = 0;
 
-    /// Position in the ring after `steps` advances from its start.
+    /// Returns the position in the ring after `steps` advances from stage 0, phase 0.
     __device__ static DynamicPipelineState after(unsigned steps, unsigned stages) {
         return {static_cast<int>(stages), static_cast<int>(steps % stages), steps / stages & 1};
     }
@@ -37,14 +37,15 @@ struct DynamicPipelineState {
     }
 };
 
-/// The mbarriers of SMEM stages that TMA fills, one "full" barrier each: a stage's phase completes after
-/// `producer_arrivals` arrivals and all expected bytes. There are no "empty" barriers: before the producer refills a
-/// stage, the kernel orders it after the consumers' reads by another barrier.
+/// One "full" mbarrier for each SMEM stage that TMA loads fill. A barrier's phase completes after `producer_arrivals`
+/// arrivals and all expected bytes. There are no "empty" barriers: before the producer refills a stage, the kernel
+/// itself orders it after the consumers' reads.
 template <int stages>
 struct TmaStages {
     std::uint64_t full[stages];
 
-    /// Called by one thread, which calls ptx::fence_mbarrier_init() before the CTA's other threads use the barriers.
+    /// Initializes the mbarriers. One thread calls it, and then ptx::fence_mbarrier_init(), before the CTA's other
+    /// threads use them.
     __device__ void init(unsigned producer_arrivals = 1) {
         if constexpr (stages == 1) {
             ptx::mbarrier_init(ptx::shared_address(&full[0]), producer_arrivals);
@@ -52,26 +53,26 @@ struct TmaStages {
             for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), producer_arrivals);
         }
     }
-    /// Shared memory address of the mbarrier on which loads of this stage complete.
+    /// Shared-memory address of the "full" mbarrier of stage `stage`, on which TMA loads of the stage complete.
     template <class Index>
     __device__ std::uint32_t barrier(Index stage) const {
         return ptx::shared_address(&full[stage]);
     }
 
-    /// Arrives as a producer, and expects `bytes` bytes of loads, which the caller then issues on the returned mbarrier
-    /// address.
+    /// Arrives on the stage's "full" mbarrier and expects `bytes` bytes of TMA loads (arrive.expect_tx). Returns the
+    /// mbarrier's shared-memory address, with which the caller issues these loads.
     template <class Index>
     __device__ std::uint32_t producer_expect_tx(Index stage, unsigned bytes) const {
         auto const loads = barrier(stage);
         ptx::mbarrier_arrive_expect_tx(loads, bytes);
         return loads;
     }
-    /// Arrives as a producer whose threads have stored to the stage without TMA.
+    /// Arrives on the stage's "full" mbarrier, for producers whose threads store to the stage without TMA.
     template <class Index>
     __device__ void producer_commit(Index stage) const {
         ptx::mbarrier_arrive(barrier(stage));
     }
-    /// Waits until the stage is full.
+    /// Waits until phase `phase` of the stage's "full" mbarrier has completed: the stage is full.
     template <class Index>
     __device__ void consumer_wait(Index stage, unsigned phase) const {
         ptx::mbarrier_wait(barrier(stage), phase);
@@ -82,14 +83,14 @@ struct TmaStages {
     }
 };
 
-/// A ring of SMEM stages between producers and consumers, with an mbarrier of each kind per stage: a stage is full
-/// after `producers` arrivals and all expected bytes, and empty after `consumers` arrivals.
+/// Ring of SMEM stages between producers and consumers, with a "full" and an "empty" mbarrier per stage: a stage is
+/// full after `producers` arrivals and all expected bytes, and empty after `consumers` arrivals.
 template <int stages, int consumers, int producers = 1>
 struct TmaPipeline : TmaStages<stages> {
     using State = PipelineState<stages>;
     std::uint64_t empty[stages];
 
-    /// Called by one thread, before the CTA's other threads use the barriers.
+    /// Initializes all mbarriers, with a fence. One thread calls it before the CTA's other threads use the barriers.
     __device__ void init() {
         for (int i = 0; i < stages; ++i) {
             ptx::mbarrier_init(ptx::shared_address(&this->full[i]), producers);
@@ -98,12 +99,12 @@ struct TmaPipeline : TmaStages<stages> {
         ptx::fence_mbarrier_init();
     }
 
-    /// Waits until all consumers have released the stage.
+    /// Waits until all consumers have released the stage at `state`.
     template <class PositionInRing>
     __device__ void producer_acquire(PositionInRing const& state) const {
         ptx::mbarrier_wait(ptx::shared_address(&empty[state.stage]), state.phase ^ 1);
     }
-    /// producer_acquire(), then producer_expect_tx().
+    /// producer_acquire(state), then producer_expect_tx(state.stage, bytes): returns the "full" mbarrier's address.
     template <class PositionInRing>
     __device__ std::uint32_t producer_acquire(PositionInRing const& state, unsigned bytes) const {
         auto const loads = this->barrier(state.stage);
@@ -111,7 +112,8 @@ struct TmaPipeline : TmaStages<stages> {
         ptx::mbarrier_arrive_expect_tx(loads, bytes);
         return loads;
     }
-    /// Called by one thread of a consumer, after all its threads have read the stage.
+    /// Reports that a consumer has read the stage. One thread of each consumer calls it, after all threads of the
+    /// consumer have read the stage.
     template <class Index>
     __device__ void consumer_release(Index stage) const {
         ptx::mbarrier_arrive(ptx::shared_address(&empty[stage]));

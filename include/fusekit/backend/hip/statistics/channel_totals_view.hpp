@@ -7,9 +7,10 @@
 
 namespace fusekit::hip {
 
-/// View of the statistics totals of tiles in scratch: for each tile, the totals of all channels. Each 32-bit word is
-/// its own ready flag: clear() sets it to a NaN that put() never writes. So a CTA reads another CTA's totals without a
-/// fence or a separate flag.
+/// View of an array in global memory through which the CTAs of one kernel exchange per-channel statistics (a Total: for
+/// example count, mean and squared deviations): one Total for each output tile and channel. Each 32-bit word is its own
+/// ready flag: clear() sets it to a NaN that put() never writes. So a CTA reads another CTA's Totals without a fence or
+/// a separate flag.
 template <class Total>
 struct ChannelTotalsView {
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
@@ -27,8 +28,8 @@ struct ChannelTotalsView {
             ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Loads the totals of channel k of the tiles number_of(0), ..., number_of(Count - 1), with all loads in flight. If
-    /// `waits`, repeats the loads until put() has written all these totals.
+    /// Loads the Totals of channel k of the output tiles with indices number_of(0), ..., number_of(Count - 1) into
+    /// `totals`, with all loads in flight. If `waits`, repeats the loads until put() has written all Count of them.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_ready = false;

@@ -8,8 +8,9 @@
 
 namespace fusekit::hip {
 
-/// Promotes a thread's accumulators (an atom's Fragment) to FP32 totals after every range of GemmK, so that rounding
-/// errors do not grow with all of GemmK. The totals are in registers or in SMEM.
+/// FP32 running sums of a thread's MMA accumulators (an atom's Fragment). add() promotes the accumulators to the
+/// running sums after every range of GemmK, so that the rounding error grows with the length of a range instead of
+/// GemmK. The running sums are in registers (`in_registers`) or in SMEM.
 template <class Fragment, int threads, bool in_registers>
 class FragmentTotals {
     using Accumulators = decltype(Fragment::acc);
@@ -25,7 +26,7 @@ public:
     __device__ FragmentTotals(Shared& the_shared, unsigned the_thread) : shared(&the_shared), thread(the_thread) {
         each(*this, [](Acc& total, int, int) { total = Acc{}; });
     }
-    /// totals += the fragment's accumulators; zeroes the accumulators.
+    /// Adds the fragment's accumulators to the running sums, and zeroes the accumulators.
     __device__ void add(Fragment& fragment) {
         each(*this, [&](Acc& total, int i, int j) {
             Acc& sum = fragment.acc[i][j];
@@ -38,7 +39,8 @@ public:
             sum = Acc{};
         });
     }
-    /// totals = the fragment's accumulators: for the first range of GemmK, instead of add().
+    /// Overwrites the running sums with the fragment's accumulators. The first range of GemmK calls it instead of
+    /// add().
     __device__ void set(Fragment const& fragment) {
         each(*this, [&](Acc& total, int i, int j) { total = fragment.acc[i][j]; });
     }
@@ -48,7 +50,8 @@ public:
         each(*this, [&](Acc const& total, int i, int j) { result.acc[i][j] = total; });
         return result;
     }
-    /// If the totals are in registers, calls atom.wait() on them: keeps them in their registers.
+    /// If the running sums are in registers, calls atom.wait() on them, so that the compiler keeps them in the
+    /// registers that asynchronous MMAs write.
     template <class Atom>
     __device__ void wait(Atom const& atom) {
         if constexpr (in_registers) atom.wait(own);

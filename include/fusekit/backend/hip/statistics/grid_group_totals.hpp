@@ -7,10 +7,10 @@
 
 namespace fusekit::hip {
 
-/// Totals in device memory that the CTAs of a grid group (grid_group.hpp) exchange for one channel, or for one range of
-/// columns. Entry 0 has the totals of the whole group; entry i + 1 those of CTA i. An entry stores the first 32-bit
-/// word of all columns' totals, then the second word of all, and so on, so that adjacent columns are read by one
-/// vectorized access.
+/// Array in global memory of per-column statistics (a Total each) that the CTAs of a grid group (the CTAs that
+/// cooperate on one reduction, grid_group.hpp) exchange. Row 0 has the Totals of the whole group, row i + 1 those of
+/// CTA i. A row stores the first 32-bit word of all columns' Totals, then the second word of all columns', and so on,
+/// so that one vectorized access reads adjacent columns.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
@@ -37,8 +37,9 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges the totals of all CTAs into entry 0. Called by all threads of one CTA; a thread merges Width adjacent
-    /// columns of some CTAs, and `shared` is scratch for Rows::sum().
+    /// Merges the Totals of all `group_size` CTAs into row 0. All `threads` threads of one CTA call it with their index
+    /// `thread`. A thread merges Width adjacent columns of every rows-th CTA; Rows::sum() then reduces over the threads
+    /// of a column, with `shared` as its SMEM scratch.
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

@@ -8,28 +8,31 @@
 
 namespace fusekit::hip {
 
-/// Distributes work over the CTAs of a grid, at most 65535. The work is divided into shares, one per CTA; each share
-/// needs results of every CTA. The CTAs need not be co-resident: a CTA processes a share, and so waits for all others,
-/// only after all CTAs have begun, because CTAs that have begun finish without waiting. The last CTA to call take()
-/// gets all remaining shares; all CTAs have begun by then.
+/// Distributes work items over the CTAs of a grid, at most 65535. There is one item per CTA, and each item needs
+/// results of every CTA. The CTAs need not be co-resident: CTAs that start while others have not started skip their
+/// item and exit, so a CTA waits for the others only after all have started. The last CTA to call take() gets all
+/// skipped items.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
 
-    /// Indices of the shares of one CTA: [begin, end), which may be empty.
+    /// Range [begin, end) of the indices of work items that one CTA processes; may be empty.
     struct Range {
         unsigned begin, end;
     };
 
-    /// Precondition: the workspace is zero. A launch leaves it zero.
+    /// Reads its two counters from `workspace`, in global memory, for a grid of `the_blocks` CTAs. Precondition: the
+    /// workspace is zero. The last CTA to call take() zeroes it again.
     __device__ GridShares(GroupWorkspace const& workspace, unsigned the_blocks)
         : begun(workspace.state(0)->arrived), decided(workspace.state(1)->arrived), blocks(the_blocks) {}
 
-    /// Called by one thread of each CTA when the CTA starts. A CTA that then gets a share may read what this thread
-    /// wrote before and, if the CTA synchronized before, what its other threads wrote.
+    /// Counts this CTA as started. One thread of each CTA calls it when the CTA starts. A CTA to which take() later
+    /// assigns an item may read what this thread stored before begin() and, if the CTA synchronized before begin(),
+    /// what the CTA's other threads stored.
     __device__ void begin() const { ptx::atom_add_acq_rel(&begun, 1); }
 
-    /// Returns the shares that this CTA must process. Called once, by the same thread, after begin().
+    /// Returns the range of work items that this CTA must process. The thread that called begin() calls it once, after
+    /// begin().
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
@@ -45,10 +48,11 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    /// polls of `begun` before a CTA leaves its share to another, about 50 microseconds
+    /// Number of polls of `begun`, about 50 microseconds together, before a CTA leaves its work item to the last CTA.
     static constexpr int max_looks = 64;
     unsigned& begun;
-    unsigned& decided;  ///< number of CTAs that called take(), plus `with_share` times the number that got a share
+    /// number of CTAs that called take(), plus `with_share` times the number of them that got a work item
+    unsigned& decided;
     unsigned blocks;
 };
 

@@ -15,8 +15,9 @@
 
 namespace fusekit::hip {
 
-/// Merges statistics totals of one channel one after another, for totals other than Moments, with the interface of
-/// MergedMoments: constructed from one of the totals, but empty at first.
+/// Merges the statistics of one channel (Totals of tiles) sequentially. For every type of Total but Moments, which has
+/// MergedMoments with the same interface. Its constructor ignores its argument, which MergedMoments needs: the merger
+/// starts empty.
 template <class Total>
 class TotalMerger {
 public:
@@ -37,14 +38,15 @@ private:
     float count = 0;
 };
 
-/// Channel statistics of all tiles of a grid. MMA warpgroups write the totals (count, mean, deviations, or those of
-/// another statistics operator) of each tile, or of several, to scratch (ChannelTotalsView). Three otherwise idle warps
-/// of each CTA wait for the totals of all CTAs and merge those of some channels, the CTA's share (GridShares), in an
-/// order that is the same in every run.
+/// Channel statistics over all tiles of a persistent kernel's grid. MMA warpgroups write a Total of each channel
+/// (count, mean and squared deviations, or those of another statistics operator) for one or several tiles to global
+/// memory (ChannelTotalsView). Three otherwise idle warps of each CTA wait for the Totals of all CTAs and merge those
+/// of the channels that GridShares assigns to the CTA, in an order that is the same in every run. This primary
+/// template, for plans without statistics, has no members to call.
 template <class Plan>
 struct GridTotals {
     struct Shared {};
-    /// Register budget of one producer warpgroup and two consumer warpgroups, without statistics.
+    /// Registers per thread of one producer warpgroup (40) and two consumer warpgroups (232).
     using Registers = RegisterBudget<40, 232>;
 };
 
@@ -54,7 +56,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned max_channels = 32;  ///< maximum number of channels that a CTA merges at a time
+    static constexpr unsigned max_channels = 32;  ///< maximum number of channels whose Totals a CTA merges at once
 
 public:
     using Total = typename Op::template Total<float>;
@@ -70,7 +72,8 @@ public:
         Uninitialized<Merger> parts[warps][max_channels];
     };
 
-    /// Called by one thread before other threads use the mbarriers. `warpgroups`: number of the CTA's MMA warpgroups.
+    /// Initializes the mbarriers in `shared`. One thread calls it before the CTA's other threads use them.
+    /// `warpgroups`: number of the CTA's MMA warpgroups.
     __device__ static void init(Shared& shared, unsigned warpgroups) {
         ptx::mbarrier_init(ptx::shared_address(&shared.cleared), 1);
         ptx::mbarrier_init(ptx::shared_address(&shared.put), warpgroups);
@@ -82,16 +85,18 @@ public:
                 static_cast<unsigned>(params.y.layout.shape[1])};
     }
 
-    /// MMA threads call before_put() before their first ChannelTotalsView::put(); one thread of each MMA warpgroup
-    /// calls after_put() after its last put().
+    /// before_put() waits until merge_shares() has cleared this CTA's Totals; MMA threads call it before their first
+    /// ChannelTotalsView::put(). after_put() reports that a warpgroup has written its Totals; one thread of each MMA
+    /// warpgroup calls it after the last put().
     __device__ static void before_put(Shared const& shared) {
         ptx::mbarrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
     __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Called by the three merging warps, after the previous kernel has ended. All CTAs of the grid together write the
-    /// totals of tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for the totals that this
-    /// CTA writes: those of tile `tile`, for `count` channels from `first` on.
+    /// Clears this CTA's Totals, then merges the Totals of all CTAs for the channels that GridShares assigns to this
+    /// CTA. The CTA's three merging warps call it after the previous kernel has ended, `thread` in [0, 96). The CTAs of
+    /// the grid write the Totals of tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for
+    /// each range of Totals that this CTA writes: `count` channels from channel `first` on, of tile `tile`.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -112,14 +117,14 @@ public:
         unsigned share_channels = 1;
         while (share_channels < max_channels && share_channels * gridDim.x < totals.channels) share_channels *= 2;
         unsigned const shares = (totals.channels + share_channels - 1) / share_channels;
-        bool warm_icache = true;  // merge the first share once in advance, to warm the instruction cache
+        bool warm_icache = true;  // merges one range of channels once in advance, to warm the instruction cache
 #pragma unroll 1
         for (unsigned begin = 0; begin < shares; begin += gridDim.x)
 #pragma unroll 1
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, warm_icache ? 1 : tiles, (begin + i) * share_channels,
                             share_channels, thread, warm_icache, barrier);
-                // the MMA warpgroups of this CTA have written their totals; the other CTAs finish soon after
+                // wait until this CTA's MMA warpgroups have written their Totals; the other CTAs finish soon after
                 if (warm_icache) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
                 else ++i;
                 warm_icache = false;
@@ -127,9 +132,9 @@ public:
     }
 
 private:
-    /// Merges the totals of `share_channels` channels from `first` on, over all tiles, and saves the statistics.
-    /// Consecutive threads load the totals of these channels of one tile. With `warm_icache`, neither waits for totals
-    /// nor saves statistics.
+    /// Merges the Totals of `share_channels` channels from channel `first` on, over all tiles, and saves the resulting
+    /// statistics. Consecutive threads load consecutive channels of one tile. With `warm_icache`, executes the same
+    /// code without waiting for Totals and without saving statistics.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
                                        unsigned first, unsigned share_channels, unsigned thread, bool warm_icache,
@@ -139,7 +144,7 @@ private:
                        parts = threads / share_channels;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
-        Total next[at_once + 1];  // the last entry is tile 0's total, with which every merger is constructed
+        Total next[at_once + 1];  // the last element is the Total of tile 0, from which every Merger is constructed
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {

@@ -6,7 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Loads the statistics total of channel k of a tile from scratch, where another CTA may have written it.
+/// Loads the statistics (Total) of channel k of an output tile from global memory, bypassing the L1 cache, because
+/// another CTA may have written it.
 template <class Total>
 __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
     Total total;
@@ -17,10 +18,12 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
     return total;
 }
 
-/// Statistics of a Conv's output (ChannelStatistics). Each CTA totals the channels of its tile of pixels and writes the
-/// totals to the caller's scratch. The last CTA to finish, of a group of consecutive tiles, merges the group's totals,
-/// and the last CTA of all merges those of the groups. Totals are merged in pairs, so that rounding errors do not grow
-/// with the tensor, and in a fixed order: results are bitwise identical in every run.
+/// Statistics of a Conv's output (ChannelStatistics). Each CTA computes a Total (for example count, mean and squared
+/// deviations) of each channel over its output tile and writes it to the caller's scratch in global memory. Of each
+/// group of consecutive tiles, the CTA that finishes last merges the group's Totals; the CTA that finishes last of all
+/// merges the groups' Totals. The merges are pairwise, so that the rounding error does not grow with the tensor, and in
+/// a fixed order: results are bitwise identical in every run. This primary template, for plans without statistics, does
+/// nothing.
 template <class Plan, int channels, int max_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -40,13 +43,14 @@ class TileTotals<Plan, channels, max_parts, threads> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Partial totals of a tile: for each channel, `parts` totals, each over some of the tile's pixels.
+    /// SMEM layout of the partial statistics of an output tile: for each channel, up to max_parts Totals, each over
+    /// some of the tile's pixels.
     struct Shared {
         Uninitialized<Total> parts[max_parts][channels];
         bool is_last;
     };
 
-    /// Accumulates, in one thread, values of one channel.
+    /// Accumulates values of one channel in one thread's registers.
     class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
@@ -60,9 +64,9 @@ public:
         int count = 0;
     };
 
-    /// Finishes the statistics of the tile with index `tile` along the pixels and `column` along the channels, which
-    /// has `count_n` channels from first_k on. All threads call it, after they have written `parts` partial totals of
-    /// each channel to `shared`.
+    /// Finishes the statistics of the output tile that is number `tile` along y's pixels and number `column` along y's
+    /// channels; it has `count_n` channels, from channel `first_k` of y on. All threads of the CTA call it after they
+    /// have written `parts` partial Totals of each channel to `shared`.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -106,8 +110,9 @@ private:
         }
     }
 
-    /// Merges the totals of `tiles` tiles, whose indices are `step` apart, into those of the first tile, as a binary
-    /// tree over adjacent tiles. A thread merges three levels of the tree between its loads and its store.
+    /// Merges the Totals of `tiles` tiles, whose indices are `first`, first + `step`, ..., into that of tile `first`,
+    /// as a binary tree over consecutive tiles. A thread merges three levels of the tree (8 Totals) between its loads
+    /// and its store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned fan_in = 8;

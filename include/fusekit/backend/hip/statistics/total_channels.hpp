@@ -11,8 +11,8 @@
 
 namespace fusekit::hip {
 
-/// The pixels that a thread has among the N pixels of an MMA whose columns are pixels, as masks with one bit for each
-/// of them.
+/// The pixels of a thread's accumulators in one MMA whose N columns are pixels: Atom::n / 4 of them. A set of these
+/// pixels is a mask: bit i is the thread's i-th pixel.
 template <class Atom>
 class ThreadPixels {
     static constexpr int pixels = Atom::n / 4;
@@ -21,26 +21,26 @@ class ThreadPixels {
 public:
     __device__ explicit ThreadPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
-    /// True if the mask `these` has the bit of the thread's pixel whose index in the tile is `pixel`.
+    /// True if the mask `these` has the bit of pixel `pixel` of the tile, a pixel of this thread.
     __device__ static bool has(std::uint64_t these, int pixel) {
         return (these >> (pixel / 8 * 2 + pixel % 2) & 1) != 0;
     }
 
-    /// Mask of the thread's pixels that are among the first `end` pixels of the tile.
+    /// Mask of the thread's pixels with an index below `end` in the tile.
     __device__ std::uint64_t mask_below(int end) const {
         if (end >= Atom::n) return ~std::uint64_t{0} >> (64 - pixels);
         int const of_block = end % 8 - first;
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
-    /// Mask of the thread's pixels that are in bounds of y, for a tile that consists of rows of y with gaps between
-    /// them (HaloShape); y has `width` columns.
+    /// Mask of the thread's pixels that are in bounds of y, for a tile of shape.rows rows of y with an out-of-bounds
+    /// gap after each: a row of y has `width` pixels and is stored every shape.pitch pixels of the tile.
     template <class Shape>
     __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
         int q = first, remaining = shape.rows * shape.pitch - q;
 #pragma unroll 1
         for (int i = 0; i < pixels; ++i) {
-            int const step = i % 2 == 0 ? 1 : 7;  // distance to the thread's next pixel
+            int const step = i % 2 == 0 ? 1 : 7;  // distance to the thread's next pixel, in pixels of the tile
             while (q >= shape.pitch) q -= shape.pitch;
             if (q < width && remaining > 0) all |= std::uint64_t{1} << i;
             q += step;
@@ -53,9 +53,9 @@ private:
     int first;
 };
 
-/// Channel statistics of a warpgroup's accumulators, which are of `products` MMAs of 64 channels, with pixels as
-/// columns. A thread accumulates, in registers and over several tiles, the values at its pixels, for its two channels
-/// per MMA. Empty if the plan has no statistics.
+/// Channel statistics of a warpgroup's accumulators: `products` MMAs of 64 channels each, with pixels as columns. A
+/// thread accumulates in registers, over several tiles, a Total of each of its two channels per MMA over its own
+/// pixels. Empty if the plan has no statistics.
 template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
@@ -64,19 +64,20 @@ template <class Plan, class Atom, int products>
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
     using Values = float[Atom::acc_per_thread];
-    /// pixels per MMA, and channels in total, of a thread
+    /// a thread's pixels per MMA, and its channels over all MMAs
     static constexpr int pixels = Atom::n / 4, channels = 2 * products;
 
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds a tile's values, `of_tile` (those that the statistics operator received), at the thread's pixels in the
-    /// mask `counted`. The tile's first pixel is always counted. Values that are not counted are overwritten.
+    /// Adds the values of a tile, `of_tile`, at the thread's pixels in the mask `counted`, to the Totals of the
+    /// thread's channels. `of_tile` are the values that the statistics operator received. Overwrites those outside the
+    /// mask. Precondition: the tile's first pixel is in the mask.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), merged_count = count + here;
-        // 1 / count of this tile, and this tile's fraction of the total count: computed once, because all channels
-        // share them.
+        // 1 / count of this tile, and this tile's fraction of the count after the merge; the thread's channels share
+        // both.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
                     share = here / fusekit::detail::Moments<float>::at_least_one(merged_count);
         auto const value = [&](int channel, int i) -> float& {
@@ -93,7 +94,8 @@ public:
                     if (!counts(i))
 #pragma unroll
                         for (int channel = 0; channel < channels; ++channel)
-                            value(channel, i) = first[channel];  // adds nothing to deviations from `first`
+                            // a deviation of 0 from `first` does not change the sums
+                            value(channel, i) = first[channel];
         }
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
@@ -114,11 +116,11 @@ public:
         count = merged_count;
     }
 
-    /// Merges the totals of a warp's lanes, writes the totals of the channels in bounds, from channel `first` of y on,
-    /// to entry `tile` of `to`, and resets them. All lanes call it, after at least one add(). Four lanes have the same
-    /// channels; each of them merges and writes some of these channels.
+    /// Merges the Totals of a warp's lanes, writes those of y's channels from channel `first` on to tile `tile` of
+    /// `to`, omitting channels past y's last, and resets this thread's Totals. All lanes call it, after at least one
+    /// add(). Four lanes have the same channels; each of the four merges and writes some of them.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
-        unsigned number = 0;  // index, among the thread's `channels` channels, of the one that this lane writes
+        unsigned number = 0;  // index, in [0, channels), of the channel that this lane writes
 #pragma unroll
         for (unsigned step = 0, remaining = channels; step < 2; ++step) {
             unsigned const mask = 1 + step, upper = thread >> step & 1;
@@ -151,16 +153,16 @@ public:
     }
 
 private:
-    /// Moments are accumulated as differences from one of the values (Accumulator::start()); the accumulators of other
-    /// statistics operators need no such value.
+    /// True if the statistics are moments: they are accumulated as differences from one of the values, given to
+    /// Accumulator::start(). Other statistics operators accumulate the values themselves.
     static constexpr bool are_moments = std::is_same_v<Total, fusekit::detail::Moments<float>>;
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
 
     Total totals[channels] = {};
-    float count = 0;  ///< number of values in each of `totals`
+    float count = 0;  ///< number of values in each element of `totals`
 
-    /// first ? a : b, selected word by word in registers: `?:` on totals would take their addresses.
+    /// Returns first ? a : b, selected word by word in registers; `?:` on Totals would force them into local memory.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {
         Total one;
 #pragma unroll
@@ -169,7 +171,8 @@ private:
                 first ? reinterpret_cast<float const*>(&a)[word] : reinterpret_cast<float const*>(&b)[word];
         return one;
     }
-    /// `value` of the first of the four lanes that have the same channels, which has the tile's first pixel.
+    /// Returns `value` of the first lane of this lane's quad, the four lanes that have the same channels. That lane has
+    /// the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {
         float const of_even = of_lane_xor(value, 1), of_pair = thread % 2 == 0 ? value : of_even,
                     of_first = of_lane_xor(of_pair, 2);
