@@ -5,12 +5,14 @@
 
 namespace fusekit::hip {
 
-/// A CTA's threads arranged as a matrix with rows of `columns` threads. `columns` and `threads` are powers of two.
+/// Arrangement of a CTA's `threads` threads as a matrix with rows of `columns` threads, for sums over each column.
+/// `thread` is this thread's index. `columns` and `threads` are powers of two.
 struct Rows {
     unsigned threads, columns, thread;
 
-    /// Replaces each thread's values by their sums over all threads of the column. `shared` holds threads * Count
-    /// floats. All threads of the CTA call it. The order is fixed: results are bitwise identical in every run.
+    /// Replaces each of a thread's Count values by its sum over all threads of the same column. `shared` is SMEM
+    /// scratch of threads * Count floats. All threads of the CTA call it. The order of the additions is fixed: results
+    /// are bitwise identical in every run.
     template <int Count>
     __device__ void sum(float (&values)[Count], float* shared) const {
         auto const wave = static_cast<unsigned>(warpSize);
@@ -23,7 +25,7 @@ struct Rows {
 #pragma unroll
             for (unsigned i = 0; i < Count; ++i) shared[i * threads + thread / width * columns + column] = values[i];
         __syncthreads();
-        if constexpr (Count > 2) {  // one thread computes each sum; then all threads of the column read it
+        if constexpr (Count > 2) {  // one thread computes each sum, and then all threads of the column read it
             for (unsigned number = thread; number < Count * columns; number += threads) {
                 float* const of_parts = shared + number / columns * threads + number % columns;
                 float sum = of_parts[0];

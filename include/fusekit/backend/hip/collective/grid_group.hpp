@@ -8,16 +8,16 @@
 
 namespace fusekit::hip {
 
-/// Barrier of all threads of a CTA, as a function object. Functions that only some warps of a CTA call are given a
-/// NamedBarrier instead.
+/// Functor that synchronizes all threads of a CTA. Functions that only some warps of a CTA call receive a NamedBarrier
+/// instead.
 struct BlockBarrier {
     __device__ void operator()() const { __syncthreads(); }
 };
 
-/// Adds 1 to the counter `arrived`, in device memory, for a CTA (or for the warps of a CTA that `barrier` synchronizes)
-/// once all its threads have called this function. Returns true in the last of `group_size` such callers, which may
-/// then read everything that the others wrote before their calls. `is_last` is a flag in SMEM through which thread 0
-/// passes the result to the other threads.
+/// Adds 1 to the counter `arrived`, in global memory, once all threads of this CTA (or of the warps that `barrier`
+/// synchronizes) have called this function. Returns true in all threads of the last of `group_size` CTAs to arrive;
+/// they may then read everything that the other CTAs wrote before their calls. `is_last` is a flag in SMEM through
+/// which thread 0 broadcasts the result.
 template <class Barrier = BlockBarrier>
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
                                      Barrier const& barrier = {}) {
@@ -31,11 +31,11 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
     return is_last;
 }
 
-/// Barrier over a subset of a grid's CTAs. Precondition: the CTAs are co-resident.
+/// Barrier over a subset of a grid's CTAs, a grid group. Precondition: the CTAs are co-resident.
 class GridGroup {
 public:
-    /// Counters of the barrier of one grid group, in device memory; zero before the first barrier. Each barrier leaves
-    /// the counters ready for the next one, in this launch or another.
+    /// Counters of the barrier of one grid group, in global memory; zero before the first barrier. Each barrier resets
+    /// them for the next one, in this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -43,9 +43,9 @@ public:
     __device__ GridGroup(State* the_state, unsigned the_group_size, unsigned the_thread, bool& the_is_last)
         : state(the_state), group_size(the_group_size), thread(the_thread), is_last(the_is_last) {}
 
-    /// Called by all threads of every CTA of the group. The last CTA to arrive calls `finalize`, which may read
-    /// everything that the group's CTAs wrote before they arrived. The other CTAs return after `finalize` and may read
-    /// what it wrote.
+    /// Synchronizes the group's CTAs. All threads of every CTA call it. The last CTA to arrive calls `finalize`, which
+    /// may read everything that the group's CTAs wrote before they arrived. The other CTAs return after `finalize` and
+    /// may read what it wrote.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
         unsigned const old_generation = thread == 0 ? load(&state->generation) : 0;
@@ -72,8 +72,9 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// Workspace of grid groups (GridGroup): first the barrier counters (State) of all groups, then floats that CTAs
-/// exchange. All bytes are zero at first. Every kernel leaves the counters ready for the next kernel, of any plan.
+/// Workspace in global memory for grid groups (GridGroup): first the barrier counters (State) of all groups, then
+/// floats that CTAs exchange. The caller zeroes all bytes before the first kernel. Every kernel resets the counters for
+/// the next kernel, of any plan.
 struct GroupWorkspace {
     static constexpr std::size_t max_grid_groups = 2048, state_bytes = max_grid_groups * sizeof(GridGroup::State);
     static constexpr std::size_t floats = (max_workspace_bytes - state_bytes) / sizeof(float);

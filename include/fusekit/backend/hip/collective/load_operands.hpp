@@ -12,22 +12,24 @@
 
 namespace fusekit::hip {
 
-/// True if the operand tiles of a stage accept 16-byte chunks of a row (RowTile::put_words()).
+/// True if the operand tiles in a Stage have RowTile::put_words(), which stores a 16-byte chunk of a row.
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
-/// Loads both operands of an implicit GEMM, k-tile by k-tile, from memory to an atom's stages: windows of x, with the
-/// plan's prologue applied, and filters. `fast` is the contiguous mode of x.
+/// Operand loader of implicit GEMM: copies one k-tile after another from global memory to the atom's SMEM stages.
+/// Operand x is the windows of x, with the plan's prologue applied; operand w is the filters. `fast` is the contiguous
+/// mode of x.
 ///
-/// Two SMEM tables hold the offsets in x and w of each index of GemmK. All threads compute the tables, for several
-/// k-tiles at once, because a warp with more work would delay the others at every barrier.
+/// Two SMEM tables have the offset in x and the offset in w of each index of GemmK, for several k-tiles. All threads
+/// fill the tables together, because a warp with more work would delay the others at every barrier.
 template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
     static constexpr bool contiguous_rows = decltype(Atom::Stage::x)::contiguous_rows;
-    /// small_table: on processors with little SMEM, the table of a plan with a prologue is shorter, because it also has
-    /// the prologue's parameters for each index of GemmK. `table`: indices of GemmK per table.
+    /// small_table: true if the tables are shorter, on processors with little SMEM, because a plan with a prologue also
+    /// stores the prologue's parameters for each index of GemmK. table_steps, table: k-tiles and indices of GemmK per
+    /// table.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
     static constexpr int table_steps = (max)(1, (min)(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
@@ -45,17 +47,17 @@ class LoadOperands {
 
 public:
     using Stage = typename Atom::Stage;
-    /// Elements of x, and of the weights, that one load reads where ConvParams says that they are contiguous and
-    /// aligned; otherwise a load reads one element.
+    /// Number of elements of x (input_packet) and of w (weight_packet) that one vector load reads if ConvParams marks
+    /// the operand as vectorized; otherwise a load reads one element.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
-    /// indices of GemmK that the table covers at once; the first of them is a multiple of table_k
+    /// number of indices of GemmK in a table; a table starts at a multiple of table_k
     static constexpr int table_k = table;
 
     struct Shared : PrologueStates<Prologue, table> {
         alignas(16) KOffset x_offsets[table], w_offsets[table];
     };
 
-    /// `pixels` are the pixels of the output tile.
+    /// `pixels` are the tile_m pixels of the output tile `at`.
     __device__ LoadOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
                             TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
         : params(the_params),
@@ -68,38 +70,40 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    /// State of a k-tile whose loads are to be issued or are in flight.
+    /// A k-tile's position in the tables, from prepare() or found() to start() and finish().
     struct Step {
-        int in_table;  ///< index in the table of the k-tile's first offset
+        int in_table;  ///< index in the tables of the k-tile's first entry
         typename Prologue::Args const& prologue;
     };
 
-    /// If k-tile `step` is the first one that a table covers, and `is_valid` (the k-tile is not past the end), fills
-    /// the tables for this k-tile and the following ones. Returns the k-tile's Step. All threads call it.
+    /// Fills the tables for k-tile `step` and those after it if `step` is the first k-tile of a table and `is_valid`
+    /// (`step` is not past the last k-tile). Returns the k-tile's Step. All threads call it.
     __device__ Step prepare(int step, bool is_valid) {
         if (is_valid && step % table_steps == 0) find(step);
         return found(step % table_steps * tile_k);
     }
-    /// Fills the tables for k-tile `step` and the following ones; returns the number of k-tiles that they cover.
+    /// Fills the tables for k-tile `step` and those after it; returns the number of k-tiles per table.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;
     }
-    /// Step of the k-tile whose offsets begin at index `in_table` of the table: i * stride() for the table's k-tile i.
+    /// Returns the Step of the k-tile whose table entries begin at index `in_table`: k-tile i of the table begins at i
+    /// * stride().
     __device__ Step found(int in_table) const { return {in_table, prologue()}; }
     __device__ static int stride() { return tile_k; }
-    static constexpr bool has_table = true;  ///< true: find() fills a table, whose k-tiles found() locates
-    /// Issues the loads of a k-tile to registers, or, if they are asynchronous copies, to `stage`.
+    static constexpr bool has_table = true;  ///< true: find() fills a table, in which found() locates a k-tile
+    /// Issues the loads of a k-tile to registers or, if they are asynchronous copies, to `stage`.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
         weights.load(&shared.w_offsets[step.in_table], stage.w);
     }
-    /// Stores loaded registers to `stage`, or waits for the copies: after the next barrier the stage holds the k-tile.
+    /// Stores the loaded registers to `stage`, or waits for the asynchronous copies. After the next barrier `stage` has
+    /// the k-tile.
     __device__ void finish(Step const& step, Stage& stage) const {
         finish_inputs<0, 1>(step, stage);
         weights.store(stage.w, {});
     }
-    /// Does the share `part` of the work of finish(), which is divided into `parts` equal shares.
+    /// Does part number `part` of the work of finish(), where `parts` parts divide the work equally.
     template <int part, int parts>
     __device__ void finish_part(Step const& step, Stage& stage) const {
         finish_inputs<part, parts>(step, stage);
@@ -131,7 +135,7 @@ private:
     }
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
-        // With a prologue, AMD's scalar registers cannot hold the problem from k-tile to k-tile.
+        // reload `problem` from kernel arguments: with a prologue, AMD's scalar registers cannot hold it across k-tiles
         if constexpr (Plan::has_prologue && takes_words<Stage> && !has_phases<Plan>())
             fill_table(step, prologue, reload(params).problem());
         else fill_table(step, prologue, conv);

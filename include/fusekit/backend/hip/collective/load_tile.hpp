@@ -9,17 +9,18 @@
 
 namespace fusekit::hip {
 
-/// A thread's elements of an operand tile, Size rows x TileK indices of GemmK, in registers between global memory and
-/// SMEM. For operands that are contiguous along GemmK: channels-last x, and filters. A thread loads up to 16 bytes of a
-/// row; consecutive threads load consecutive bytes. The SMEM tile stores elements in the type that the atom multiplies:
-/// unchanged, or converted by Convert.
+/// A thread's elements of an operand tile (Size rows x TileK indices of GemmK), held in registers between the load from
+/// global memory and the store to SMEM. For operands that are contiguous along GemmK: channels-last x, and filters. A
+/// thread loads up to 16 bytes of a row; consecutive threads load consecutive bytes. store() writes elements in the
+/// type that the MMA atom multiplies: unchanged, or converted by Convert.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), (min)(TileK, Size* TileK / threads));
 
-    /// `row(i)` returns the RowPointer (address in memory and padding mask) of row i of the tile. `vectorized`: each
-    /// `count` consecutive indices of GemmK are contiguous and aligned in memory.
+    /// `row(i)` returns the RowPointer (global address and padding mask) of row i of the tile. `vectorized`: every
+    /// `count` consecutive indices of GemmK, from a multiple of `count` on, are contiguous and aligned in global
+    /// memory.
     template <class RowAt>
     __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -53,8 +54,8 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores share `part` of `parts` equal shares of the thread's rows to the tile; with conversion, part 0 stores all
-    /// rows.
+    /// Stores part number `part` of the thread's rows to the SMEM tile, where `parts` parts divide the rows equally.
+    /// With conversion, part 0 stores all rows and the others none.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
@@ -67,7 +68,8 @@ public:
                 put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else if constexpr (part == 0) {
             constexpr int per_call = (min)(count, 4);
-            // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+            // convert all elements before the first store: after a store, the compiler would reload the prologue's
+            // parameters
             Operand converted[passes][count];
 #pragma unroll
             for (int j = 0; j < count; j += per_call) {
@@ -94,12 +96,13 @@ private:
     Packet<T, count> values[passes];
 };
 
-/// A thread's elements of an operand tile whose elements are contiguous along its rows, the pixels: x in NCHW.
-/// Consecutive threads load consecutive pixels: one at a time, or, for 1x1 windows, several as one vector if ConvParams
-/// allow it. Unconverted float vectors are copied asynchronously to SMEM if the processor can. With conversion a thread
-/// loads pixels of several rows, so that it loads the prologue's parameters of fewer GemmK indices. Tiles of 128 rows
-/// or more recompute the padding mask, because keeping its bits takes 2 % of the time on an H100; smaller tiles keep
-/// it, because their threads have no registers left for the offsets.
+/// A thread's elements of an operand tile (Size rows x TileK indices of GemmK) that is contiguous along its rows, which
+/// are pixels: x in NCHW. Consecutive threads load consecutive pixels: one at a time or, for 1x1 windows, several as
+/// one vector if ConvParams allow it. Unconverted float vectors are copied asynchronously to SMEM on processors with
+/// asynchronous copies. With conversion a thread loads pixels of several rows, so that it needs the prologue's
+/// parameters of fewer GemmK indices. Tiles of 128 rows or more recompute the padding mask, because keeping its bits
+/// takes 2 % of the time on an H100; smaller tiles keep it, because their threads have no registers left for the
+/// offsets.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
     static constexpr int per_thread = Size * TileK / threads;
@@ -136,8 +139,9 @@ public:
     __device__ void store(Tile& tile, Convert const& convert) const {
         store_part<0, 1>(tile, convert);
     }
-    /// Stores share `part` of `parts` equal shares of the thread's elements to the tile. There are several shares only
-    /// for unconverted single elements that the tile stores along GemmK; otherwise part 0 stores all.
+    /// Stores part number `part` of the thread's elements to the SMEM tile, where `parts` parts divide them equally.
+    /// Only unconverted single elements that the tile stores along GemmK are divided; otherwise part 0 stores all
+    /// elements and the others none.
     template <int part, int parts, class Tile>
     __device__ void store_part(Tile& tile, Convert const& convert) const {
         constexpr bool divides =
@@ -156,11 +160,12 @@ public:
     }
 
 private:
-    /// True if the tile has x's element type and layout, so that asynchronous copies suffice.
+    /// True if the SMEM tile has x's element type and layout and elements are not converted, so that asynchronous
+    /// copies can fill it.
     template <class Tile>
     static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
                                    std::is_same_v<typename Tile::Operand, T> && Tile::contiguous_rows;
-    /// rows (pixels) per thread, and the distance between them in rows
+    /// rows (pixels) per thread, and the distance between these rows, in rows of the tile
     static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;
 
     bool vectorized;
@@ -168,7 +173,8 @@ private:
     RowPointer<T> rows[height];
     T values[per_thread];
 
-    /// Loads, for each of the thread's GemmK indices, Count contiguous elements from each of Rows rows.
+    /// Loads, for each GemmK index of the thread, Count contiguous elements from each of the thread's Rows rows into
+    /// `values`.
     template <int Count, int Rows>
     __device__ void load_to_registers(KOffset const* offsets) {
         this->clear();
@@ -185,8 +191,8 @@ private:
             if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) keep_apart();
         }
     }
-    /// True if the element or vector that load number i reads is in bounds of x. Loads are numbered within a GemmK
-    /// index by row, then by index.
+    /// True if the element or vector of the thread's load number i is in bounds of x. Loads are numbered by GemmK
+    /// index; those of one index, by row.
     template <int Rows>
     __device__ bool is_valid(int i, Convert const& convert) const {
         if constexpr (remembers) return this->is_set(i);
@@ -196,7 +202,8 @@ private:
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
         constexpr int indices = per_thread / Count / Rows, per_call = (min)(indices, 4);
-        // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+        // convert all elements before the first store: after a store, the compiler would reload the prologue's
+        // parameters
         Operand converted[per_thread];
         if constexpr (!Convert::converts) {
 #pragma unroll
@@ -217,8 +224,8 @@ private:
         if constexpr (!Tile::contiguous_rows && Count == 1) store_along_k<indices, Rows>(tile, converted);
         else store_along_rows<Count, Rows>(tile, converted);
     }
-    /// Stores the thread's elements to a tile that is contiguous along GemmK, several consecutive indices as one
-    /// vector.
+    /// Stores the thread's elements to an SMEM tile that is contiguous along GemmK, up to eight consecutive indices as
+    /// one vector.
     template <int indices, int Rows, class Tile>
     __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[per_thread]) const {
         constexpr int chunk = (min)(indices, 8);

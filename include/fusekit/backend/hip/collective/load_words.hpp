@@ -11,16 +11,19 @@
 
 namespace fusekit::hip {
 
-/// A thread's 16-byte chunks, along GemmK, of an operand tile, Size rows x TileK indices of GemmK. A chunk stays in
-/// four registers between global memory and SMEM, or, if elements are not converted and the processor can
-/// (arch/async_copy.hpp), is copied asynchronously. The elements of a chunk stay packed: unpacking them before the
-/// loads complete would stall. Padding is read as zeros from memory, so that no load is behind a branch.
+/// A thread's 16-byte chunks, along GemmK, of an operand tile (Size rows x TileK indices of GemmK). A chunk is held in
+/// four registers between global memory and SMEM or, if elements are not converted and the processor has asynchronous
+/// copies (arch/async_copy.hpp), copied without registers. The elements of a chunk stay packed in 32-bit words:
+/// unpacking them before the loads complete would stall. Padding is loaded from an array of zeros in global memory, so
+/// that no load is behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
 
-    /// Same parameters as TileAlongK (load_tile.hpp).
+    /// `row(i)` returns the RowPointer (global address and padding mask) of row i of the tile. `vectorized`: every
+    /// `count` consecutive indices of GemmK, from a multiple of `count` on, are contiguous and aligned in global
+    /// memory.
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -66,7 +69,8 @@ public:
             for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
         } else {
             constexpr int per_call = 4;
-            // all conversions precede the first store, after which the compiler would reload the prologue's parameters
+            // convert all elements before the first store: after a store, the compiler would reload the prologue's
+            // parameters
             Words<4> converted[passes] = {};
 #pragma unroll
             for (int j = 0; j < count; j += per_call) {

@@ -9,15 +9,15 @@
 
 namespace fusekit::hip {
 
-/// MMA operand for an element of x: the result of the prologue (the plan's operators before its Conv or Gemm), rounded
-/// to x's type.
+/// Applies the prologue (the plan's operators before its Conv or Gemm) to an element of x and rounds the result to x's
+/// element type.
 template <class Prologue, Element T, class State>
 __device__ T before_conv(T value, State const& state, typename Prologue::Args const& args) {
     if constexpr (Prologue::size == 0) return value;
     else return T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args));
 }
 
-/// Converts an element to the atom's operand type: unchanged, rounded or widened.
+/// Converts an element to the operand type of the MMA atom: unchanged, rounded to TF32 or widened.
 template <class Operand, Element T>
 __device__ Operand as_operand(T value) {
     if constexpr (std::is_same_v<Operand, T>) return value;
@@ -25,8 +25,8 @@ __device__ Operand as_operand(T value) {
     else return detail::widened_to<Operand>(value);
 }
 
-/// The prologue's prepared per-channel parameters for `Size` indices of GemmK, in SMEM as a structure of arrays, so
-/// that a thread loads one float of four consecutive indices at once.
+/// SMEM table of the prologue's prepared per-channel parameters for `Size` consecutive indices of GemmK, as a structure
+/// of arrays: a thread loads the same float of four consecutive indices as one vector.
 template <class Prologue, int Size, bool = Prologue::channelwise>
 struct PrologueStates {
     using State = typename Prologue::template State<float>;
@@ -39,7 +39,8 @@ struct PrologueStates {
         for (int i = 0; i < floats; ++i) values[i][k] = reinterpret_cast<float const*>(&state)[i];
     }
 
-    /// Parameters of indices k to k + Count - 1; k is a multiple of Count.
+    /// The parameters of indices k to k + Count - 1 of the table, in registers; state_packet(k) loads them, k a
+    /// multiple of Count.
     template <int Count>
     struct StatePacket {
         Packet<float, Count> values[floats];
@@ -71,7 +72,8 @@ struct PrologueStates<Prologue, Size, false> {
     }
 };
 
-/// Mask with one bit for each element that a thread loads: set if the element is in bounds. Empty if not `enabled`.
+/// Mask with one bit for each element that a thread loads: set if the element is in bounds of x. Empty if not
+/// `enabled`.
 template <bool enabled>
 struct ValidBits {
     std::uint32_t bits = 0;
@@ -88,13 +90,14 @@ struct ValidBits<false> {
     __device__ void set(int, int, bool) {}
 };
 
-/// Convert parameter of the operand loaders (load_tile.hpp) for a plan without a prologue: elements are not converted.
+/// Convert parameter of the operand loaders (load_tile.hpp) for plans without a prologue: elements are not converted.
 struct NoConversion {
     static constexpr bool converts = false;
 };
 
-/// Convert parameter of the operand loaders (load_tile.hpp) that applies the prologue to each element; padding stays
-/// zero. Entry `first` of `states` has the parameters of the k-tile's first index of GemmK.
+/// Convert parameter of the operand loaders (load_tile.hpp) that applies the prologue to each element in bounds;
+/// padding stays zero. `states` is a table for several k-tiles; its entry `first` has the parameters of this k-tile's
+/// first index of GemmK.
 template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;

@@ -7,13 +7,14 @@
 
 namespace fusekit::hip {
 
-/// Memory layout of the elements that are summed into one total, the sum of a channel or of a pixel. planes: a
-/// channel's elements fill dense planes. columns: adjacent elements belong to different totals, and each total is of a
-/// column of a matrix. any: any strides, one element at a time.
+/// Memory layout of the elements that are reduced to one total, the sum of a channel or of a pixel. planes: the
+/// elements fill a dense H x W plane per image. columns: the tensor is a dense matrix, each total is the sum of a
+/// column, and adjacent elements belong to different columns. any: any strides; elements are loaded one at a time.
 enum class Pattern { planes, columns, any };
 
-/// Kernel argument of a plan that reduces. Work is divided into segments: a segment is one channel, or `width` packets
-/// of adjacent matrix columns. A packet is a vector of adjacent elements that a thread loads at once.
+/// Kernel argument of a plan that reduces. The work is divided into segments, which CTAs process one at a time: a
+/// segment is one channel, or `width` packets of adjacent matrix columns. A packet is the vector of adjacent elements
+/// that a thread loads at once.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
@@ -21,32 +22,35 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;  ///< true if a segment is a range of columns, false if it is a channel
-    ImageOrder order;  ///< order in which the columns, and the elements of an image, are numbered
+    bool by_columns;  ///< true if a segment is a range of matrix columns, false if it is a channel
+    ImageOrder order;  ///< numbering of the matrix columns, and of the pixels of an image
     unsigned threads = 0;
     unsigned segments = 0;
-    /// groups of CTAs (GridGroup) that run concurrently, each group on one segment at a time; and CTAs per group
+    /// number of groups of CTAs (GridGroup) that run concurrently, each on one segment at a time; and number of CTAs
+    /// per group
     unsigned grid_groups = 0, group_size = 1;
-    bool in_clusters = false;  ///< the CTAs of a group form a cluster, which exchanges totals through DSMEM
-    unsigned width = 1;  ///< for columns: packets per row of a segment, a power of two; for channels 1
-    unsigned columns = 0;  ///< for columns: packets per row of the whole tensor
-    /// segments of columns: packets per column; segments of one channel: images, or with Pattern::any elements. If
-    /// there are several slabs, the number in one slab
+    bool in_clusters = false;  ///< true if the CTAs of a group form a cluster and exchange totals through DSMEM
+    /// packets per row of a segment of matrix columns, a power of two; 1 for a segment that is a channel
+    unsigned width = 1;
+    unsigned columns = 0;  ///< packets per row of the whole matrix; for segments of matrix columns only
+    /// loop steps per segment. For matrix columns: packets per column, that is rows of the matrix. For a channel:
+    /// images or, with Pattern::any, elements. With several slabs: the steps of one slab
     unsigned steps = 0;
-    /// number of slabs, ranges of images into which the batch is divided so that 32 bits count the steps of each range;
-    /// a power of two
+    /// number of slabs, a power of two: ranges of images into which the batch is divided so that 32 bits can count the
+    /// steps of each
     unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
-    std::int64_t count = 0;  ///< number of elements that each total sums
-    /// groups: iterations of a thread's loop; an iteration loads `unroll` packets. part: iterations per part, if the
-    /// sum is divided into several parts (PairwiseTotals)
+    std::int64_t count = 0;  ///< number of elements that are added to each total
+    /// groups: iterations of a thread's loop, each of which loads `unroll` packets. part: iterations per part, if the
+    /// sum is divided into parts that are merged pairwise (PairwiseTotals)
     unsigned groups = 0, part = 0;
-    /// packets[0]: number of packets that contain a plane which begins at the start of a packet; packets[1]: the
-    /// largest number that contain any plane
+    /// number of packets that cover a plane: packets[0] if the plane begins at the start of a packet, packets[1] the
+    /// largest number for any beginning
     FastDivmod packets[2] = {};
 };
 
-/// Locates the elements of a segment that a thread sums; with Pattern::any, those in one slab (range of images).
+/// Maps a thread's loop steps to the packets, offsets and coordinates of one segment: a channel, or `width` packets of
+/// matrix columns. With slabs (Pattern::any only): the segment's elements in one slab, a range of images.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -54,14 +58,14 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// number of totals that a thread accumulates: one per lane of a packet if each element is in another column
+    /// number of totals that a thread accumulates: one per lane (element) of a packet for matrix columns, otherwise one
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Offsets, in elements, of a packet in x, in y and in the operator's second tensor.
+    /// Offsets, in elements, of a packet in x, in y and in the operators' second tensor.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        /// index of the packet's first element in its plane; elements of the packet before 0 or past the plane are
-        /// skipped
+        /// index of the packet's first element in its plane; negative if the packet begins before the plane. Elements
+        /// outside the plane are skipped
         int first;
     };
 
@@ -83,8 +87,8 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Number of packets of a segment of one channel, or per column of a segment of columns; 0 past the tensor's last
-    /// column, because the last segment may be narrower.
+    /// Returns the number of packets in a segment that is a channel, or per column in a segment of matrix columns; 0
+    /// for columns past the matrix, because the last segment may be narrower.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -96,13 +100,13 @@ public:
         return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
-    /// Locates packet number `step` of the segment. A packet may extend past either end of its plane, but never past
-    /// the tensor.
+    /// Returns the offsets of packet `step` of the segment. A packet may extend past either end of its plane, but never
+    /// past the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = coord(step, 0);
             auto const offset =
-                // written out: a loop would index the argument at run time and copy it to local memory
+                // written out: a loop would index the kernel argument at run time and copy it to local memory
                 [&](Layout<4> const& layout) {
                     std::int64_t const* const stride = layout.stride.values;
                     return at.n * stride[0] + at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
@@ -118,33 +122,35 @@ public:
             return {at, at, at, i - lead};
         }
     }
-    /// True if the elements of a plane are a whole number of packets.
+    /// True if a plane is a whole number of packets and starts at one, so that all elements of a packet are in the
+    /// plane.
     __device__ bool aligned() const {
         return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
     __device__ bool whole(PacketOffsets const& packet) const {
         if constexpr (pattern != Pattern::planes) return true;
-        // loaded before the test, so that it compiles to one branch
+        // loaded before the test, so that the test compiles to one branch
         int const plane = static_cast<int>(params.order.plane.value());
         return packet.first >= 0 && packet.first + lanes <= plane;
     }
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// Number of the packet's elements that are added to each total: those inside the plane.
+    /// Returns the number of elements of a packet that are added to each total: for Pattern::planes those inside the
+    /// plane, otherwise 1.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
-    /// Offset in x of an element of the same total that is close to packet `step` in memory: the first element of the
-    /// channel in the packet's image.
+    /// Returns the offset in x, in elements, of the first element of the segment's channel in the image of packet
+    /// `step`: an element of the same total that is close in memory. For Pattern::planes.
     __device__ std::int64_t value_of_image(unsigned step) const {
         return base + lead + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// Coordinate that the elements of the thread's total number `total` share; for a channel, the coordinate of its
-    /// first element.
+    /// Returns the coordinate that all elements of the thread's total number `total` share: the channel (with n, p, q
+    /// zero) or the pixel.
     __device__ OutputCoord first_coord(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
@@ -152,7 +158,7 @@ public:
         else return {0, index, 0, 0};
     }
 
-    /// Coordinate of element `lane` of packet `step`.
+    /// Returns the coordinate in y of element `lane` of packet `step`.
     __device__ OutputCoord coord(unsigned step, int lane) const {
         OutputCoord at = first_coord(lane % totals);
         if constexpr (per_pixel) {
@@ -173,13 +179,13 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< offset of the segment's first element in the first image or row
+    std::int64_t base;  ///< offset, in elements, of the segment's first packet in the first image or matrix row
     unsigned slab = 0;
-    int lead = 0;  ///< elements of the channel's first packet that precede the plane
+    int lead = 0;  ///< number of elements of the channel's first packet that precede the plane
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
-    /// Steps (as params.steps counts them) in one image.
+    /// Number of loop steps (see ReductionParams::steps) per image.
     __device__ unsigned steps_of_image() const { return per_pixel ? 1 : params.order.plane.value(); }
 };
 

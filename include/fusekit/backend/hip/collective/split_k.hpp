@@ -6,40 +6,41 @@
 
 namespace fusekit::hip {
 
-/// Split-K: `groups` groups of `cluster` consecutive CTAs reduce one output tile, each CTA over its own range of GemmK.
-/// A group is a thread block cluster if `cluster` > 1.
+/// The CTAs that reduce one output tile with split-K: `groups` groups of `cluster` consecutive CTAs, each CTA over its
+/// own range of GemmK. A group is a thread block cluster if `cluster` > 1.
 struct SplitKGroups {
-    /// one barrier counter per tile and per rank of a CTA in its group, then the accumulators of each tile and group;
-    /// unused if groups == 1
+    /// one barrier counter per output tile and per rank of a CTA in its group, then the accumulators of each tile and
+    /// group; unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// The accumulators that a CTA has computed for an output tile, in SMEM: Rows x Columns floats, with `gap` x 16 bytes
-/// of padding per row, so that rows that a warp writes at the same time hit different banks.
+/// SMEM layout of the accumulators that a CTA has computed for an output tile: Rows x Columns floats, with `gap` x 16
+/// bytes of padding per row, so that the rows that a warp writes at once are in different banks.
 template <int Rows, int Columns, int gap = 1>
 struct AccumulatorTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    static constexpr int floats = Rows * Columns;  ///< floats that a group of CTAs stores to the workspace
+    /// number of floats that a group of CTAs stores to the workspace per output tile
+    static constexpr int floats = Rows * Columns;
 
     Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;
 };
 
-/// Rows of the output tile whose sums over all CTAs this CTA has computed; may be empty.
+/// Range [begin, end) of rows of the output tile whose sums over all split-K CTAs this CTA has computed; may be empty.
 struct RowRange {
     unsigned begin, end;
 };
 
 /// Sums the AccumulatorTiles of all CTAs of output tile `number`, in the order of the CTAs, so that results are bitwise
-/// identical in every run. Calls put(row, sums) with the sums of columns 4 * (`thread` % Tile::quads) to 4 * (`thread`
-/// % Tile::quads) + 3. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may modify
-/// its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the workspace, and
-/// of the CTAs with the same rank in their groups, the last to arrive sums the groups' values. All threads of `barrier`
-/// call this function, and the CTA's other threads attend_merge(); the first `threads` callers add, with several loads
-/// in flight. Returns the rows that this CTA has finished.
+/// identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 * (`thread` % Tile::quads)
+/// on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may modify its tile or
+/// exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the workspace; the last to
+/// arrive of the CTAs with the same `rank` in their groups sums the groups' values. All threads of `barrier` call this
+/// function while the CTA's other threads call attend_merge(); the first `threads` callers add, with several loads in
+/// flight. Returns the rows for which this CTA called put().
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                       unsigned group, unsigned rank, unsigned thread,
@@ -48,8 +49,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                        splits_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / split_k.cluster, height * (rank + 1) / split_k.cluster};
-    /// For each of this CTA's rows, sums the thread's four columns over `count` CTAs or groups, load(row, i) each, and
-    /// calls take(row, sums).
+    /// For each row that this CTA sums: adds the thread's four columns over `count` CTAs or groups, loaded by load(row,
+    /// i), and calls take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
 #pragma unroll 1
@@ -76,7 +77,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    auto* const of_groups = split_k.groups == 1 ? nullptr  // no workspace
+    auto* const of_groups = split_k.groups == 1 ? nullptr  // null: no workspace
                                                 : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
                                                       std::size_t{number} * split_k.groups * height * quads + quad;
     if (split_k.cluster > 1) cluster_barrier();
@@ -98,7 +99,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     return own;
 }
 
-/// Like reduce_split_k_to(), but stores the sums to `tile`, in place of the CTA's accumulators.
+/// Like reduce_split_k_to(), but stores the sums to `tile`, over the CTA's accumulators. All threads of the CTA call
+/// it.
 template <int threads, class Tile>
 __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                    unsigned group, unsigned rank, unsigned thread) {
@@ -112,22 +114,22 @@ __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups cons
 }
 
 /// Waits until all CTAs of the cluster have read this CTA's SMEM. All threads that called reduce_split_k() or
-/// reduce_split_k_to() call it, once after each call of these.
+/// reduce_split_k_to() call it once after each such call.
 __device__ inline void finish_split_k(SplitKGroups const& split_k) {
     if (split_k.cluster > 1) cluster_wait();
 }
 
-/// Takes part in the cluster barriers of reduce_split_k_to() and finish_split_k(), for the CTA's threads that do not
-/// call these.
+/// Joins the cluster barriers of reduce_split_k_to() and finish_split_k(), which count all threads of the CTA. The
+/// threads that call neither function call attend_merge().
 __device__ inline void attend_merge() {
     cluster_barrier();
     cluster_arrive();
     cluster_wait();
 }
 
-/// Calls store(sum, row, at) for the rows of the tile that this CTA has finished and all columns, where at =
-/// coord_of(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads` / 32 warps
-/// divide the rows.
+/// Calls store(sum, row, at) for the tile's rows `own`, which this CTA has summed, and columns 0 to `columns` - 1,
+/// where at = coord_of(column) is evaluated once per column. Consecutive lanes have consecutive columns; the `threads`
+/// / 32 warps divide the rows.
 template <int threads, class Tile, class CoordOf, class Store>
 __device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, CoordOf const& coord_of,
                            Store const& store) {

@@ -5,16 +5,17 @@
 
 namespace fusekit::hip {
 
-/// Coordinates of a CTA's tile of y: TileM pixels x TileN channels of one group of channels. Pixels are numbered over
-/// all images, over a range of images (slabs.hpp), over a phase of a TransposedConv (conv_phases.hpp), or over one
-/// matrix of a batch. CTAs are numbered along channels first, then groups, then pixels.
+/// Coordinates of a CTA's output tile: TileM pixels x TileN channels of one channel group of y. Pixels are numbered
+/// over all images, over a range of images (slabs.hpp), over a phase of a TransposedConv (conv_phases.hpp), or over one
+/// matrix of a batch. CTAs are numbered along channels first, then along channel groups, then along pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
-    /// first_n counts the channels of the group, first_k all channels of y
+    /// group: index of the channel group; first_m: the tile's first pixel; first_n and first_k: the tile's first
+    /// channel, counted from the first channel of the group (first_n) or of y (first_k)
     int group, first_m, first_n, first_k;
-    int remaining_m;  ///< number of pixels from first_m to the last
-    unsigned count_n;  ///< channels of the tile within bounds
+    int remaining_m;  ///< number of pixels from first_m to the last one
+    unsigned count_n;  ///< number of the tile's channels in bounds of the channel group, 1 to TileN
 
     template <class Problem>
     __device__ TileCoord(Problem const& conv, unsigned the_block)
@@ -28,7 +29,8 @@ struct TileCoord {
           remaining_m(conv.gemm_m() - first_m),
           count_n(static_cast<unsigned>((min)(conv.group_k() - first_n, TileN))) {}
 
-    /// tile(): index of the tile along pixels. column(): index of the tile along channels, over all groups.
+    /// tile(): index of the tile along pixels. column(): index of the tile along channels, counted over all channel
+    /// groups.
     __device__ unsigned tile() const { return block / tiles_n / groups; }
     __device__ unsigned column() const { return block % (tiles_n * groups); }
 };
