@@ -11,24 +11,27 @@
 
 namespace fusekit::hip {
 
-/// A producer warp's conversion of channels-last floats of x to tiles of three bfloat16 terms, in PlaneTransposer's
-/// layout; all producer warps divide the 16-byte chunks of a tile. A TMA load reads the pixels of x that the windows of
-/// one part (PlanePart: rows of an image of y) read, in rows of 128 bytes (32 channels) with the 128-byte swizzle;
-/// pixels out of bounds are zero.
+/// A producer warp's part of splitting channels-last floats of x into SMEM tiles of three bfloat16 terms, in
+/// PlaneTransposer's layout. All `warps` producer warps divide the 16-byte chunks of a tile. TMA loads the pixels of x
+/// that the windows of one PlanePart (rows of an image of y) read, in rows of 128 bytes (32 channels) with the 128-byte
+/// swizzle, and fills pixels out of bounds of x with zeros.
 template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
     using Quad = Packet<float, 4>;
-    static constexpr int chunks = Tiles::channels / 8;  ///< 8-channel chunks of a pixel; each is 16 bytes per term
-    static constexpr int stride = 32 * warps;  ///< distance from a lane's chunk to its next one, in chunks
-    static constexpr int in_flight = 2;  ///< chunks that a lane loads before it stores any
+    /// 8-channel chunks of a pixel; each is 16 bytes per bfloat16 term
+    static constexpr int chunks = Tiles::channels / 8;
+    /// distance from one of a lane's chunks to its next, in chunks of the tile
+    static constexpr int stride = 32 * warps;
+    static constexpr int in_flight = 2;  ///< number of chunks that a lane loads before it stores the first of them
 
 public:
     __device__ PixelSplitter(TensorMap const& the_map, Tiles const& the_tiles, Grid const& the_grid,
                              unsigned the_thread, unsigned first_tile)
         : map(the_map), tiles(the_tiles), grid(the_grid), thread(the_thread), ahead(the_grid, first_tile) {}
 
-    /// Issues the TMA loads of the next channel block, if any, to `to`, on the mbarrier `full`. All threads call it.
+    /// Issues the TMA loads of the next channel block (32 channels of one tile) to the SMEM stage `to`, on the mbarrier
+    /// `full`; does nothing after the last block. All producer threads call it; thread 0 issues.
     __device__ void begin(float* to, std::uint32_t full) {
         if (thread == 0 && ahead.is_valid()) {
             ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_loaded() * 128));
@@ -42,7 +45,8 @@ public:
         ahead.advance();
     }
 
-    /// Converts the channel block at `pixels` to the tile at `tile`. All threads call it.
+    /// Splits the floats of the channel block at `pixels` into bfloat16 terms and stores these to the tile at `tile`.
+    /// All producer threads call it.
     __device__ void split(float const* pixels, unsigned char* tile) const {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)
@@ -57,7 +61,8 @@ private:
     unsigned thread;
     typename Grid::Step ahead;
 
-    /// Pixels after the last loaded row are zero: the padding that follows a row is read as zeros.
+    /// Splits the pixels of one PlanePart; its first pixel is pixel `first_pixel` of the tile. Pixels after the last
+    /// loaded row are stored as zeros: they are the padding after that row.
     __device__ void split_part(unsigned char const* pixels, int first_pixel, unsigned char* tile) const {
         int const all = tiles.pixels_read() * chunks, copied = tiles.pixels_loaded();
         auto const chunk = thread % chunks;

@@ -12,8 +12,8 @@
 
 namespace fusekit::hip {
 
-/// Enumerates the tiles of y for HaloGemm: a tile is `shape.rows` whole rows of one image. Tiles of x with their halo
-/// go through `stages` stages of SMEM.
+/// Enumeration of the output tiles of HaloGemm: a tile is `shape.rows` whole rows of one image of y. The tiles of x
+/// that they read, halo included, are loaded through a ring of `stages` SMEM stages.
 template <class Shape>
 struct HaloTiles {
     Shape shape;
@@ -29,16 +29,16 @@ struct HaloTiles {
 
     __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
     __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
-    /// Shared memory address of the halo tile of x in the stage at `state`.
+    /// Shared-memory address of the tile of x, halo included, in the stage at `state`.
     template <class Shared>
     __device__ std::uint32_t halo(Shared& shared, DynamicPipelineState const& state) const {
         return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
     }
 };
 
-/// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` each, then one box per tile,
-/// of the rows of x that the tile's windows read, halo included. A transposed convolution reads the taps in reverse
-/// order.
+/// Issues all TMA loads of CTA number `block`, in one thread: the filters of all taps, `filter_bytes` bytes each, then
+/// for each output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a
+/// transposed convolution), stores the taps in reverse order.
 template <bool transposed, int filter_bytes, class Params, class Problem, class Shared, class Tiles>
 __device__ void load_halos(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                            unsigned block) {

@@ -8,18 +8,18 @@
 
 namespace fusekit::hip {
 
-/// How the 8 producer warps divide the channels of a tile of x: they form `groups` groups of `sharing` warps; each
-/// group has `own` = 8 channels.
+/// Division of a tile's channels of x among the 8 producer warps: `groups` groups of `sharing` warps; each group has
+/// `own` = 8 channels.
 template <class Tiles>
 struct PlaneWarps {
     static constexpr int own = 8;
     static constexpr unsigned warps = 8, groups = Tiles::channels / own, sharing = warps / groups;
 };
 
-/// The bulk copies (cp.async.bulk) that one producer warp issues of planes of x to SMEM: some of the channels of the
-/// warp's group (PlaneWarps), for each channel block of GemmK. A lane copies one channel of one part (PlanePart: rows
-/// of an image), or one contiguous range of all channels. Preconditions: rows and planes are dense, images start at
-/// multiples of 16 bytes, and x has a multiple of 8 channels.
+/// A producer warp's bulk copies (cp.async.bulk) of planes of NCHW x to SMEM, one channel block (Tiles::channels
+/// channels of one tile) after another. The warp copies some of the 8 channels of its group (PlaneWarps). A lane copies
+/// one channel of one PlanePart (rows of an image), or one contiguous range of all channels. Preconditions: rows and
+/// planes are dense, images start at multiples of 16 bytes, and x has a multiple of 8 channels.
 template <class T, class Grid, int parts>
 class PlaneCopies {
     using Tiles = typename Grid::Tiles;
@@ -28,7 +28,7 @@ class PlaneCopies {
     static_assert(parts * copied <= 32);
 
 public:
-    /// Number of lanes, of all warps of a group (PlaneWarps), that arrive at the mbarrier of the group's copies.
+    /// Number of lanes, over all warps of a group (PlaneWarps), that arrive on the mbarrier of the group's copies.
     static constexpr unsigned lanes = parts * Warps::own;
 
     __device__ PlaneCopies(TensorView<T const> const& the_x, Tiles const& the_tiles, Grid const& the_grid,
@@ -43,8 +43,8 @@ public:
         find();
     }
 
-    /// Issues the warp's copies of the next channel block, if any, to `to`, the SMEM stage of all channels, on the
-    /// mbarrier `full`. All lanes call it.
+    /// Issues the warp's copies of the next channel block to `to`, the SMEM stage of all channels, on the mbarrier
+    /// `full`; does nothing after the last block. All lanes call it.
     __device__ void begin(T const* to, std::uint32_t full) {
         if (lane >= parts * copied || !step.is_valid()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
@@ -60,7 +60,7 @@ private:
     Grid const& grid;
     typename Grid::Step step;
     int lane, channel, smem_offset;
-    unsigned bytes;  ///< bytes that the lane copies per channel block of the current tile
+    unsigned bytes;  ///< number of bytes that the lane copies per channel block of the current tile
     T const* from;
 
     __device__ void find() {

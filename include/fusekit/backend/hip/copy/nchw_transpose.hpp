@@ -10,9 +10,10 @@
 
 namespace fusekit::hip {
 
-/// The part of a producer warp in transposing the planes that PlaneCopies has copied to a tile of x, which has for each
-/// pixel 16-byte chunks of 8 channels, swizzled within the pixel's row. Pixels out of bounds are zero; floats become
-/// three bfloat16 terms. A group of warps (PlaneWarps) has 8 channels; its warps divide their pixels.
+/// A producer warp's part of transposing the planes of x that PlaneCopies has copied to SMEM. The result is a tile of x
+/// with a row per pixel: 16-byte chunks of 8 channels, swizzled within the row. Pixels out of bounds of x become zero;
+/// floats become three bfloat16 terms. A group of warps (PlaneWarps) transposes 8 channels; its warps divide the
+/// pixels.
 template <class T, class Grid, int parts>
 class PlaneTransposer {
     using Tiles = typename Grid::Tiles;
@@ -20,9 +21,9 @@ class PlaneTransposer {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     using Chunk = Packet<std::uint32_t, Warps::own / 2>;
     static constexpr int own = Warps::own, channels = Tiles::channels;
-    /// distance from a lane's pixel to its next one, in pixels of the tile
+    /// distance from one of a lane's pixels to its next, in pixels of the tile
     static constexpr int stride = 32 * static_cast<int>(Warps::sharing);
-    static constexpr int in_flight = 2;  ///< pixels that a lane loads before it stores any
+    static constexpr int in_flight = 2;  ///< number of pixels that a lane loads before it stores the first of them
     static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
 
 public:
@@ -39,13 +40,15 @@ public:
           rows_of_stride(stride / tiles.pitch),
           columns_of_stride(stride % tiles.pitch) {}
 
-    /// Called once per tile of y, before transpose() of its first channel block.
+    /// Reads the PlaneParts of output tile number `tile`. Called once per output tile, before transpose() of the tile's
+    /// first channel block.
     __device__ void begin(unsigned tile) {
         first_part = grid.part(tile, 0);
         count_of_parts = grid.count_parts(tile);
     }
 
-    /// Transposes channel block `block` to `tile`. All lanes call it.
+    /// Transposes channel block number `block` of x from the SMEM stage `planes` to the SMEM tile `tile`. All lanes
+    /// call it.
     __device__ void transpose(int block, T const* planes, unsigned char* tile) const {
         bool const in_bounds = block * channels + static_cast<int>(group) * own < count;
         if (in_bounds && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
@@ -65,8 +68,8 @@ private:
     PlanePart first_part;
     int count_of_parts;
 
-    /// Computes, for each of the warp's channels, the byte offset in the stage of planes of row `first` of x for part
-    /// `part` of the tile.
+    /// Computes, for each of the warp's 8 channels, the byte offset in the SMEM stage of planes of row `first` of x,
+    /// for PlanePart number `part` of the output tile.
     __device__ void find_channels(int (&found)[own], int part, int first) const {
 #pragma unroll
         for (int i = 0; i < own; ++i) {
@@ -76,16 +79,16 @@ private:
         }
     }
 
-    /// Address in the tile of the 16 bytes that hold the warp's channels of a pixel.
+    /// SMEM address of the 16-byte chunk with the warp's 8 channels of pixel `tile_pixel` of the tile.
     __device__ unsigned char* chunk(unsigned char* tile, int tile_pixel) const {
         return tile + Tiles::chunk_offset(tile_pixel, group);
     }
 
-    /// Transposes the pixels of all parts of the tile, for 1x1 filters. Values past a part's last pixel are copied too;
-    /// no pixel of y reads them.
+    /// Transposes the pixels of all PlaneParts of the output tile, for 1x1 filters. Also copies the values after a
+    /// part's last pixel, which no pixel of y reads.
     __device__ void transpose_pixels(T const* planes, unsigned char* tile) const {
         int const of_part = tiles.rows, pixels = count_of_parts * of_part,
-                  reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact for 256 pixels
+                  reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact up to pixel 256
         auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
         int from[own];
         find_channels(from, 0, tiles.first_row_of_x(first_part.row));
@@ -136,14 +139,14 @@ private:
         }
     }
 
-    /// Loads the warp's channels of a pixel.
+    /// Loads a pixel's values of the warp's 8 channels: `from` are the channels' byte offsets from `here`.
     __device__ static void load(Bits (&values)[own], unsigned char const* here, int const (&from)[own]) {
 #pragma unroll
         for (int c = 0; c < own; ++c) values[c] = *reinterpret_cast<Bits const*>(here + from[c]);
     }
 
-    /// Stores the warp's channels of a pixel to `to`, or zeros if the pixel is not `inside` x: 16 bytes per bfloat16
-    /// term.
+    /// Stores a pixel's values of the warp's 8 channels to `to`, or zeros if the pixel is not `inside` x: 16 bytes, for
+    /// floats 16 bytes per bfloat16 term.
     __device__ void put(std::uint16_t const (&values)[own], bool inside, unsigned char* to) const {
         Chunk packed;
 #pragma unroll

@@ -9,8 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Producer of tiles of x for `consumers` MMA warpgroups: eight warps copy planes of x to SMEM some channel blocks
-/// ahead, and transpose them into one of two tiles while the MMAs read the other tile.
+/// Producer of transposed tiles of NCHW x for `consumers` MMA warpgroups. Eight warps copy planes of x to a ring of
+/// SMEM stages, several channel blocks (Tiles::channels channels of a tile) ahead, and transpose them into one of two
+/// SMEM tiles while MMAs read the other. Splits channels-last floats instead of transposing.
 template <class T, class Grid, int parts, int bytes, int consumers>
 class PlaneStages {
     static constexpr int max_stages = 4;
@@ -19,31 +20,33 @@ class PlaneStages {
     using Copies = PlaneCopies<T, Grid, parts>;
 
 public:
-    static constexpr unsigned warps = Warps::warps;  ///< producer warps
+    static constexpr unsigned warps = Warps::warps;  ///< number of producer warps
     using Pipeline = TmaPipeline<2, consumers, warps>;  ///< pipeline of the two transposed tiles
     using State = typename Pipeline::State;
 
     struct Shared {
-        unsigned char x[bytes];  ///< two transposed tiles, then stages of planes in x's layout; aligned to 1024 bytes
+        /// two transposed tiles, then the ring of stages, which have x's layout; aligned to 1024 bytes
+        unsigned char x[bytes];
         TmaStages<max_stages> planes[Warps::groups];
         Pipeline tiles;
 
-        /// Called by one thread before other threads use the barriers.
+        /// Initializes the mbarriers. One thread calls it before the CTA's other threads use them.
         __device__ void init(Tiles const& shape) {
             for (auto& of_group : planes) of_group.init(shape.channels_last ? 1 : Copies::lanes);
             tiles.init();
         }
     };
 
-    /// True if two transposed tiles and one stage of planes fit SMEM and leave `free_bytes` unused.
+    /// True if two transposed tiles and at least one stage of planes fit SMEM without its last `free_bytes` bytes.
     __device__ static bool leaves(Tiles const& tiles, int free_bytes) {
         return tiles.plane_stages(parts, bytes - free_bytes, 1) >= 1;
     }
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }
 
-    /// Code of a producer warp: loads and transposes all tiles. Leaves the last free_bytes of the SMEM unused. Named
-    /// barriers from number first_barrier on synchronize the warps of each group (PlaneWarps); for channels-last x,
-    /// first_barrier synchronizes all producers.
+    /// Code of a producer warp: loads and transposes the tiles of x of all of this CTA's output tiles, from
+    /// `first_tile` on, without the last `free_bytes` bytes of Shared::x. Uses the named barriers from number
+    /// `first_barrier` on, one per group of warps (PlaneWarps); for channels-last x only number `first_barrier`, for
+    /// all producer warps.
     template <class Params, class Problem>
     __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
@@ -71,15 +74,15 @@ public:
             });
     }
 
-    /// SMEM address of the transposed tile at `state`.
+    /// Shared-memory address of the transposed tile at `state`.
     __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, State const& state) {
         return ptx::shared_address(shared.x) + state.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
     }
 
 private:
-    /// Runs a warp through all tiles and channel blocks; `copies` fills the stages of planes of the warp's group.
+    /// Runs a warp through all tiles and channel blocks. `copies` fills the stages of the warp's group.
     /// make_tile(begins, step, from, tile) transposes the stage `from` to the SMEM tile `tile`; `begins` is true for
-    /// the first channel block of a tile of y. sync() synchronizes the warps that read the same stage.
+    /// the first channel block of an output tile. sync() synchronizes the warps that read the same stage.
     template <class Copying, class MakeTile, class Sync>
     __device__ static void run_steps(Shared& shared, Tiles const& tiles, Grid const& grid, unsigned group,
                                      unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,

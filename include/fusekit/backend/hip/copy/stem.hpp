@@ -9,9 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Stores 64 filters, from filter `first` on, to SMEM: one panel per two rows of the window, with chunks of 16 GemmK
-/// indices (8 of each row). Indices outside the window and filters past the last one are zero. `threads` threads call
-/// it.
+/// Stores 64 filters, from filter `first` of w on, to SMEM as operand b of the stem kernel: one panel for every two
+/// rows of the window. Chunks of 16 indices of GemmK have 8 elements of each of the two rows. Elements outside the
+/// window and filters past the last one are zero. `threads` threads call it.
 template <class Panel, class Problem>
 __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
                                  unsigned threads) {
@@ -39,9 +39,9 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     }
 }
 
-/// wgmma's operand a, the windows of a tile's pixels, as fragments of a thread: words of the windows of two pixels,
-/// lane / 4 and lane / 4 + 8 of the warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
-/// .k16.
+/// Loader of wgmma's operand a from SMEM to registers: the windows of a tile's pixels. A thread has words of the
+/// windows of two pixels, lane / 4 and lane / 4 + 8 of its warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1,
+/// the figure of A for .k16.
 template <class Atom>
 class StemWindows {
 public:
@@ -61,7 +61,8 @@ public:
         last = (end > 0 ? 0xffffu : 0u) | (end > 1 ? 0xffff0000u : 0u);
     }
 
-    /// Loads the thread's words of the two window rows of a panel. `begin` is the address of the tile's first window.
+    /// Loads the thread's words of the two window rows of panel `panel`. `begin` is the SMEM address of the tile's
+    /// first window. Unless `whole_words`, loads 16 bits at a time, because windows may begin at odd elements.
     template <int chunks, bool whole_words>
     __device__ void load(unsigned char const* begin, int panel, Words<chunks>& words) const {
         std::uint32_t const masks[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
@@ -80,10 +81,11 @@ public:
     }
 
 private:
-    /// row_bytes: bytes from a row of x in SMEM to the next. rows: rows of a window. offsets: byte offsets, from the
-    /// tile's first window, of the words of the thread's two pixels
+    /// row_bytes: bytes in SMEM from a window row to the next. rows: number of window rows. offsets: for each of the
+    /// thread's two pixels, byte offset of its words from `begin`, the tile's first window
     int row_bytes, rows, offsets[2];
-    /// masks of the first and last chunk of a window's row, which zero the elements before and after the window
+    /// masks of the words in the first and in the last chunk of a window row; they zero the elements before and after
+    /// the window
     std::uint32_t first, last;
 
     template <bool whole_words>

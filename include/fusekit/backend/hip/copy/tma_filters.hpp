@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Pipeline that loads filters by TMA for one warpgroup of PlanesGemm, 64 filters per tile, through the warpgroup's own
-/// stages. A stage has one tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or, for 3 x 3 filters
-/// with contiguous taps, all taps of 8 channels. The warpgroup's first warp issues the next load as soon as a stage has
-/// been read, so that loads run ahead of MMAs.
+/// Ring of SMEM stages through which TMA loads filters for one MMA warpgroup of PlanesGemm, 64 filters per output tile.
+/// A stage has one tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or, for 3x3 filters with
+/// contiguous taps (KCRS), all taps of 8 channels. The warpgroup's first warp issues the next load as soon as a stage
+/// has been read, so that loads are in flight during MMAs.
 template <class Grid>
 class PlaneFilters {
     static constexpr int filters = 64, channels = Grid::Tiles::channels, taps = 9, packet = 8,
@@ -27,7 +27,7 @@ public:
     };
     using State = TmaStages<stages>;
 
-    /// `the_own`: index, within the tile, of the first filter that belongs to this warpgroup.
+    /// `the_own`: index, in the CTA's output tile, of the first of the warpgroup's 64 filters.
     template <class Problem>
     __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
                             unsigned first_tile, unsigned the_thread)
@@ -35,8 +35,9 @@ public:
         find_tile(conv);
     }
 
-    /// Issues the next `count` TMA loads, to the stages that were read longest ago. Precondition: those stages are
-    /// free. All threads of the warpgroup call it; the first time with the number of stages.
+    /// Issues the next `count` TMA loads, to the stages that were read longest ago; fewer after the last tile.
+    /// Precondition: the warpgroup has finished reading those stages. All threads of the warpgroup call it, the first
+    /// time with `count` = `stages`.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, int count) {
         if (ptx::warp_uniform(thread / 32) != 0) return;
@@ -48,7 +49,7 @@ public:
         }
     }
 
-    /// Waits for the next filter stage in order and returns its address.
+    /// Waits until the next stage is full and returns its address; each call advances by one stage.
     __device__ unsigned char const* next() {
         state.consumer_wait(next_read);
         auto const* const stage = memory.stages[next_read.stage];
@@ -56,12 +57,12 @@ public:
         return stage;
     }
 
-    /// A thread's fragments of operand a (filters) for all taps of 16 channels: four 32-bit words per tap.
+    /// A thread's wgmma fragments of operand a (filters) for 16 channels: four 32-bit words for each of the 9 taps.
     using Factors = std::uint32_t[4][taps];
 
-    /// Loads the fragments from the next two stages, 8 channels each. From a stage a thread reads 9 words of each of
-    /// two filters that are 8 apart: the taps of two adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the
-    /// figure of A for .k16.
+    /// Loads a thread's fragments of operand a from the next two stages, 8 channels each. From each stage a thread
+    /// reads 9 words of each of two filters that are 8 apart: the taps of two adjacent channels. Source: PTX ISA 8.7,
+    /// section 9.7.15.5.1, the figure of A for .k16.
     __device__ void load(Factors& factors) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -80,7 +81,8 @@ public:
                     factors[half * 2 + i][tap] =
                         tap % 2 == 0 ? (one & 0xffffu) | (two & 0xffff0000u) : one >> 16 | two << 16;
                 }
-                ptx::fence_operands(factors[half * 2 + i]);  // before further words occupy registers
+                // packs these words before the next loads, to limit registers
+                ptx::fence_operands(factors[half * 2 + i]);
             }
         }
     }
@@ -91,15 +93,15 @@ private:
     int own;
     unsigned thread;
     PipelineState<stages> next_read;
-    /// Position of the next load: tile and channel block. Valid in the warpgroup's first warp.
+    /// Output tile and channel block of the next load. Valid in the warpgroup's first warp only.
     typename Grid::Step step;
     unsigned to_stage = 0;
-    int first;  ///< first filter of the next load
-    /// filter row and column of the next load; with contiguous taps, `row` is the index of the 8 channels within the
-    /// channel block
+    int first;  ///< index in w of the first filter of the next load
+    /// filter row and filter column of the next load; with contiguous taps, `row` is instead the index of the next 8
+    /// channels in the channel block
     int row = 0, column = 0;
 
-    /// Advances `step` to the next tile in which this warpgroup has filters.
+    /// Advances `step` to the next output tile in which this warpgroup has filters in bounds of w.
     template <class Problem>
     __device__ void find_tile(Problem const& conv) {
         while (step.is_valid() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())

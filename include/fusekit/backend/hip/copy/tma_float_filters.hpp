@@ -10,23 +10,25 @@
 
 namespace fusekit::hip {
 
-/// mbarriers of the filter stages in SMEM, and the number of warps that have read each stage since the CTA started.
+/// SMEM state of FloatPlaneFilters: the stages' mbarriers, and for each stage the number of times that a warp has read
+/// it since the CTA started.
 struct FloatPlaneFiltersState {
-    /// maximum number of stages; bytes of SMEM of all stages together
+    /// max_stages: maximum number of stages. bytes: bytes of SMEM of all stages together.
     static constexpr int max_stages = 4, bytes = 36 * 1024;
     TmaStages<max_stages> full;
     unsigned reads[max_stages];
 
-    /// Called by one thread before other threads use the barriers.
+    /// Initializes the mbarriers and counters. One thread calls it before the CTA's other threads use them.
     __device__ void init() {
         full.init();
         for (unsigned& each : reads) each = 0;
     }
 };
 
-/// Pipeline that loads float filters, 64 per tile, by TMA for `readers` MMA warps. A stage has one tap of 32 channels,
-/// in rows of 128 bytes with the 128-byte swizzle; or, if taps are contiguous in memory, all 3 x 3 taps of 16 channels,
-/// in rows of 144 bytes per four channels. The last warp that reads a stage issues the next load into it.
+/// Ring of SMEM stages through which TMA loads float filters, 64 per output tile, for `readers` MMA warps. A stage has
+/// one tap of 32 channels, in rows of 128 bytes with the 128-byte swizzle; or, if `contiguous_taps` (KCRS), all 3x3
+/// taps of 16 channels, in rows of 144 bytes per four channels. The last warp that reads a stage issues the next load
+/// into it.
 template <class Grid, unsigned readers, bool contiguous_taps>
 class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
@@ -35,12 +37,11 @@ class FloatPlaneFilters {
     static constexpr int max_stages = contiguous_taps ? 2 : FloatPlaneFiltersState::max_stages;
 
 public:
-    /// Bytes of SMEM for the stages. With contiguous taps, this is one stage, and a second stage of the same size may
-    /// be added.
+    /// Bytes of SMEM for the stages. With contiguous taps they are one stage, and the caller may lend a second one.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((contiguous_taps ? 1 : max_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
-    /// `the_more`: SMEM of the second stage for contiguous taps, or null.
+    /// `the_more`: SMEM of the second stage for contiguous taps, or null. `first_tile`: the CTA's first output tile.
     __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
                                  Grid const& grid, unsigned first_tile)
         : memory(the_memory),
@@ -51,7 +52,8 @@ public:
                                 : 1},
           step(grid, first_tile) {}
 
-    /// Issues the first load of each stage. All warps call it; `copies` is true in the one warp that issues.
+    /// Issues the first load of each stage. All MMA warps call it; `copies` is true in the one warp that issues the
+    /// loads.
     template <class Params, class Problem>
     __device__ void fill(Params const& params, Problem const& conv, bool copies) {
         bool const elected = ptx::elect_sync();
@@ -62,9 +64,9 @@ public:
         }
     }
 
-    /// Waits for the next stage and loads a thread's fragments of operand a (filters) for one tap of 32 channels: two
-    /// fragments of 16 channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section 9.7.15.5.1, the
-    /// figure of A for .k16.
+    /// Waits until the next stage is full and loads a thread's wgmma fragments of operand a (filters) for one tap of 32
+    /// channels: two fragments of 16 channels, each four pairs of adjacent channels. Source: PTX ISA 8.7, section
+    /// 9.7.15.5.1, the figure of A for .k16.
     __device__ void load(float (&factors)[2][8], unsigned thread) const {
         static_assert(!contiguous_taps);
         state.full.consumer_wait(read);
@@ -79,8 +81,8 @@ public:
                 factors[k][2 * word + 1] = pair.values[1];
             }
     }
-    /// Loads a thread's fragments of operand a for the three taps of window row `of_window`, of 16 channels. The call
-    /// for row 0 waits for the stage.
+    /// Loads a thread's wgmma fragments of operand a (filters) for the three taps of window row `of_window` (0 to 2)
+    /// and 16 channels. The call for row 0 waits until the stage is full.
     __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(contiguous_taps);
         if (of_window == 0) state.full.consumer_wait(read);
@@ -112,9 +114,9 @@ public:
 private:
     unsigned char *memory, *more;
     FloatPlaneFiltersState& state;
-    DynamicPipelineState read;  ///< next stage to read
-    /// Position of the next load: `step` is the tile and the channel block; then the tap (`row`, `column`), or, with
-    /// contiguous taps, slice `row` of 16 channels.
+    DynamicPipelineState read;  ///< position of the next stage to read
+    /// Position of the next load: output tile and channel block (`step`), then the tap's filter row and column (`row`,
+    /// `column`) or, with contiguous taps, the index `row` of the next 16 channels in the channel block.
     typename Grid::Step step;
     int row = 0, column = 0;
 
@@ -123,7 +125,7 @@ private:
         return memory + stage * stage_bytes;
     }
 
-    /// Index, within the tile, of the filter whose elements are in word `word` of the thread's fragment.
+    /// Index, in the output tile, of the filter whose elements are in word `word` (0 to 3) of the thread's fragment.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }
@@ -137,7 +139,8 @@ private:
         step.advance();
     }
 
-    /// Issues the TMA load at position `step` into a stage, unless all tiles are loaded.
+    /// Issues the TMA load at the position `step`, `row`, `column` into stage `to_stage`; does nothing after the last
+    /// tile.
     template <class Params>
     __device__ void copy(Params const& params, int to_stage) const {
         if (!step.is_valid()) return;

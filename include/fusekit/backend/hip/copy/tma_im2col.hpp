@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Operands of one k-tile in a stage of SMEM: TileM windows of x and TileN filters in Wgmma's layout; a window or
-/// filter is a row along GemmK. If a tile has fewer filters than TileN, the stale rows behind them are multiplied too,
-/// into accumulators that are not stored. MN-major filters are loaded in blocks of 64 filters; TMA zero-fills filters
-/// past the last.
+/// SMEM stage with the operands of one k-tile: TileM windows of x and TileN filters in Wgmma's layout; each window or
+/// filter is a row along GemmK. If w has fewer than TileN filters for the tile, the remaining rows keep old data and
+/// are multiplied too, but their accumulators are not stored. MN-major filters are loaded in blocks of 64; TMA
+/// zero-fills filters past the last.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
@@ -19,7 +19,8 @@ struct BulkStage {
     static constexpr int rows_of_filters =
         major == ptx::Major::mn ? static_cast<int>(detail::divide_up(TileN, 64)) * 64 : TileN;
 
-    /// Number of rows of w that TMA loads for a tile, if `count` filters remain from the tile's first filter on.
+    /// Returns the number of rows of operand w that TMA loads, if `count` filters remain from the tile's first filter
+    /// on.
     __device__ static constexpr int filters(int count) {
         if constexpr (major == ptx::Major::mn) count = static_cast<int>(detail::divide_up(count, 64)) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
@@ -32,7 +33,7 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
-/// Prefetches a launch's tensor maps. Thread 32 does it, because thread 0 initializes the CTA's barriers.
+/// Prefetches the tensor maps of a launch's x, w and y, in thread 32, because thread 0 initializes the CTA's barriers.
 template <class Maps>
 __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
@@ -41,26 +42,27 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     ptx::prefetch_tensormap(&maps.y);
 }
 
-/// Number of k-tiles: each tap has its channels in blocks of the stage's tile_k, the last block padded with zeros.
+/// Number of k-tiles of a convolution: for each tap, the channels in blocks of Stage::tile_k, the last one padded with
+/// zeros.
 template <class Stage, class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Range of the k-tiles of an output tile that a CTA reduces.
+/// Range [begin, end) of the k-tiles of an output tile that one split-K CTA reduces.
 struct StepRange {
     unsigned begin, end;
 };
 
-/// Issues, in one thread, the TMA loads of an output tile's operands into the pipeline's stages: of all k-tiles, or of
-/// the k-tiles of `range`. TMA zero-fills elements out of bounds.
+/// Issues, in one thread, the TMA loads of the operands of the output tile at `tile` into the pipeline's stages: of all
+/// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
                                   State& state, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
-    // The number of rows in a box of K-major filters is the same for all tiles, the last one included.
+    // A box of K-major filters has the same number of rows for all tiles, even for the last one.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
                    in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
     int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());

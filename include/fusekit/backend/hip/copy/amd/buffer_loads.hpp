@@ -7,16 +7,16 @@
 
 namespace fusekit::hip {
 
-/// Byte offset, for elements of type T, of an index of GemmK from the row's first element; Buffer::out_of_bounds, at
-/// which loads return zero, for an index past the end of GemmK.
+/// Converts an offset of an index of GemmK, in elements from the start of an operand row, to bytes. Returns
+/// Buffer::out_of_bounds, at which buffer loads return zero, for an index past the end of GemmK.
 template <Element T>
 __device__ std::uint32_t in_bytes(KOffset const& offset) {
     if (offset.mask == KOffset::never) return Buffer::out_of_bounds;
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// LDS table of GemmK offsets, one entry for each 16 bytes (8 half elements) along GemmK: byte offsets in x and w, the
-/// padding mask (KOffset), and `steps`, the number of consecutive k-tiles, from the one of this entry on, whose indices
+/// LDS table of offsets with one entry for each 16 bytes (8 half elements) along GemmK: the byte offsets in x and w,
+/// the padding mask (KOffset), and `steps`, the number of consecutive k-tiles, from the entry's own on, whose indices
 /// have the same filter tap. An entry has 16 bytes, so that the byte offset of an element in a k-tile's row is also the
 /// byte offset of its entry in the table.
 template <Element T, Element W, int Size>
@@ -31,7 +31,8 @@ struct PacketOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    /// Table entry for index k of a k-tile; `table_offset` is the byte offset of the k-tile's first entry.
+    /// Returns the table entry of index k of a k-tile; `table_offset` is the byte offset, in the table, of the k-tile's
+    /// first entry.
     __device__ Entry const& at(int table_offset, unsigned k) const {
         auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
         return *reinterpret_cast<Entry const*>(bytes + (table_offset + static_cast<int>(k / packet * sizeof(Entry))));
@@ -39,8 +40,8 @@ struct PacketOffsets {
     __device__ std::uint32_t w_at(int table_offset, unsigned k) const { return at(table_offset, k).w; }
 };
 
-/// Stores a thread's elements of both operands of a k-tile from registers to LDS. Filters were loaded last, so one wait
-/// covers both operands.
+/// Stores a thread's elements of both operands of a k-tile from registers to the LDS stage. The thread loaded filters
+/// last, so that one wait covers both operands.
 template <class Inputs, class Filters, class Stage>
 __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
     filters.wait();
@@ -48,8 +49,8 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// A thread's elements of an operand tile in registers: 16 bytes along GemmK, from index k of the k-tile on, of every
-/// `step`-th row.
+/// A thread's elements of an operand tile in registers: 16 bytes along GemmK, from index `k` of the k-tile on, of every
+/// `step`-th row of the tile, from row `first` on.
 template <Element T, int Size, int TileK, int threads>
 class RowPackets {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
@@ -73,8 +74,8 @@ protected:
     __device__ unsigned row(int pass) const { return first + static_cast<unsigned>(pass * step); }
 };
 
-/// Loads a thread's fragment of x (pixels, channels) by 16-byte buffer loads. With `padded`, taps out of bounds of x
-/// read zero.
+/// Loads a thread's elements of operand x (pixels, GemmK) by 16-byte buffer loads. With `padded`, taps that are out of
+/// bounds of x read zero.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class InputPackets : public RowPackets<T, Size, TileK, threads> {
     using Base = RowPackets<T, Size, TileK, threads>;
@@ -91,7 +92,8 @@ public:
         }
     }
 
-    /// Reads from the table the thread's byte offsets for the k-tile whose entries begin at `table_offset`.
+    /// Reads from the LDS table the byte offsets of the thread's loads for the k-tile whose entries begin at byte
+    /// `table_offset`.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int table_offset) {
         auto const& entry = offsets.at(table_offset, k);
@@ -102,8 +104,8 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads the k-tile of the last find(), or a later k-tile of the same tap, whose channels are `soffset` bytes later
-    /// in x.
+    /// Loads the thread's elements of the k-tile of the last find(), or of a later k-tile with the same tap whose
+    /// channels are `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], soffset);
@@ -114,10 +116,10 @@ private:
     std::uint32_t rows[passes], invalid[passes], own[passes];
 };
 
-/// Loads a thread's elements of w (filters, GemmK) by 16-byte buffer loads, in `passes`: in each, all threads load some
-/// rows. With `has_scalars`, each pass has a Buffer that begins at the pass's first filter, so that all loads of a
-/// thread share one vector-register offset. Rows past K read zero (buffer out of bounds); without `has_scalars` they
-/// read the last filter.
+/// Loads a thread's elements of operand w (filters, GemmK) by 16-byte buffer loads, in `passes` passes: in each, all
+/// threads load some rows. With `has_scalars`, each pass has a Buffer that begins at the pass's first filter, so that
+/// all loads of a thread share one vector-register offset, and rows past the last filter read zero (buffer out of
+/// bounds). Without `has_scalars` those rows read the last filter.
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
 class FilterPackets : public RowPackets<W, Size, TileK, threads> {
     using Base = RowPackets<W, Size, TileK, threads>;
@@ -158,11 +160,12 @@ public:
             values[pass] = buffer.template load<Words<4>>(at, soffset);
         });
     }
-    /// Waits for this thread's loads.
+    /// Waits until this thread's loads have completed.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    /// byte offsets of the thread's loads of a k-tile, relative to the loads' Buffers
+    /// byte offsets of the thread's loads of a k-tile, one per pass, or one for all passes; relative to the passes'
+    /// Buffers
     std::uint32_t own[passes / buffer_count];
 
     /// Calls f(pass, Buffer, byte offset in this Buffer) for each pass.

@@ -11,7 +11,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Base: TableOperands with the types of ChannelOperands. The LDS table has one offset for each 16 bytes along GemmK.
+/// Base: TableOperands with the loaders and the LDS table of ChannelOperands, which has one entry for each 16 bytes
+/// along GemmK.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -27,28 +28,29 @@ struct ChannelOperandsOf {
 
 }  // namespace detail
 
-/// Loads operands whose channels are contiguous (NHWC, KRSC) by AMD's buffer loads of 16 bytes at 32-bit offsets.
-/// Precondition: a tile reads within 2^30 bytes of its first element. For all k-tiles of one filter tap, a thread keeps
-/// its offsets in vector registers, and the wave passes the offset of the k-tile's channels in a scalar register.
+/// Operand loader for contiguous channels (NHWC, KRSC) by AMD's 16-byte buffer loads at 32-bit offsets. Precondition: a
+/// tile reads within 2^30 bytes of its first element. For all k-tiles of one filter tap, a thread keeps its offsets in
+/// vector registers, and the wave passes the offset of the k-tile's channels in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::ChannelOperandsOf<Plan, Atom, T, U>::Base;
     using Base::conv, Base::inputs, Base::offsets, Base::weights, Base::table_steps, Base::tile_k;
-    /// True if a thread reads its offsets from the table once for all k-tiles of a filter tap. Padded one-byte elements
-    /// have few k-tiles per tap, each twice as long, so each k-tile reads its offsets.
+    /// True if a thread reads its offsets from the LDS table once for all k-tiles of a filter tap. Otherwise it reads
+    /// them for each k-tile: padded one-byte elements have few k-tiles per tap, each twice as long.
     static constexpr bool has_runs = sizeof(T) > 1 || !Base::padded;
 
 public:
     using typename Base::Stage;
-    /// Step: byte offset of a k-tile. With `has_runs`, in x and w, from the channels of the k-tile of the last find()
-    /// to those of this k-tile; else the position of the k-tile's entries in the LDS table.
+    /// Position of a k-tile. With `has_runs`: byte offset, in x and in w, from the channels of the k-tile of the last
+    /// find() to those of this one. Otherwise: byte offset of the k-tile's first entry in the LDS table.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 
     using Base::Base;
 
-    /// Reads the thread's offsets for k-tile `step`, or, without `has_runs`, fills the LDS table from this k-tile on.
-    /// Returns the number of consecutive k-tiles for which the offsets, or the table, are valid.
+    /// Locates k-tile `step`: with `has_runs`, reads the thread's offsets for it from the LDS table; otherwise fills
+    /// the table from this k-tile on. Returns the number of consecutive k-tiles for which the offsets, or the table,
+    /// are valid.
     __device__ int find(int step) {
         if constexpr (!has_runs) {
             fill(step);
@@ -71,7 +73,8 @@ public:
     }
 
 private:
-    int next = table_steps;  ///< index in the LDS table of the first k-tile whose offsets have not been read
+    /// index, in k-tiles of the LDS table, of the first k-tile whose offsets have not been read
+    int next = table_steps;
 
     __device__ void find_own(int table_offset) {
         inputs.find(offsets, table_offset);

@@ -9,16 +9,17 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (TileK, Size) of floats in LDS. Four consecutive rows (pixels) at one index of GemmK form a quad of
-/// 16 bytes. `Between` unused words separate quads, so that a quad may be stored up to `Between` words too far left or
-/// right.
+/// Operand tile (TileK, Size) of floats in LDS. The elements of four consecutive rows (pixels) at one index of GemmK
+/// form a quad of 16 bytes. `Between` unused words separate quads, so that a quad may be stored up to `Between` words
+/// before or after its position.
 template <int Size, int TileK, int Between>
 class QuadTile {
 public:
-    /// Address of the element at index k of GemmK of a quad's first row; the elements of the other three rows follow.
+    /// LDS address of the element of row `row` at index k of the k-tile. If `row` is a multiple of four, the elements
+    /// of the quad's other three rows follow.
     __device__ std::uint32_t* at(unsigned k, unsigned row) { return words + element_index(k, row); }
 
-    /// Reads the elements of row `row` at four consecutive indices of GemmK, from 4 * `chunk` on.
+    /// Reads the elements of row `row` at four consecutive indices of the k-tile, from 4 * `chunk` on.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
         auto const* const first = address_in_register(words + element_index(chunk * 4, row));
         Words<4> result;
@@ -36,10 +37,10 @@ private:
     }
 };
 
-/// Loads x as TapQuads does, for floats, which need no transposition. A quad is four consecutive pixels of a row of y
-/// at one index of GemmK. A quad that reaches into the padding left or right of x is loaded from inside the row of x,
-/// stored shifted by the number of padded columns in its QuadTile, and its padded pixels are zeroed. All quads of a
-/// thread have the same filter tap, hence the same shift.
+/// Loader of float x in quads for TapOperands, like TapQuads but without a transposition. A quad is the elements of
+/// four consecutive pixels of a row of y at one index of GemmK. A quad with columns in the padding left or right of x
+/// is loaded from inside the row of x and stored to its QuadTile shifted by the number of padded columns; its padded
+/// pixels are then zeroed. All quads of a thread have the same filter tap, hence the same shift.
 template <int Size, int threads, bool padded, class Order>
 class FloatQuads : public PixelQuad<float, Size, Order::tile_k, threads> {
     using Base = PixelQuad<float, Size, Order::tile_k, threads>;
@@ -51,7 +52,8 @@ public:
 
     using Base::Base;
 
-    /// Reads from the LDS table the byte offsets of the thread's quads for the table's k-tile, and their shift.
+    /// Reads from the LDS table the byte offsets of the thread's quads for the k-tile that the table describes, and
+    /// their shift.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
 #pragma unroll
@@ -62,7 +64,7 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(position, k));
     }
-    /// Loads the quads of the k-tile of the last find(), or of a later k-tile of the same taps, whose channels are
+    /// Loads the quads of the k-tile of the last find(), or of a later k-tile with the same taps whose channels are
     /// `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
@@ -89,8 +91,8 @@ private:
     Words<4> quads[own_k];
 
     __device__ unsigned index(int i) const { return k + static_cast<unsigned>(4 * i); }
-    /// Index, relative to the quad's first word, of the word to zero for the j-th padded pixel of the quad. If fewer
-    /// than j + 1 pixels are padded: the last padded one again, or, without padding, an unused word.
+    /// Index, relative to the quad's first word in LDS, of the word to zero for the quad's j-th padded pixel. If at
+    /// most j pixels are padded: the last padded one again or, without padding, an unused word before the quad.
     __device__ int in_padding(int j) const {
         if (moved > 0) return j < moved ? j : moved - 1;
         if (moved < 0) return j < -moved ? 3 - j : 4 + moved;

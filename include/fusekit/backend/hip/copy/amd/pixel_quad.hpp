@@ -7,18 +7,18 @@
 
 namespace fusekit::hip {
 
-/// Position of a quad (four consecutive pixels) in its row of y: the quad's windows reach into the padding left of x,
-/// into neither side, or into the padding right of x.
+/// Position in its row of y of a quad, four consecutive pixels. left: the quad's windows may read padding left of x;
+/// right: they may read padding right of x; middle: neither.
 enum class QuadPosition { left, middle, right };
 
-/// Base of the loaders of x for contiguous pixels (NCHW): which elements of the operand tile a thread loads. It has
-/// four consecutive pixels of a row of y (a quad) at own_k indices of GemmK, a whole number of 32-bit words per pixel.
-/// For floats, a thread's indices are four apart: the threads that load 16 bytes of a filter have the same tap, and
-/// consecutive threads load consecutive quads.
+/// Base of the loaders of x for contiguous pixels (NCHW): defines the elements of the operand tile that a thread loads.
+/// They are of four consecutive pixels of a row of y (a quad) at own_k indices of GemmK, a whole number of 32-bit words
+/// per pixel. For floats, a thread's indices are four apart, so that threads that load 16 bytes of a filter have the
+/// same tap; consecutive threads load consecutive quads.
 template <Element T, int Size, int TileK, int threads>
 class PixelQuad {
 public:
-    static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK per thread
+    static constexpr int own_k = Size * TileK / threads / 4;  ///< number of indices of GemmK per thread
 
     template <class RowAt>
     __device__ PixelQuad(unsigned thread, RowAt row_at)
@@ -29,8 +29,8 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Sets `position`, the position of the thread's four pixels in their row of y. `first_column` and `last_column`
-    /// are the filter columns that read the leftmost and the rightmost column of x.
+    /// Sets `position`, the position of the thread's quad in its row of y. `space`: number of spatial modes.
+    /// `first_column` and `last_column`: the filter columns that read the leftmost and the rightmost column of x.
     __device__ void find_position(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) position = QuadPosition::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) position = QuadPosition::right;
@@ -53,14 +53,16 @@ protected:
     unsigned k, row;
     QuadPosition position = QuadPosition::middle;
     Buffer buffer;
-    /// first: byte offset of the window of the quad's first pixel. invalid, invalid_at_end: masks (KOffset) of the
-    /// slices, rows and columns of the first pixel's and of the last pixel's window that are out of bounds of x
+    /// first: byte offset in x of the window of the quad's first pixel. invalid: mask (KOffset) of the slices, rows and
+    /// columns of that window that are out of bounds of x; invalid_at_end: the same mask for the window of the quad's
+    /// last pixel
     std::uint32_t first, invalid, invalid_at_end;
 
-    /// Stores the elements of each of the four pixels, at the thread's own_k indices of GemmK, to the operand tile.
+    /// Stores the elements of the four pixels, at the thread's own_k indices of GemmK, to the operand tile in LDS.
     template <class Tile>
     __device__ void put(Tile& tile, Words<k_words> const (&pixels)[4]) const {
-        static_assert(Tile::element_index(0, 1) == TileK);  // rows at constant distances: the compiler merges stores
+        // rows at compile-time distances: the compiler merges the stores
+        static_assert(Tile::element_index(0, 1) == TileK);
 #pragma unroll
         for (int pixel = 0; pixel < 4; ++pixel) {
             T* const to = tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK;

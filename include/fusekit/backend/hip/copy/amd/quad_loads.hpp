@@ -10,31 +10,32 @@
 
 namespace fusekit::hip {
 
-/// LDS table of GemmK offsets for quads: a quad is four consecutive pixels of a row of y at column stride 1. Some
-/// columns of the quads at the left and right end of a row are in padding: such a quad loads the first or last four
-/// elements of the row of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the padded ones.
+/// LDS table of offsets in x for quads, the four consecutive pixels of a row of y at column stride 1, and of offsets in
+/// w. The quads at the left and right end of a row of y may read columns in the padding: such a quad loads the first or
+/// last four elements of the row of x, and a v_perm_b32 selector moves the elements to their pixels and zeros the
+/// padded ones.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
     static constexpr auto left = static_cast<unsigned>(QuadPosition::left),
                           middle = static_cast<unsigned>(QuadPosition::middle),
                           right = static_cast<unsigned>(QuadPosition::right);
     static constexpr int positions = padded ? 3 : 1, of_padding = padded ? Size : 1;
-    /// 32-bit words of v_perm_b32 selectors for a quad
+    /// number of 32-bit words of v_perm_b32 selectors for a quad
     static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));
     static constexpr unsigned packet = 16 / sizeof(W);
 
-    /// bytes: byte offsets in x of each index of GemmK, for the first, middle and last quads of a row (QuadPosition).
-    /// masks: for each index of GemmK, the rows of padding above and below x that its tap may read, as a mask, or
-    /// (`one_bit`) as the number of the mask's one bit. selectors: v_perm_b32 selectors by position and index. In the
-    /// middle of a row all selectors are equal: a short table stores these once, in `same`, which has the `same_words`
-    /// words that a thread reads.
+    /// bytes: byte offset in x for each index of GemmK, for the left, middle and right quads of a row (QuadPosition).
+    /// masks: for each index of GemmK, the rows of padding above and below x that its tap may read, as a mask or, with
+    /// `one_bit`, as the number of the mask's only bit. selectors: v_perm_b32 selectors for each position and index.
+    /// The selectors of middle quads are equal for all indices: a table with `is_short` stores them once, in `same`, as
+    /// the `same_words` words that a thread reads.
     static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[positions][Size];
     alignas(16) std::uint32_t masks[of_padding];
     alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
     alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
-    std::uint32_t w[Size / packet];  ///< byte offsets in w, one per 16 bytes along GemmK
+    std::uint32_t w[Size / packet];  ///< byte offsets in w, one for each 16 bytes along GemmK
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
@@ -65,17 +66,18 @@ struct QuadOffsets {
         bool const in_middle = position == middle;
         return in_middle ? same : selectors[position / 2][in_middle ? 0 : k];
     }
-    /// All ones, which puts an offset out of bounds, if a tap with this entry of `masks` reads padding above or below x
-    /// for a pixel whose window's rows `invalid` are out of bounds; else 0.
+    /// Returns all ones, which moves an offset out of the Buffer's bounds, if a tap with the entry `mask` of `masks`
+    /// reads a row of padding above or below x for a pixel whose window has the rows `invalid` out of bounds; otherwise
+    /// 0.
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }
 
 private:
-    /// Sets the selectors of GemmK index i: element j of the permuted quad is element j - shift of the loaded quad, or
-    /// zero. For one- and two-byte elements the selectors also interleave the quads of two consecutive indices, the
-    /// first stage of the transposition. For floats the entry is `shift` itself; shift 4 means that the index is out of
-    /// bounds.
+    /// Stores the selectors of index i of GemmK to `all`: element j of the permuted quad is element j - shift of the
+    /// loaded quad, or zero if the quad has no such element. For one- and two-byte elements the selectors also
+    /// interleave the quads of two consecutive indices, the first stage of the transposition. For floats the entry is
+    /// `shift` itself; shift 4 means that the index is out of bounds.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
         if constexpr (sizeof(T) == 4) {
             all[i] = static_cast<std::uint32_t>(shift == 4 ? 0 : shift);
@@ -94,8 +96,8 @@ private:
     }
 };
 
-/// Loads x in quads of four consecutive pixels (NCHW): one quad for each of a thread's own_k indices of GemmK.
-/// Transposes the quads in registers, so that LDS gets consecutive indices of each pixel.
+/// Loads x (NCHW) in quads, the four consecutive pixels of a row of y: one quad for each of a thread's own_k indices of
+/// GemmK. Transposes the quads in registers, so that LDS stores consecutive indices of each pixel.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadLoads : public PixelQuad<T, Size, TileK, threads> {
     using Base = PixelQuad<T, Size, TileK, threads>;
@@ -133,7 +135,7 @@ public:
                                                               pixel % 2 == 0 ? 0x05040100 : 0x07060302);
             } else {
 #pragma unroll
-                // half 0: the first two of the quad's pixels; half 1: the last two
+                // half 0: the quad's pixels 0 and 1; half 1: its pixels 2 and 3
                 for (int half = 0; half < 2; ++half) {
                     std::uint32_t const low = alternate(i, half), high = alternate(i + 2, half);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
@@ -148,8 +150,9 @@ protected:
     using Base::k;
     Words<words> quads[own_k];
 
-    /// Calls f(i, byte offset) for the quad at each of the thread's indices i of GemmK; reads from the table these
-    /// offsets and the quads' v_perm_b32 selectors. `first_k` is the k-tile's first index in the table.
+    /// Calls f(i, byte offset) for the quad at each of the thread's indices i of GemmK, 0 to own_k - 1, and reads the
+    /// quads' v_perm_b32 selectors; both come from the LDS table. `first_k` is the index in the table of the k-tile's
+    /// first index.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll
@@ -174,19 +177,19 @@ protected:
             }
         }
     }
-    /// Loads the quad at the thread's index i of GemmK from byte offset `from` + `soffset` of the Buffer; `soffset` is
-    /// uniform over the wave.
+    /// Loads the quad at the thread's index i of GemmK from byte `from` + `soffset` of the Buffer; `soffset` is uniform
+    /// over the wave.
     __device__ void load(int i, std::uint32_t from, std::uint32_t soffset = 0) {
         quads[i] = buffer.template load<Words<words>>(from, soffset);
     }
 
-    /// Word j of the quad loaded for the thread's index i of GemmK, with elements in padding replaced by zero.
+    /// Returns word j of the quad loaded for the thread's index i of GemmK, with elements in padding replaced by zeros.
     __device__ std::uint32_t selected(int i, int j) const {
         return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
     }
-    /// Two pixels at two indices of GemmK, `index` (even) and index + 1, as four bytes: both indices of one pixel, then
-    /// both of the next. The pixels are the quad's first two if `half` is 0, else its last two. Elements in padding are
-    /// zero.
+    /// Returns four bytes, for one-byte elements: two pixels at the thread's indices `index` (even) and `index` + 1 of
+    /// GemmK, both indices of one pixel and then both of the next. The pixels are the quad's first two if `half` is 0,
+    /// otherwise its last two. Elements in padding are zero.
     __device__ std::uint32_t alternate(int index, int half) const {
         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
         return permuted(quads[index + 1][0], quads[index][0], padded ? selectors[index + half][0] : in_place);

@@ -20,9 +20,9 @@ struct QuadOperandsOf {
 
 }  // namespace detail
 
-/// Loads x in quads of four consecutive pixels (NCHW, column stride 1) and w in 16 bytes along GemmK, by buffer loads
-/// at 32-bit offsets from an LDS table (QuadOffsets). For filters known at run time only; TapOperands loads filters
-/// that the plan's type contains.
+/// Operand loader for x in quads of four consecutive pixels (NCHW, column stride 1) and w in 16 bytes along GemmK, by
+/// buffer loads at 32-bit offsets from an LDS table (QuadOffsets). For filters whose size is known at run time;
+/// TapOperands is for filters in the plan's type.
 template <class Plan, class Atom, Element T, detail::OutputElement U>
 class QuadOperands : public detail::QuadOperandsOf<Plan, Atom, T, U>::Base {
     using Base = typename detail::QuadOperandsOf<Plan, Atom, T, U>::Base;
@@ -39,8 +39,8 @@ public:
         if constexpr (Base::padded) inputs.find_position(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
-    /// Fills the LDS table with the offsets and selectors of k-tile `step` and the following ones; returns the number
-    /// of k-tiles that the table covers. All threads call it.
+    /// Fills the LDS table with the offsets and selectors of k-tile `step` and those after it; returns the number of
+    /// k-tiles that the table covers. All threads call it.
     __device__ int find(int step) const {
         this->fill_table(step, [&](unsigned i, KCoord const& at, auto const& k_offset) {
             offsets.put(i, k_offset.x, k_offset.w, at.s, conv);

@@ -11,9 +11,9 @@
 
 namespace fusekit::hip {
 
-/// Base of ChannelOperands and QuadOperands, which load x and w at offsets from an LDS table. The table covers `Table`
-/// indices of GemmK, with one entry for every `Packet` indices. Precondition: a tile reads within 2^30 bytes of its
-/// first element.
+/// Base of the operand loaders ChannelOperands and QuadOperands, which load x and w at offsets from an LDS table. The
+/// table covers `Table` indices of GemmK, with one entry for every `Packet` indices. Precondition: a tile reads within
+/// 2^30 bytes of its first element.
 template <class Plan, class Atom, Element T, detail::OutputElement U, class Inputs, class Weights, class TheShared,
           int Table, int Packet = 1>
 class TableOperands {
@@ -26,7 +26,7 @@ protected:
 public:
     using Stage = typename Atom::Stage;
     using Shared = TheShared;
-    using Step = int;  ///< index in the table of the k-tile's first entry
+    using Step = int;  ///< index in the table of a k-tile's first index of GemmK
 
     __device__ TableOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
                              TileCoord<Atom::tile_m, Atom::tile_n> const& at, unsigned the_thread)
@@ -48,9 +48,9 @@ protected:
     Inputs inputs;
     Weights weights;
 
-    /// Fills the table from the first index of k-tile `step` on: calls put(i, coordinate, offsets) for every Packet-th
-    /// index i of the table, with the KCoord of this index of GemmK and its offsets in x and w. Synchronizes the CTA
-    /// afterwards.
+    /// Fills the LDS table from the first index of k-tile `step` on: calls put(i, coordinate, offsets) for every
+    /// Packet-th index i of the table, with the KCoord of this index of GemmK and its offsets in x and w. Synchronizes
+    /// the CTA afterwards.
     template <class Put>
     __device__ void fill_table(int step, Put const& put) const {
         unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;

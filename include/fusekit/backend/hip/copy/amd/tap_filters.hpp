@@ -9,13 +9,13 @@
 
 namespace fusekit::hip {
 
-/// Loads w (KCRS) in the order of a TapOrder: 16 bytes of consecutive taps, or, for the tail taps (those that do not
-/// fill 16 bytes), one load of Order::pair elements for each `unit` channels.
+/// Loader of w (KCRS) in the order of a TapOrder: by 16-byte loads of consecutive taps or, for the tail taps (those
+/// that do not fill 16 bytes), by one load of Order::pair elements for each `unit` channels.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::own, Base::passes, Base::values;
-    static constexpr int units = Order::packet / Order::pair;  ///< loads of tail taps that fill 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< number of tail-tap loads that fill 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
@@ -26,8 +26,8 @@ public:
 
     /// Bytes in w from the channels of a k-tile to those of the next k-tile with the same taps.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the k-tile of the last find(), or, `soffset` bytes later in w, a later k-tile of the same taps.
-    /// Precondition for tail taps: k-tiles are loaded in order.
+    /// Loads the k-tile of the last find(), or a later k-tile with the same taps whose channels are `soffset` bytes
+    /// later in w. Tail taps ignore `soffset`; precondition: their k-tiles are loaded in order.
     __device__ void load(std::uint32_t soffset) {
         if constexpr (Order::packed) {
             Base::load(soffset);
@@ -41,7 +41,7 @@ public:
             for (std::uint32_t& at : own) at += stride();
         }
     }
-    /// Waits for this thread's loads.
+    /// Waits until this thread's loads have completed.
     __device__ void wait() {
         if constexpr (Order::packed) Base::wait();
         else wait_for(singles[passes - 1][units - 1]);

@@ -16,9 +16,9 @@
 
 namespace fusekit::hip {
 
-/// True if TapOrder can order the taps of the filter in the head's type, and pixels can be loaded in quads (four at
-/// once, at column stride 1): for a Conv whose unit of channels (TapOrder::unit) has at least 16 bytes of taps, or a
-/// TransposedConv of 16- or 32-bit elements without strides.
+/// True if TapOrder can order the taps of the filter in the head's type and pixels can be loaded in quads (four
+/// consecutive ones at column stride 1): for a Conv whose unit of channels (TapOrder::unit) has at least 16 bytes of
+/// taps, or a TransposedConv of 16- or 32-bit elements without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -30,7 +30,8 @@ inline constexpr bool may_have_quads_of_taps = [] {
     else return false;
 }();
 
-/// True if TapOperands loads the operand tiles: for an NCHW convolution, or for its gradient with respect to x.
+/// True if TapOperands loads the operand tiles of a plan: an NCHW convolution on AMD, or its gradient with respect to
+/// x, without a prologue and without pooling.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -40,9 +41,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Type: MMA atom for the k-tiles of TapOperands: the schedule's atom, or, if its instruction has a sparse version, the
-/// atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of permutations. Unpadded 16-bit
-/// elements have no permutations to save.
+/// Type: MMA atom for the k-tiles of TapOperands. It is the schedule's atom or, if its matrix instruction has a sparse
+/// version, the atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of v_perm_b32
+/// instructions. Unpadded 16-bit elements have none to save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct TapAtom {
     using Type = Atom;
@@ -56,7 +57,7 @@ struct TapAtom<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
 };
 
-/// Type: TapOperands' loader of x.
+/// Type: TapOperands' loader of x, for the operand layout of the atom and the element type.
 template <class Atom, Element T, bool padded, class Order>
 struct TapInputs {
     using Type = TapQuads<T, Atom::tile_m, Atom::threads, padded, Order>;
@@ -76,8 +77,8 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// Type: LDS stage of TapOperands: the atom's, or, if Inputs (the loader of x) defines a tile type, one with that tile
-/// of x.
+/// Type: LDS stage of TapOperands. It is the atom's stage or, if the loader of x (Inputs) defines a tile type, a stage
+/// with that tile for x.
 template <class Inputs, class AtomStage>
 struct TapStage {
     using Type = AtomStage;
@@ -88,9 +89,9 @@ struct TapStage<Inputs, AtomStage> {
     using Type = StageOfTiles<typename Inputs::Tile, decltype(AtomStage::w)>;
 };
 
-/// Loads x in quads of four consecutive pixels (NCHW) and w by taps (KCRS) in a TapOrder, by buffer loads. Within a
-/// phase of the order (k-tiles with the same taps), a thread's offsets and selectors stay in registers, and the wave
-/// passes the offset of the k-tile's channels in a scalar register.
+/// Operand loader for x in quads of four consecutive pixels (NCHW) and w by taps (KCRS) in a TapOrder, by AMD's buffer
+/// loads. Within a phase of the order (k-tiles with the same taps), a thread's offsets and selectors stay in registers,
+/// and the wave passes the offset of the k-tile's channels in a scalar register.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool packed>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
@@ -121,19 +122,20 @@ public:
             inputs.find_position(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
     }
 
-    /// Number of k-tiles along GemmK.
+    /// Returns the number of k-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// Byte offset in w from the channels of the k-tile of the last find() to those of a k-tile with the same taps.
+    /// Position of a k-tile: byte offset in w from the channels of the k-tile of the last find() to those of this
+    /// k-tile, which has the same taps.
     using Step = int;
 
-    /// Computes the thread's offsets for k-tile `step`, by way of the LDS table; returns the number of consecutive
-    /// k-tiles for which they are valid.
+    /// Computes the thread's offsets for k-tile `step`, through the LDS table; returns the number of consecutive
+    /// k-tiles for which they are valid. All threads call it.
     __device__ int find(int step) {
         Problem const conv = reload(params).problem();  // scalar registers cannot hold the problem across k-tiles
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
-        // K-tiles past the last one read zero: their channels are out of bounds.
+        // A k-tile past the last one gets channels out of bounds, so that it reads zeros.
         int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
@@ -167,7 +169,8 @@ private:
     /// byte offset in x from the channels of the k-tile of the last find() to those of the next k-tile to load
     std::uint32_t soffset = 0;
     std::uint32_t to_next;  ///< bytes in x from the channels of a k-tile to those of the next k-tile
-    int phase = -1, end = 0;  ///< current phase (TapOrder); index of the first k-tile of the next phase
+    /// phase: current phase of the TapOrder. end: index of the first k-tile of the next phase
+    int phase = -1, end = 0;
 };
 
 }  // namespace fusekit::hip

@@ -10,11 +10,12 @@
 
 namespace fusekit::hip {
 
-/// Order of GemmK for filters with contiguous taps (KCRS). GemmK is split into phases: in all k-tiles of a phase, an
-/// index of the k-tile has the same tap, and consecutive k-tiles are `channels` apart. A unit is the smallest number of
-/// channels whose taps are loaded as one sequence. If `packed`, each 16 bytes of a k-tile's row are Packet consecutive
-/// taps of one unit. Otherwise the order has the remaining (tail) taps of each unit: 16 bits from each of eight units,
-/// or for floats 32 bits from each of four. With `backwards` (a TransposedConv), later taps read earlier columns of x.
+/// Order of the indices of GemmK for filters with contiguous taps (KCRS). GemmK is divided into phases: in all k-tiles
+/// of a phase, an index of the k-tile has the same tap, and the channels of consecutive k-tiles are `channels` apart. A
+/// unit is the smallest number of channels whose taps are loaded as one sequence. If `packed`, each 16 bytes of a
+/// k-tile's row are Packet consecutive taps of one unit. Otherwise the order has the tail taps of each unit (those that
+/// do not fill 16 bytes): 16 bits from each of eight units, or for floats 32 bits from each of four. With `backwards`
+/// (a TransposedConv), later taps read earlier columns of x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool is_packed>
 struct TapOrder {
     static constexpr bool packed = is_packed;
@@ -24,21 +25,23 @@ struct TapOrder {
         for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
         return all;
     }();
-    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of a tail load: 16 bits, or one float
-    /// Channels whose taps are loaded as one sequence: the number whose taps fill exactly 16 bytes, otherwise `pair`.
+    /// number of elements per load of tail taps: 16 bits, or one float
+    static constexpr int pair = packet < 8 ? 1 : packet / 8;
+    /// Number of channels whose taps are loaded as one sequence: as many as fill exactly 16 bytes, otherwise `pair`.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
-    /// channels from a k-tile of a phase to the next
+    /// number of channels from a k-tile of a phase to the next k-tile
     static constexpr int channels = tile_k / (packed ? packet : pair) * unit;
 
-    /// Column of x that a tap reads, minus the column of the pixel of y that reads it, at column stride 1.
+    /// Returns the column of x that tap `tap` reads, minus the column of the pixel of y that reads it, at column stride
+    /// 1.
     FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Largest number of columns in padding that a quad of four consecutive pixels reads, among the quads that also
-    /// read columns inside x.
+    /// Returns the largest number of padding columns that a quad (four consecutive pixels) reads at one tap, among the
+    /// quads that also read columns inside x.
     FUSEKIT_H static constexpr int max_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
@@ -47,8 +50,8 @@ struct TapOrder {
         return most;
     }
 
-    /// True if a group of `all` channels consists of whole units, or, if there are tail taps, is a multiple of `packet`
-    /// channels.
+    /// True if `all` channels, those of a channel group, are whole units or, if there are tail taps, a multiple of
+    /// `packet`.
     FUSEKIT_H static constexpr bool fills_packets(std::int64_t all) {
         return all % (tail_taps > 0 ? packet : unit) == 0;
     }
@@ -56,8 +59,8 @@ struct TapOrder {
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// Channel and tap of index k of a k-tile of phase `phase` whose first channel is `first`. The channel may be past
-    /// the last one.
+    /// Returns the channel and tap of index k of a k-tile of phase `phase` whose first channel is `first`. The channel
+    /// may be past the last one.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
         constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);
@@ -82,11 +85,11 @@ consteval auto filter_in_type() {
 
 }  // namespace detail
 
-/// TapOrder of a plan whose Conv or TransposedConv has a filter in its type.
+/// The TapOrder of a plan whose Conv or TransposedConv has a filter in its type.
 template <class Plan, Element T, int TileK, bool packed>
 using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
                             TileK, packed>;
-/// TapOrder of a plan, for code that uses only members that do not depend on TileK and `packed`.
+/// The TapOrder of a plan, for code that uses only members that do not depend on TileK and `packed`.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 

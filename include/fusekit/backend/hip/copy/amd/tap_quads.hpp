@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// QuadLoads in the order of a TapOrder: a thread's offsets and selectors stay in registers for all k-tiles with the
-/// same taps.
+/// Loader of x for TapOperands: QuadLoads whose offsets and selectors stay in registers for all k-tiles with the same
+/// taps.
 template <Element T, int Size, int threads, bool padded, class Order>
 class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
     using Base = QuadLoads<T, Size, Order::tile_k, threads, padded>;
@@ -15,12 +15,13 @@ class TapQuads : public QuadLoads<T, Size, Order::tile_k, threads, padded> {
 public:
     using Base::Base;
 
-    /// Reads from the LDS table the byte offsets and selectors of the thread's quads for the table's k-tile.
+    /// Reads from the LDS table the byte offsets and selectors of the thread's quads, for the k-tile that the table
+    /// describes.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads the quads of the k-tile of the last find(), or of a later k-tile of the same taps, whose channels are
+    /// Loads the quads of the k-tile of the last find(), or of a later k-tile with the same taps whose channels are
     /// `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
@@ -37,7 +38,7 @@ template <Element T, int Size, int threads, bool padded, class Order>
 class TapPairs : public TapQuads<T, Size, threads, padded, Order> {
     using Base = TapQuads<T, Size, threads, padded, Order>;
     using Base::k, Base::own_k, Base::row;
-    /// indices of GemmK in 16 bytes that hold two pixels
+    /// number of indices of GemmK in 16 bytes that hold two pixels
     static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));
     static_assert(own_k % per_chunk == 0);
 

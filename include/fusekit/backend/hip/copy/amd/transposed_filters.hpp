@@ -13,7 +13,8 @@
 
 namespace fusekit::hip {
 
-/// True if ChannelOperands loads the tile's w by TransposedFilters.
+/// True if ChannelOperands loads w by TransposedFilters: for a TransposedConv with contiguous channels on AMD, of 16-
+/// or 32-bit elements, without a prologue and without pooling.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -24,9 +25,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Loads w if consecutive filters, not consecutive GemmK indices, are contiguous in memory: in the gradient of an NHWC
-/// convolution with respect to x. A thread loads 16 bytes of consecutive filters at several consecutive GemmK indices
-/// and stores them transposed to LDS. tile_row() gives the LDS row of a filter.
+/// Loader of w for memory in which consecutive filters are contiguous instead of consecutive indices of GemmK: for the
+/// gradient of an NHWC convolution with respect to x. A thread loads 16 bytes of consecutive filters at several
+/// consecutive indices of GemmK and stores them transposed to LDS. tile_row() gives the LDS row of a filter.
 template <Element W, class Tile, int Size, int TileK, int threads>
 class TransposedFilters {
     using Fragment = TileOfPixels<W, Tile, Size, TileK, threads>;
@@ -38,19 +39,20 @@ public:
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
         : thread(the_thread), buffer(conv.weight_row(first_filter, group).first) {
         unsigned const row = Fragment::first_row(in_packets, thread);
-        // Rows past the last filter may load any filter: their results are not stored.
+        // Rows past the last filter load filter 0 of the tile: their results are not stored.
         bool const in_bounds = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
         first = Buffer::bias + (in_bounds ? row : 0) * std::uint32_t{sizeof(W)} +
                 Fragment::first_pixel(in_packets, thread) % packet * step;
     }
 
-    /// Reads from the LDS table the thread's byte offset for the k-tile whose entries begin at `table_offset`.
+    /// Reads from the LDS table the byte offset of the thread's loads for the k-tile whose entries begin at byte
+    /// `table_offset`.
     template <class Offsets>
     __device__ void find(Offsets const& offsets, int table_offset) {
         own = first + offsets.w_at(table_offset, Fragment::first_pixel(in_packets, thread));
     }
-    /// Loads the k-tile of the last find(), or the one after the last load(): advances the offset to the next k-tile's
+    /// Loads the k-tile of the last find() or, after another load(), the next k-tile: advances the offset to its
     /// channels.
     __device__ void load() {
         std::uint32_t at = 0;
@@ -60,11 +62,11 @@ public:
         });
         own += TileK * step;
     }
-    /// Waits for this thread's loads.
+    /// Waits until this thread's loads have completed.
     __device__ void wait() { per_thread.wait(in_packets); }
     __device__ void store(Tile& tile) { per_thread.store(in_packets, thread, tile); }
 
-    /// Row of the operand tile in LDS that holds a filter.
+    /// Returns the row of the operand tile in LDS that stores filter number `filter` of the tile.
     __device__ static unsigned tile_row(unsigned filter) { return Fragment::tile_row(in_packets, filter); }
 
 private:

@@ -13,10 +13,10 @@
 
 namespace fusekit::hip {
 
-/// Coordinates in x and their offset in elements. Either those of the first tap of the window of a pixel of dy (its
-/// origin), or the distance from an origin to the element of x that a weight's tap and channel read. The sum of an
-/// origin and a distance is the element of x that is multiplied, which may be in padding; it is out of bounds if either
-/// is `out_of_bounds`.
+/// Coordinate in x and its offset in elements. It is either the coordinate of the first tap of a window of a pixel of
+/// dy (the window's origin), or the distance from an origin to the element of x that a weight's tap and channel read.
+/// An origin plus a distance is the element of x to multiply, which may be in padding; it is out of bounds if either is
+/// `out_of_bounds`.
 template <int Space>
 struct alignas(16) InputCoord {
     static constexpr std::int32_t out_of_bounds = -(1 << 30);
@@ -26,7 +26,7 @@ struct alignas(16) InputCoord {
 
     __device__ void set_out_of_bounds() { at[0] = out_of_bounds; }
     __device__ bool in_bounds() const { return at[0] != out_of_bounds; }
-    /// Copies by one 16-byte load, if the struct has 16 bytes.
+    /// Loads the whole struct by one 16-byte load, if it has 16 bytes.
     __device__ InputCoord whole() const {
         if constexpr (sizeof(InputCoord) != 16) return *this;
         Words<4> const words = read_words(this);
@@ -36,24 +36,25 @@ struct alignas(16) InputCoord {
     }
 };
 
-/// Table in shared memory for Size pixels of dy: the origins of their windows in x (InputCoord), and their offsets in
-/// dy.
+/// Table in SMEM for Size pixels of dy: the origins of their windows in x (InputCoord), and their offsets in dy, in
+/// elements.
 template <int Space, int Size>
 struct PixelTable {
     InputCoord<Space> in_x[Size];
     std::int64_t in_dy[Size];
 };
 
-/// How an operand is loaded, by the mode that is contiguous in memory: channels of a pixel, as vectors of eight or four
-/// or one by one; pixels, one by one; or, for both operands, vectors of four pixels of a row (WeightGradientRows).
+/// Direction and width of an operand's loads, along the mode that is contiguous in memory: channels of a pixel, as
+/// vectors of eight or four or one at a time; pixels, one at a time; or rows: for both operands, vectors of four pixels
+/// of a row (WeightGradientRows).
 enum class ContiguousMode { channels_by_8, channels_by_4, channels, pixels, rows };
 
-/// A thread's elements of an operand tile (TileK pixels, Size channels of dy or columns of dw), copied from global
-/// memory to an atom's Tile in SMEM. Consecutive threads load consecutive elements.
+/// A thread's elements of an operand tile (TileK pixels; Size channels of dy or columns of dw), in registers between
+/// global memory and an MMA atom's Tile in SMEM. Consecutive threads load consecutive elements.
 ///
 /// If pixels are contiguous in the Tile, a thread has several consecutive pixels and stores up to 16 bytes of a row at
-/// once. Channels loaded as vectors are permuted in the Tile (tile_row()): rows that threads store at the same time are
-/// consecutive, which avoids bank conflicts.
+/// once. Channels loaded as vectors are permuted in the Tile (tile_row()): the rows that threads store at the same time
+/// are consecutive, which avoids bank conflicts.
 template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
     static constexpr int per_thread = Size * TileK / threads;
@@ -66,14 +67,14 @@ public:
     /// True if pixels are contiguous in a row of the SMEM tile, so that vectors of channels are transposed when they
     /// are stored.
     static constexpr bool transposes = !Tile::contiguous_rows;
-    /// Widest vector of channels that a thread can load.
+    /// Widest vector of channels that a thread can load at once.
     static constexpr ContiguousMode widest =
         has_packets_of_8 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
-    /// Number of vector loads (Packets) per thread at the widest vectorization.
+    /// Number of vector loads per thread with the widest vectors.
     static constexpr int packets = per_thread / (has_packets_of_8 ? 8 : 4);
 
-    /// Calls f(packet, pixel, row) for each Packet of 1, 4 or 8 elements that the thread loads, with the Packet's pixel
-    /// and its first row in the tile. `along` says how the operand is loaded: an enumerator of ContiguousMode, or an
+    /// Calls f(packet, pixel, row) for each Packet (vector of 1, 4 or 8 elements) that the thread loads, with the
+    /// Packet's pixel and its first row in the tile. `along` is an enumerator of ContiguousMode, or an
     /// integral_constant of one.
     template <class Along, class F>
     __device__ void each(Along along, unsigned thread, F const& f) {
@@ -86,8 +87,8 @@ public:
         });
     }
     /// Stores the thread's elements to the tile. ORs `over` into the first element of each transposed Packet, as a
-    /// 32-bit word: into two consecutive 16-bit pixels at once. If `over` is ones, a column of x that was loaded as
-    /// zeros becomes the column of ones that sums the bias gradient.
+    /// 32-bit word: into two consecutive pixels at once for 16-bit elements. If `over` is ones, a column of x that was
+    /// loaded as zeros becomes the column of ones that sums the bias gradient.
     template <class Along>
     __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
         with_fragment(along, thread, [&]<class Fragment>(Fragment const& of) {
@@ -95,7 +96,8 @@ public:
             else store_as_loaded(of, tile);
         });
     }
-    /// Waits for all of this thread's loads with one wait on the last one; AMD's compiler would wait for each load.
+    /// Waits until all of this thread's loads have completed, by one wait for the last load; AMD's compiler would wait
+    /// for each load.
     template <ContiguousMode along>
     __device__ void wait(std::integral_constant<ContiguousMode, along>) {
         std::conditional_t<(along == ContiguousMode::pixels && sizeof(T) == 2), std::uint16_t, std::uint32_t> last;
@@ -106,8 +108,8 @@ public:
     }
     __device__ void wait(ContiguousMode) {}
 
-    /// first_row(), first_pixel(): row and pixel of the first Packet that the thread loads. All transposed Packets of
-    /// the thread have that row, at consecutive pixels.
+    /// first_row(), first_pixel(): row and pixel, in the tile, of the first Packet that the thread loads. All
+    /// transposed Packets of the thread have that row, at consecutive pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
@@ -122,7 +124,7 @@ public:
         return pixel;
     }
 
-    /// Row of the operand (a channel of dy, or a column of dw) that is stored in row `row` of the tile.
+    /// Returns the row of the operand (a channel of dy, or a column of dw) that is stored in row `row` of the tile.
     __device__ static unsigned operand_row(ContiguousMode along, unsigned row) {
         if (!transposes) return row;
         unsigned const count = along == ContiguousMode::channels_by_4   ? 4
@@ -131,7 +133,7 @@ public:
         return turned(row, Size / count);
     }
 
-    /// Row of the tile that stores row `row` of the operand, if channels are loaded as vectors of 4 or 8.
+    /// Returns the row of the tile that stores row `row` of the operand, if channels are loaded as vectors of 4 or 8.
     template <ContiguousMode along>
     __device__ static unsigned tile_row(std::integral_constant<ContiguousMode, along>, unsigned row) {
         return transposes ? turned(row, along == ContiguousMode::channels_by_8 ? 8 : 4) : row;
@@ -145,7 +147,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// Rows and pixels of the operand tile that a thread's Packets of Count rows each have.
+    /// The rows and pixels, in the operand tile, of the Packets that a thread loads; a Packet has Count rows.
     template <int Count, bool along_pixels>
     struct FragmentOf {
         static constexpr int count = Count;
@@ -163,9 +165,8 @@ private:
             return transposes ? outer * packets + i : outer + i * step;
         }
     };
-    /// Calls f with the FragmentOf of the thread for this way of loading. A thread with many rows recomputes its
+    /// Calls f with the thread's FragmentOf for the ContiguousMode `along`. A thread with many rows recomputes its
     /// indices from the thread number instead of keeping them in registers.
-    /// instead of keeping them in registers.
     template <ContiguousMode along, class F>
     __device__ static void with_fragment(std::integral_constant<ContiguousMode, along>, unsigned thread, F const& f) {
         constexpr int count = along == ContiguousMode::channels_by_8   ? 8
@@ -235,7 +236,7 @@ private:
         __builtin_memcpy(&value, &bits, sizeof bits);
         return value;
     }
-    /// Elements 2 `number` and 2 `number` + 1 of the thread's Packet i, as a 32-bit word.
+    /// Returns elements 2 `number` and 2 `number` + 1 of the thread's Packet i, as a 32-bit word.
     template <int Count>
     __device__ std::uint32_t word(unsigned i, unsigned number) const {
         std::uint32_t result;
@@ -243,8 +244,8 @@ private:
         return result;
     }
 
-    /// Transposes row indices: row r of Size, seen as a matrix of `columns` columns in row-major order, becomes its
-    /// index in column-major order.
+    /// Transposes row indices: seeing the Size rows as a row-major matrix of `columns` columns, returns the
+    /// column-major index of row `row`.
     __device__ static unsigned turned(unsigned row, unsigned columns) {
         return row % columns * (Size / columns) + row / columns;
     }

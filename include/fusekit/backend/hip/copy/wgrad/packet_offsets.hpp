@@ -11,8 +11,8 @@
 
 namespace fusekit::hip {
 
-/// The filter taps of the columns (tap, channel of x) of a weight gradient's tile: `count` consecutive taps from
-/// `first` on. Columns are numbered with channels fastest.
+/// The filter taps that occur in a tile of dw, whose columns are (tap, channel of x) with channels fastest: `count`
+/// consecutive taps from tap `first` on.
 struct TapRange {
     int first, count;
 
@@ -22,8 +22,8 @@ struct TapRange {
                   last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
-    /// Computes the distances (InputCoord) of the taps from a window's origin, in coordinates and in elements, one tap
-    /// per thread.
+    /// Computes into `taps` the distance (InputCoord) of each tap from a window's origin, in coordinates and in
+    /// elements. Thread i computes tap number i of the range.
     template <class Problem, class InputCoord>
     __device__ void find(Problem const& conv, InputCoord* taps, unsigned thread) const {
         if (static_cast<int>(thread) >= count) return;
@@ -34,8 +34,9 @@ struct TapRange {
     }
 };
 
-/// LDS table of Buffer byte offsets for the pixels of four k-tiles: in dy, and in x for each tap of the tile's columns;
-/// an offset in padding is out of the Buffer's range. All columns in one 16-byte vector have the same tap.
+/// LDS table of byte offsets (Buffer) for the pixels of four k-tiles: in dy, and in x for each tap that occurs in the
+/// tile's columns. An offset in padding is out of the Buffer's range. All columns of a 16-byte vector have the same
+/// tap.
 template <Element T, int Space, class Tile, int StepPixels>
 class TapPacketOffsets {
     static constexpr int max_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
@@ -44,18 +45,18 @@ class TapPacketOffsets {
 public:
     static constexpr int pixels = 4 * StepPixels;
     static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= max_taps);
-    /// Number of threads that divide the taps of one pixel.
+    /// number of threads that divide the taps of one pixel
     static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[max_taps][pixels], in_dy[pixels];
 
-    /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
+    /// Computes the taps' distances from a window's origin. All threads call it once; a CTA barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table for `pixels` consecutive pixels of dy from `first` on. Offsets of pixels at `end` and later are
-    /// out of range.
+    /// Fills the table for `pixels` consecutive pixels of dy from pixel `first` on. Offsets of pixels at `end` and
+    /// later are out of the Buffer's range.
     template <class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
         int const part = of_wave(static_cast<int>(thread / pixels));
@@ -77,7 +78,7 @@ public:
     }
 
 private:
-    InputCoord<Space> taps[max_taps];  ///< distances from a window's origin
+    InputCoord<Space> taps[max_taps];  ///< distances of the tile's taps from a window's origin
 
     __device__ static std::uint32_t biased_offset(std::int64_t offset) {
         return Buffer::bias + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));

@@ -7,19 +7,20 @@
 
 namespace fusekit::hip {
 
-/// Channels in one TMA box: of x (columns of the weight gradient), and of dy (rows).
+/// Number of channels in one TMA box: of x (columns of dw) or of dy (rows of dw).
 inline constexpr int weight_block = 64;
 
-/// SMEM stage of the operands of a k-tile of pixels: elements of dy, and of the windows of x, in boxes of 64 channels.
+/// SMEM stage with the operands of a k-tile, whose indices are pixels of dy: elements of dy, and elements of the
+/// pixels' windows in x, in boxes of 64 channels.
 template <class Schedule, class T>
 struct WeightStage {
     alignas(1024) T dy[Schedule::rows / weight_block][Schedule::pixels * weight_block];
     alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
 };
 
-/// A CTA's tile of a weight gradient and its range [begin, end) of the pixels of dy. Rows of the tile are channels of
-/// y; columns are blocks of one tap x 64 channels of x. Consecutive CTAs have the same pixels, and tiles that share the
-/// larger operand, which they then read from L2.
+/// A CTA's tile of dw, the weight gradient, and its range [begin, end) of pixels of dy (split-K). Rows of the tile are
+/// channels of y; columns are blocks of one tap x 64 channels of x. Consecutive CTAs have the same pixels, and their
+/// tiles share the larger operand, which they then read from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
@@ -48,11 +49,11 @@ struct WeightTile {
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
     }
-    /// True if y has channels in block `of` of 64 rows of the tile.
+    /// True if y has channels in the tile's 64-row block number `of`.
     __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
 };
 
-/// First pixel of dy of a k-tile; advance() moves it to the next k-tile without divisions.
+/// Coordinate of a k-tile's first pixel of dy; advance() moves it to the next k-tile without divisions.
 struct StepPixel {
     int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 
@@ -70,7 +71,7 @@ struct StepPixel {
     }
 };
 
-/// Issues the TMA loads of all k-tiles of a CTA into the pipeline's stages; called by one thread.
+/// Issues the TMA loads of all k-tiles of a CTA into the pipeline's stages. Called by one thread.
 template <class Schedule, class Params, class Problem, class T, class Pipeline>
 __device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
                                      WeightStage<Schedule, T>* stages, Pipeline& pipeline) {

@@ -12,50 +12,51 @@
 
 namespace fusekit::hip {
 
-/// LDS table of Buffer byte offsets for 64 pixels of dy, for the k-loop that loads elements of x one by one, and dy in
-/// quads of four pixels. The offset of an element of x is the sum of the offsets of its window row, its window column
-/// and its channel; none is negative, and the sum is below 2^29. The offset of a row or column in padding puts the sum
-/// out of range.
+/// LDS table of byte offsets (Buffer) for 64 pixels of dy, for the k-loop that loads elements of x one at a time, and
+/// dy in quads of four pixels. The offset of an element of x is the sum of the offsets of its window row, its window
+/// column and its channel; none is negative, and the sum is below 2^29. A row or column in padding has an offset that
+/// moves the sum out of the Buffer's range.
 template <Element T>
 struct WindowOffsets {
     static constexpr int pixels = 64, max_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
-    /// Lines of the table, with an offset for each of the 64 pixels: one line per window row (over all slices), then
-    /// one per window column; last, a line in which every pixel is in padding. In every line, pixels past the end are
-    /// in padding, and so are pixels that the preceding quad already contains.
+    /// Offsets of window rows and window columns for each of the 64 pixels: one line per window row (over all slices),
+    /// then one per window column; last, a line in which every pixel is in padding. In every line, pixels past the end
+    /// of dy are in padding, and so are pixels that the preceding quad already contains.
     alignas(16) std::uint32_t lines[max_lines + 1][pixels];
-    /// Byte offset in dy of a quad of four consecutive pixels, and the number of its pixels that the preceding quad
-    /// already contains.
+    /// Byte offset in dy of a quad of four consecutive pixels (in_dy), and the number of its pixels that the preceding
+    /// quad already contains (had).
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
-    /// For a column of dw (channel of x, tap): byte offsets of its channel in x, and of the lines of its window row and
-    /// of its window column in the table.
+    /// For each column of dw (channel of x, tap): the byte offset of its channel in x, and the byte offsets in the
+    /// table of the lines of its window row and of its window column.
     struct alignas(16) Column {
         std::uint32_t channel, row, column;
     } columns[WeightGradientTile::m];
-    /// Byte offsets in dy of the tile's channels of y. The channels of a thread are `channels_apart` apart, and their
+    /// Byte offsets in dy of the tile's channels of y. A thread's channels are `channels_apart` apart, and their
     /// offsets are contiguous in this array.
     static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
 
-    /// Number of pixels of an image, rounded up to a multiple of four. The last quad of an image ends with the image,
-    /// so that some of its pixels may be among those of the preceding quad, too.
+    /// Returns the number of pixels of an image, `image`, rounded up to a multiple of four. The last quad of an image
+    /// ends with the image, so that some of its pixels may also be in the preceding quad.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
-    /// Out of range, even after a channel's offset is added.
+    /// Offset that stays out of the Buffer's range even after a channel's offset is added.
     static constexpr std::uint32_t out_of_bounds = Buffer::out_of_bounds + Buffer::bias;
 
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// The line's offsets of four consecutive pixels; `line` and `pixel` are byte offsets in the table: of the line,
-    /// and of the first of the four within the line.
+    /// Reads a line's offsets of four consecutive pixels. `line` is the line's byte offset in the table; `pixel` is the
+    /// byte offset, in the line, of the first of the four pixels.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
-    /// Fills `columns`, and the line whose pixels are all in padding. Called once; a barrier must follow.
+    /// Fills `columns`, and the line whose pixels are all in padding, for the tile whose first column of dw is `first`.
+    /// All threads call it once; a CTA barrier must follow.
     template <int threads, class Problem>
     __device__ void fill_columns(Problem const& conv, int first, unsigned thread) {
         constexpr std::uint32_t line = sizeof lines[0];
@@ -68,16 +69,18 @@ struct WindowOffsets {
         }
         for (unsigned i = thread; i < pixels; i += threads) lines[max_lines][i] = no_row;
     }
-    /// Fills `channels`. Called once; a barrier must follow. Channels past the group's last one load the tile's first
-    /// channel; their results are not stored.
+    /// Fills `channels` for a tile with `count` channels that are `stride` elements apart in dy. Channels at `count`
+    /// and later load the tile's first channel; their results are not stored. All threads call it once; a CTA barrier
+    /// must follow.
     template <int threads>
     __device__ void fill_channels(std::int64_t stride, int count, unsigned thread) {
         for (unsigned i = thread; i < WeightGradientTile::n; i += threads)
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Fills the lines for 64 pixels from number `first` on; pixels are numbered with each image padded to a multiple
-    /// of four. Half of the threads compute the lines of window rows, the others those of window columns.
+    /// Fills the lines and quads for 64 pixels from pixel number `first` on, in a numbering that pads each image to a
+    /// multiple of four pixels. Pixels at `end` and later are in padding. Half of the threads compute the lines of
+    /// window rows, the others those of window columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

@@ -15,9 +15,9 @@
 
 namespace fusekit::hip {
 
-/// A lane's loads of a k-tile: one quad (four consecutive pixels) of `columns` channels of x at one tap, and of
-/// `channels` channels of dy. Offsets are read one k-tile ahead. The column of dw behind the last weight, which gives
-/// the bias gradient, reads ones in place of x.
+/// A lane's loads of a k-tile of a weight gradient: one quad (four consecutive pixels of a row of y) of `columns`
+/// channels of x at one tap, and of `channels` channels of dy. Offsets are read from LDS one k-tile ahead. The column
+/// of dw after the last weight, which gives the bias gradient, uses ones in place of x.
 template <Element T, int Stride>
 class RowLoads {
     using Offsets = RowOffsets<T, Stride>;
@@ -27,8 +27,8 @@ class RowLoads {
 public:
     static constexpr int columns = 8, channels = 4;
 
-    /// The lane loads `columns` columns of the tile, from `columns` * column_block on, and `channels` channels, from
-    /// `channels` * channel_block on; of each k-tile, the four pixels from 4 * `quad` on.
+    /// The lane loads `columns` columns of the tile from column `columns` * column_block on, `channels` channels from
+    /// channel `channels` * channel_block on, and of each k-tile the four pixels from pixel 4 * `quad` on.
     template <class Params, class Tile>
     __device__ RowLoads(Params const& params, Offsets const& offsets, TapRange const& taps, int quads,
                         WeightGradientTileAt<Tile> const& at, unsigned column_block, unsigned channel_block,
@@ -38,7 +38,7 @@ public:
         Index<4> const &of_x = conv.x.layout.stride, &of_dy = of_y.layout.stride;
         in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
         in_dy = Buffer(of_y.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
-        // Channels past the group's last one load the tile's first; their results are not stored.
+        // Channels past the channel group's last one load the tile's first channel; their results are not stored.
         int const in_tile = static_cast<int>(column_block) * columns, column = at.first_column + in_tile,
                   channel = static_cast<int>(channel_block) * channels;
         bool const is_weight = column < params.weights();
@@ -52,12 +52,13 @@ public:
 #pragma unroll
         for (int i = 0; i < channels; ++i) dy_soffset[i] = opaque_per_block(offset(i * of_dy[1]));
     }
-    /// Reads from the LDS table the offsets of the quad that is `entries` quads after the lane's first one.
+    /// Reads from the LDS table the offsets of the lane's quad in the k-tile that begins `entries` quads after the
+    /// table's first one.
     __device__ void find(int entries) {
         Words<4> const words = read_words(line + entries);
         __builtin_memcpy(&next, &words, sizeof next);
     }
-    /// Loads the quad whose offsets find() read, for all columns and channels of the lane.
+    /// Loads the quad whose offsets the last find() read, for all columns and channels of the lane.
     __device__ void load() {
         std::uint32_t const from = begin();
 #pragma unroll
@@ -69,7 +70,7 @@ public:
         // keeps the register: if the last load overwrote it, an instruction would separate the loads
         opaque_per_thread(from);
     }
-    /// Like load(), but pixel by pixel: for a quad whose vector load would reach out of bounds of x.
+    /// Like load(), but loads x one pixel at a time: for a quad whose vector load would read out of bounds of x.
     __device__ void load_edge() {
         std::uint32_t const from = begin();
         std::uint32_t pixels[4];
@@ -92,14 +93,14 @@ public:
         load_dy();
     }
     __device__ void wait() { wait_for(dy[channels - 1]); }
-    /// The quad's four pixels of the lane's column i.
+    /// Returns the quad's four pixels of the lane's column i of dw, two per word.
     __device__ Words<2> of_column(int i) const {
         constexpr int second = Offsets::loaded / 2 - 2;
         Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
         if (i == 0) words[0] &= first_column, words[1] &= first_column;
         return words;
     }
-    /// The quad's four pixels of the lane's channel i of dy.
+    /// Returns the quad's four pixels of the lane's channel i of dy, two per word.
     __device__ Words<2> of_channel(int i) const { return dy[i]; }
 
 private:

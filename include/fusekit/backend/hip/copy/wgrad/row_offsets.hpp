@@ -17,9 +17,8 @@
 
 namespace fusekit::hip {
 
-/// Numbering of the pixels of dy in which each row of y is padded to a multiple of four; a number in it is called a
-/// slot. The last four pixels of an image end with the image, so that some of them may be among the preceding four,
-/// too.
+/// Numbering of the pixels of dy that pads each row of y to a multiple of four pixels; a number in it is called a slot.
+/// The last four slots of an image are its last four pixels, so that some of them may also have earlier slots.
 struct PaddedRows {
     FUSEKIT_HD static constexpr std::int64_t of_row(std::int64_t pixels) { return (pixels + 3) / 4 * 4; }
     FUSEKIT_HD static constexpr std::int64_t of_image(std::int64_t rows, std::int64_t pixels) {
@@ -27,7 +26,7 @@ struct PaddedRows {
     }
 };
 
-/// Range of slots (pixel numbers with padded rows, PaddedRows) that a CTA reduces.
+/// Range [begin, end) of slots that a CTA reduces; a slot is the number of a pixel of dy with padded rows (PaddedRows).
 struct SlotRange {
     int begin, end;
 
@@ -38,9 +37,9 @@ struct SlotRange {
     }
 };
 
-/// Finds the k-tiles of a CTA, of slots_per_step slots each, that may contain edges. An edge is a quad of four pixels
-/// whose vector load would reach out of bounds of x: in the first rows of the first image or the last rows of the last
-/// image. A 1x1 filter has no edges.
+/// Locates those k-tiles of a CTA, of slots_per_step slots (PaddedRows) each, that may contain edges. An edge is a quad
+/// of four pixels whose vector load would read out of bounds of x: in the first rows of the first image or the last
+/// rows of the last image. A 1x1 filter has no edges.
 template <int slots_per_step>
 class EdgeSteps {
 public:
@@ -55,28 +54,30 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// First slot, at or after `slot`, that is in a k-tile which may contain edges.
+    /// Returns the first slot, at or after `slot`, that is in a k-tile which may contain edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
     int first_end, last_begin;
 };
 
-/// True if four consecutive pixels of a row of y read elements of a row of x that are 1 or 2 apart, at each tap.
+/// True if RowOffsets supports the filter: at each tap, four consecutive pixels of a row of y read elements of a row of
+/// x that are 1 or 2 apart, and elements have 16 bits.
 template <Element T, int Space>
 FUSEKIT_HD constexpr bool has_row_offsets(Filter<Space> const& filter) {
     return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
 }
 
-/// Table entry for a quad (four consecutive pixels of a row of y) at one tap: byte offsets in x and dy (Buffer), and
-/// the v_perm_b32 selectors of the first two pixels (`low`) and the last two (`high`), which replace padding by zero.
+/// Entry of RowOffsets, for a quad (four consecutive pixels of a row of y) at one tap: byte offsets in x and dy
+/// (Buffer), and the v_perm_b32 selectors of the first two pixels (`low`) and of the last two (`high`), which replace
+/// padding by zero.
 struct alignas(16) QuadOfRow {
     std::uint32_t x, low, high, dy;
 };
 
-/// LDS table of quads (four consecutive pixels of a row of y). It has a line of entries for each tap of the tile's
-/// columns (numbered with channels fastest), and a last line whose selectors give ones, for the bias gradient. A quad
-/// reads 8 bytes of a row of x at column stride 1, and 16 bytes at stride 2.
+/// LDS table of offsets and selectors for quads, four consecutive pixels of a row of y. It has a line of entries for
+/// each tap that occurs in the tile's columns of dw, and a last line whose selectors give ones, for the bias gradient.
+/// A quad reads 8 bytes of a row of x at column stride 1, and 16 bytes at stride 2.
 template <Element T, int Stride>
 class RowOffsets {
     static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
@@ -84,33 +85,35 @@ class RowOffsets {
     static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
 
 public:
-    static constexpr int loaded = 4 * Stride;  ///< elements of x that are loaded for a quad
-    /// v_perm_b32 selectors of a quad without padding. `low` and `high` each give one 32-bit word of two pixels.
+    static constexpr int loaded = 4 * Stride;  ///< number of elements of x that are loaded for a quad
+    /// v_perm_b32 selectors of a quad without padding: `low` gives the 32-bit word of its first two pixels, `high` that
+    /// of its last two.
     static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
                                    high = Stride == 1 ? 0x07060504 : 0x05040100;
 
-    /// Number of entries (quads) per line of the table if there are range.count taps; a multiple of `multiple`.
+    /// Returns the number of entries (quads) per line of the table for range.count taps, a multiple of `multiple`.
     template <int multiple>
     __device__ static int quads(TapRange const& range) {
         return (min)(max_quads, capacity / (range.count + 1) / multiple * multiple);
     }
-    /// Line of the table for tap number `tap` of the tile; line range.count is the one that gives ones.
+    /// Returns the table's line of tap number `tap` of the range; line number range.count gives ones. `quads`: entries
+    /// per line.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
-    /// Computes the taps' distances from a window's origin. Called once; a barrier must follow.
+    /// Computes the taps' distances from a window's origin. All threads call it once; a CTA barrier must follow.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
         range.find(conv, taps, thread);
     }
-    /// Fills the table's lines, of `quads` entries each, with `count` entries for the quads from slot `first` on.
-    /// Entries at slot `end` and later are out of range of their Buffers; so are edges (EdgeSteps), or, if `of_edges`,
-    /// all entries but edges.
+    /// Fills the table's lines, of `quads` entries each, with `count` entries for the quads from slot `first`
+    /// (PaddedRows) on. Out of range of their Buffers are entries at slot `end` and later, and, unless `of_edges`,
+    /// edges (EdgeSteps); with `of_edges`, all entries except edges.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {
         int const rows = conv.extent(conv.y, 2), columns = conv.extent(conv.y, 3), row_quads = (columns + 3) / 4;
         Index<4> const &of_x = conv.x.layout.shape, &step = conv.x.layout.stride;
-        // Offsets of elements of x, and of the few elements past them that a vector load reaches, are below 2^29.
+        // Offsets of elements of x, and of the few elements past them that a vector load reads, are below 2^29.
         int const in_channel =
             static_cast<int>(1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3]);
 #pragma unroll 1
@@ -141,7 +144,7 @@ public:
                                                (low & in_low) | (none & ~in_low), (high & in_high) | (none & ~in_high),
                                                dy};
             }
-            // the bias gradient sums ones once, not again for edges
+            // with `of_edges`, the last line gives zeros: the bias gradient has already summed these pixels
             std::uint32_t const ones = of_edges ? none : all_ones;
             entries[range.count * quads + quad] = {Buffer::out_of_bounds, none | (ones & own.low),
                                                    none | (ones & own.high), dy};
@@ -150,9 +153,10 @@ public:
 
 private:
     QuadOfRow entries[capacity];
-    InputCoord<2> taps[max_taps];  ///< distances from a window's origin
+    InputCoord<2> taps[max_taps];  ///< distances of the tile's taps from a window's origin
 
-    /// Masks of the four pixels of a quad, 16 bits each: all ones for the pixels i for which has(i).
+    /// Masks of the four pixels of a quad, 16 bits per pixel: all ones for the pixels i for which has(i) is true. `low`
+    /// has the first two pixels, `high` the last two.
     struct Pixels {
         std::uint32_t low = 0, high = 0;
 
@@ -161,11 +165,11 @@ private:
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 (i < 2 ? low : high) |= has(i) ? 0xffffu << i % 2 * 16 : 0;
-                keep_apart();  // otherwise the conditions of several pixels occupy scalar registers at once
+                keep_apart();  // keep_apart: otherwise the conditions of several pixels occupy scalar registers at once
             }
         }
     };
-    /// a column so far out of bounds that the following three pixels are out of bounds, too
+    /// column of x so far out of bounds that the three columns after it are out of bounds, too
     static constexpr int outside = -(1 << 30);
     /// True if 0 <= coord < extent.
     __device__ static bool is_below(int coord, int extent) {

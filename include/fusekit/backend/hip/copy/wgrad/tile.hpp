@@ -11,24 +11,25 @@
 
 namespace fusekit::hip {
 
-/// Tile of dw that a CTA of a weight gradient computes: m columns of GemmN (taps and channels of x) and n channels of
-/// y. All targets of a vendor have the same tile, so that the host need not know which matrix instruction a target has.
-/// With AMD's 64 KB of LDS the accumulators are staged in `passes` passes, so that three CTAs are resident on a compute
-/// unit. On NVIDIA's GPUs the CTAs of a cluster read each other's accumulators through DSMEM.
+/// Size of the tile of dw that a CTA of a weight gradient computes: m columns of dw (taps and channels of x) and n
+/// channels of y. All targets of a vendor have the same tile, so that the host need not know a target's matrix
+/// instruction. On AMD the accumulators are staged through LDS in `passes` passes, so that `per_processor` = 3 CTAs
+/// share a compute unit's 64 KB. On NVIDIA the CTAs of a cluster read each other's accumulators through DSMEM.
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
 };
 
-/// Tile of 128 channels of y, for the k-loop WeightGradientPackets alone: a third fewer loads per product.
+/// Size of a tile of dw with 128 channels of y, for the k-loop WeightGradientPackets alone: a third fewer loads per
+/// product.
 struct WideWeightGradientTile {
     static constexpr bool of_amd = true;
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
-/// True if a target has a kernel for the tile. On gfx11 the promoted totals of the wide tile fit neither registers nor
-/// LDS.
+/// True if the architecture Tag has a weight-gradient kernel with this Tile. On gfx11 the promoted sums of the wide
+/// tile fit neither registers nor LDS.
 template <class Tile, Element T, class Tag>
 inline constexpr bool has_weight_gradient = true;
 template <Element T, class Tag>
@@ -39,9 +40,9 @@ inline constexpr bool has_weight_gradient<WideWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && !std::is_same_v<Tag, arch::Gfx11>;
 
 /// A CTA's tile of dw and its range [begin, end) of pixels of dy (split-K). The CTA's index enumerates, fastest first:
-/// rank in the cluster, tile, cluster's range of pixels. CTAs that run at once therefore read the same pixels. Pixels
-/// are numbered over the whole batch, or, with params.in_slabs (more pixels than 32 bits count), from the first pixel
-/// of image first_image on, in which the CTA's range begins.
+/// rank in the cluster, tile, the cluster's range of pixels; so CTAs that run at the same time read the same pixels.
+/// Pixels are numbered over the whole batch or, with params.in_slabs (more pixels than 32 bits can count), from the
+/// first pixel of image first_image on, in which the CTA's range begins.
 template <class Tile>
 struct WeightGradientTileAt {
     unsigned rank, number, split_group;
@@ -66,7 +67,7 @@ struct WeightGradientTileAt {
             end = (min)(begin + params.split_pixels, conv.gemm_m());
         }
     }
-    /// Index in the tile of the column of ones, whose sums are the bias gradient; -1 if the tile has none.
+    /// Returns the index in the tile of the column of ones, whose sums are the bias gradient; -1 if the tile has none.
     template <class Params>
     __device__ int ones(Params const& params) const {
         auto const column = static_cast<int>(params.weights()) - first_column;
@@ -74,8 +75,8 @@ struct WeightGradientTileAt {
     }
 
 private:
-    /// Sets first_image, begin and end for in_slabs: the CTA's range number `split`, with pixels counted from the first
-    /// pixel of image first_image.
+    /// Sets first_image, begin and end with params.in_slabs: the CTA's range is number `split`, and its pixels are
+    /// counted from the first pixel of image first_image.
     template <class Params, class Problem>
     __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned split) {
         std::int64_t const plane = conv.y[2] * conv.y[3], all = conv.y[0] * plane,
@@ -89,12 +90,13 @@ private:
 
 /// Type: MMA atom of a weight gradient for elements T: the target's matrix instruction, or SIMT arithmetic. Members:
 ///
-///     stage_count     stages of shared memory: 2; 1 on AMD, whose LDS is small
-///     addends         pixels after which accumulators are promoted: added to totals
-///     promotes        true if accumulators are promoted. On gfx908 they leave no registers for totals, and LDS would
-///                     hold the totals of one CTA only. gfx90a has no registers for totals if it rounds halves
-///     keeps_totals    true if totals stay in registers. gfx11 has no registers for them, because both halves of its
-///                     waves hold all operands
+///     stage_count     number of SMEM stages: 2; 1 on AMD, whose LDS is small
+///     addends         number of pixels after which accumulators are promoted: added to FP32 running sums
+///     promotes        true if accumulators are promoted. On gfx908 they leave no registers for the running sums, and
+///     LDS
+///                     would hold those of one CTA only. gfx90a has no registers for them if it rounds halves
+///     keeps_totals    true if the running sums are in registers, false if in LDS. gfx11 has no registers for them,
+///                     because both halves of its waves hold all operands
 template <Element T, class Tile = WeightGradientTile,
           class Unit = typename detail::NativeUnit<detail::GradientFactor<T>, arch::Target>::Type>
 struct WeightGradientAtom {
@@ -112,7 +114,7 @@ struct WeightGradientAtom<T, Tile, void> {
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
 
-/// A 32-bit word that consists of elements of type T with the value 1.
+/// Returns a 32-bit word that consists of elements of type T with the value 1.
 template <Element T>
 __device__ std::uint32_t word_of_ones() {
     Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
