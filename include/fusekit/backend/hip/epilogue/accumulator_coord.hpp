@@ -7,8 +7,9 @@
 
 namespace fusekit::hip {
 
-/// For each Amax operator, the maxima of |value| that a thread has found while it stores a tile, in registers. There
-/// are `chains` maxima per operator, used in turn: independent of each other, so that their latencies overlap.
+/// A thread's running maxima of |value| for the plan's `count` Amax operators, in registers, while it stores an output
+/// tile. Each operator has `chains` maxima, which values update round-robin: the maxima are independent, so that their
+/// latencies overlap. keep() merges them into the operators' results.
 template <int count>
 struct TileMaxima {
     static constexpr int chains = 4;
@@ -22,8 +23,9 @@ struct TileMaxima {
     }
 };
 
-/// Coordinate in y of an accumulator, passed to the epilogue; `exists` is false out of bounds. Maxima (raise()) are
-/// kept in chain `number` % chains of `maxima`.
+/// Coordinate in y of an accumulator, which the epilogue passes to its operators. `exists` is false if the coordinate
+/// is out of bounds of y. An Amax operator's raise() updates maximum `chain` = `number` % TileMaxima::chains of
+/// `maxima`, with 0 if not `exists`.
 template <bool loads, int count>
 struct AccumulatorCoord : ThreadCoord {
     TileMaxima<count>& maxima;
@@ -40,8 +42,8 @@ struct AccumulatorCoord : ThreadCoord {
         largest = larger_magnitude(largest, exists ? value : 0.0f);
     }
 };
-/// For a tile whose elements of the only tensor that operators read per element of y were loaded by TMA: load() returns
-/// `value`, the tensor's element.
+/// Coordinate in y of an accumulator if TMA has loaded the only tensor that operators read per element of y: load()
+/// returns `value`, that tensor's element, instead of reading global memory.
 template <>
 struct AccumulatorCoord<true, 0> : ThreadCoord {
     float value;

@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile: transposes an atom's accumulators through SMEM, applies the epilogue and stores to y, so that
-/// consecutive threads write consecutive elements in every layout. Accumulates the epilogue's statistics. A thread
-/// handles one column of the SMEM buffer: one channel of several pixels if channels are contiguous in y, otherwise one
-/// pixel of several channels. `fast` is y's contiguous mode.
+/// Epilogue and store of an output tile: transposes an atom's accumulators through SMEM, applies the plan's epilogue,
+/// stores to y so that consecutive threads write consecutive elements in every layout, and accumulates the epilogue's
+/// statistics. A thread processes one column of the SMEM buffer: one channel of several pixels if channels are
+/// contiguous in y, otherwise one pixel of several channels. `fast` is y's contiguous mode.
 template <class Plan, class Atom, detail::Axis fast>
 class DirectStore {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
@@ -22,11 +22,11 @@ class DirectStore {
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
-    /// threads that divide the statistics of a row (channel) of the buffer
+    /// number of threads that divide the statistics of a row (channel) of the buffer
     static constexpr int partials = threads / rows;
     static constexpr int total_unroll =
-        (min)(4, columns / 4 / partials); // with more, the comparisons exceed AMD's registers
-    /// number of threads whose partial statistics of a channel are merged
+        (min)(4, columns / 4 / partials);  // with more, the comparisons exceed AMD's registers
+    /// number of partial statistics of a channel, one per thread, that are merged
     static constexpr int parts = along_channels ? threads / columns : partials;
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    /// Column of the SMEM buffer that holds channel `channel` of the tile.
+    /// Returns the column of the SMEM buffer that holds channel `channel` of the tile.
     template <class Params>
     __device__ static unsigned column_of(Params const& params, unsigned channel) {
         using T = std::remove_cvref_t<decltype(*params.x.data)>;
@@ -104,13 +104,14 @@ private:
         }
     }
 
-    /// Stages the accumulators in `rounds` passes. In each pass, calls write_row(sum, row of the tile, reference to the
-    /// sum in the buffer) for each row of the buffer that the thread handles in its column, then end(round).
+    /// Stages the accumulators in `rounds` passes. In pass `round`, calls write_row(sum, row, element) for each row of
+    /// the buffer that the thread processes in buffer column `column`, then end(round). `row` is the row of the tile;
+    /// `element` refers to the sum in the buffer.
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
         unsigned const first_row = threads == columns ? 0 : thread / columns;
-        // unrolled, so that each pass's totals stay in registers
+        // unrolled, so that the statistics of each pass stay in registers
         constexpr bool unrolls = Plan::totals_tiles && !along_channels;
         Transpose::template run<unrolls>(buffer, atom, fragment, [&](int round) {
 #pragma unroll 4
@@ -123,10 +124,9 @@ private:
         });
     }
 
-    /// Statistics of the thread's elements of one row of the buffer. A row is a channel; write_row() has replaced its
-    /// sums by the values that the statistics operator received. `partials` threads divide the row; only the first
-    /// `pixels` pixels of the tile count. Returns the operator's Total (such as Moments: count, mean, squared
-    /// deviations).
+    /// Returns the statistics (Total, for example count, mean and squared deviations) of the thread's elements of one
+    /// buffer row, which is a channel. write_row() has replaced the row's sums by the values that the statistics
+    /// operator received. `partials` threads divide the row; only the tile's first `pixels` pixels are counted.
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];

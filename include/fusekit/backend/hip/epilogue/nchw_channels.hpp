@@ -6,16 +6,16 @@
 
 namespace fusekit::hip {
 
-/// The two channels of y, of the 64 of its warpgroup, whose accumulators a thread has, with their prepared epilogue
-/// parameters, for y in planes (NCHW).
+/// The two channels of a thread's accumulators, among the 64 channels of its warpgroup's MMA, with their prepared
+/// epilogue parameters. Base of the stores to y in planes (NCHW).
 template <class Plan, class Atom, class U, class Tiles>
 class NchwChannels {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
 public:
-    /// Prepares the parameters of the thread's two channels; a channel out of bounds uses those of y's last channel.
-    /// `the_first` is the warpgroup's first channel of y.
+    /// Prepares the parameters of the thread's two channels; a channel out of bounds of y gets those of y's last
+    /// channel. `the_first` is the warpgroup's first channel of y.
     template <class Params>
     __device__ NchwChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
         : tiles(the_tiles),
@@ -38,19 +38,19 @@ protected:
     U* y;
     std::int64_t image_stride;
     int count, first, plane;
-    int pixel;  ///< channels-last y: elements from a pixel of y to the next
+    int pixel;  ///< for channels-last y: elements from a pixel of y to the next
     unsigned thread;
 
-    /// Channel of y that is the thread's channel number `own`, 0 or 1.
+    /// Returns the channel of y of the thread's channel number `own`, 0 or 1.
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// Applies the epilogue to `sum`, an accumulator of the thread's channel `own`.
+    /// Applies the epilogue to `sum`, an accumulator of the thread's channel number `own`, 0 or 1.
     __device__ float result(float sum, int own) const {
         return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
                                arguments);
     }
 
-    /// Number of pixels of y in a part (PlanePart: rows of an image), without the gaps between rows.
+    /// Returns the number of pixels of y in a PlanePart (rows of an image), without the gaps between rows.
     __device__ int length(PlanePart const& part) const {
         return (min)(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
     }

@@ -6,30 +6,31 @@
 
 namespace fusekit::hip {
 
-/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of one MMA, and stores them to planes
-/// of y as floats. A warp has 16 channels. Its lanes transpose blocks of 8 channels x 32 pixels, so that each store
-/// writes consecutive pixels of one channel.
+/// Applies the epilogue to a warpgroup's accumulators, 64 channels x the pixels of one MMA, and stores them as floats
+/// to planes of y (NCHW), or to channels-last y. A warp has 16 channels. Its lanes transpose blocks of 8 channels x 32
+/// pixels, so that each store writes consecutive pixels of one channel.
 template <class Plan, class Atom, class Tiles>
 class NchwFloatStore : NchwChannels<Plan, Atom, float, Tiles> {
     using Base = NchwChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
     static constexpr int channels = 8,
-                         exchanged = 32;  ///< the lanes of a warp transpose blocks of 8 channels x 32 pixels
+                         /// size of the blocks that the lanes of a warp transpose: 8 channels x 32 pixels
+        exchanged = 32;
 
 public:
     using Base::Base;
 
-    /// Stores the first `columns` columns (pixels) of the accumulators to a part of y (PlanePart: rows of an image),
-    /// from the part's pixel first_pixel on.
+    /// Stores the accumulators' first `columns` columns (pixels) to a PlanePart (rows of an image of y), from the
+    /// part's pixel first_pixel on; pixels are counted with the gaps between rows.
     __device__ void store(typename Atom::Accumulators const& acc, PlanePart const& part, int first_pixel,
                           int columns) const {
         if (part.n < 0) return;
         if (tiles.channels_last) return store_pixels(acc, part, first_pixel, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = exchanged / pitch,
                   columns_of_step = exchanged % pitch, elements = length(part);
-        // After the exchange, the four lanes of group `group` have, of each of the eight blocks of pixels that the
-        // values came from, pixel `group`; value i is of channel i.
+        // After exchange(), the four lanes of group `group` have pixel number `group` of each of the eight 8-pixel
+        // blocks that the values came from; value i is of channel i.
         int const group = static_cast<int>(thread % 32 / 4),
                   of_lane = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
                   tile_pixel = first_pixel + of_lane;
@@ -59,7 +60,8 @@ public:
     }
 
 private:
-    /// Stores the accumulators to channels-last y: eight lanes write consecutive channels of a pixel.
+    /// Stores the accumulators to channels-last y: eight lanes write consecutive channels of a pixel. Same parameters
+    /// as store().
     __device__ void store_pixels(typename Atom::Accumulators const& acc, PlanePart const& part, int first_pixel,
                                  int columns) const {
         constexpr int block = 8;
@@ -88,7 +90,8 @@ private:
             }
     }
 
-    /// Transposes 8 x 8 values within a warp: value i of lane group g (four lanes) becomes value g of lane group i.
+    /// Transposes 8 x 8 values within a warp: value i of lane group g (four consecutive lanes) becomes value g of lane
+    /// group i.
     __device__ void exchange(float (&values)[channels]) const {
 #pragma unroll
         for (unsigned bit = 1; bit < channels; bit *= 2) {

@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a tile of planes (plane_tiles.hpp) with split-K over a cluster: each CTA puts its accumulators into an
-/// AccumulatorTile in SMEM, with channels as rows and the tile's pixels as columns. Each CTA of the cluster then sums
-/// some of the channels over all CTAs and stores them to y. `consumers` warpgroups with 64 channels each call these
-/// functions; the CTA's other threads call attend_merge().
+/// Epilogue and store to planes of y (NCHW) with split-K over a cluster. Each CTA stores its accumulators to an
+/// AccumulatorTile in SMEM, with channels as rows and the output tile's pixels (plane_tiles.hpp) as columns. Each CTA
+/// of the cluster then sums some of the channels over all CTAs and stores them to y. `consumers` warpgroups with 64
+/// channels each call put() and store(); the CTA's other threads call attend_merge().
 template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
 class NchwSplitStore {
     static_assert(sizeof(U) == 2);
@@ -20,7 +20,8 @@ class NchwSplitStore {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Accumulators = typename Atom::Accumulators[parts * products];
-    static constexpr int pixels = products * Atom::n;  ///< pixels per part (PlanePart)
+    /// number of pixels per part of the tile (PlanePart: rows of an image)
+    static constexpr int pixels = products * Atom::n;
     static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
 
 public:
@@ -29,7 +30,8 @@ public:
         State states[Epilogue::channelwise ? channels : 1];
     };
 
-    /// Stores a thread's accumulators to the CTA's AccumulatorTile. `group`: the thread's warpgroup.
+    /// Stores a thread's accumulators to the CTA's AccumulatorTile. `group`: index of the thread's warpgroup among the
+    /// consumers. `thread_of_group`: index of the thread in the warpgroup.
     __device__ static void put(Shared& shared, Accumulators const& acc, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
@@ -43,8 +45,8 @@ public:
         }
     }
 
-    /// Reduces tile `number` of y over the cluster and stores the rows (channels) that this CTA has finished. All
-    /// consumer threads, which `barrier` synchronizes, call it after put().
+    /// Sums output tile `number` over the cluster, applies the epilogue to the rows (channels) that this CTA, of rank
+    /// `rank`, sums, and stores them to y. All consumer threads, which `barrier` synchronizes, call it after put().
     template <class Params, class Barrier>
     __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
                                  unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
@@ -79,10 +81,11 @@ public:
     }
 
 private:
-    /// Offsets in y of four consecutive columns (pixels) of the AccumulatorTile.
+    /// Offsets in y of four consecutive columns (pixels) of the AccumulatorTile, and the image of y that contains them.
     struct Quad {
         int image = 0;
-        int elements[4];  ///< offsets in a channel of the image; -1 for a column out of bounds
+        /// offsets of the four pixels in a channel of the image, in elements; -1 for a pixel out of bounds
+        int elements[4];
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
             PlanePart const part = grid.part(tile, 4 * quad / pixels);
@@ -94,8 +97,8 @@ private:
             }
         }
 
-        /// Stores the results of the four pixels to `plane`, a channel of y: two at once where they are adjacent and
-        /// aligned.
+        /// Stores the results of the four pixels to `plane`, a channel of an image of y: two at once if they are
+        /// adjacent and aligned to 4 bytes. `pairs` has two 16-bit results per word.
         __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
             for (int i = 0; i < 2; ++i) {
                 int const one = elements[2 * i], two = elements[2 * i + 1];

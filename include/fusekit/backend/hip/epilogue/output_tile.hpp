@@ -6,17 +6,19 @@
 
 namespace fusekit::hip {
 
-/// SMEM data of a CTA's tile of y: its pixels, their offsets in y, and the channels' prepared epilogue parameters.
+/// SMEM data of a CTA's output tile: its pixels, their offsets in y, and the prepared epilogue parameters of its
+/// channels.
 template <class Plan, int TileM, int TileN>
 struct OutputTile {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
     Pixel pixels[TileM];
-    std::int64_t offsets[TileM];  ///< offset of each pixel in y, in elements
+    std::int64_t offsets[TileM];  ///< offset in y of channel 0 of each of the tile's pixels, in elements
     Uninitialized<State> states[Epilogue::channelwise ? TileN : 1];
 
-    /// Fills the tile's data; called by all threads. With pooling, the four pixels of a 2 x 2 window are consecutive.
+    /// Fills the data of the tile at `at`. All `threads` threads call it; a CTA barrier must follow. With pooling, the
+    /// four pixels of a 2x2 pooling window are consecutive.
     template <int threads, class Problem>
     __device__ void prepare(Problem const& conv, typename Epilogue::Args const& epilogue,
                             TileCoord<TileM, TileN> const& at, unsigned thread) {
@@ -35,17 +37,18 @@ struct OutputTile {
     __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }
 };
 
-/// True if an atom's put() has the same code in all staging passes, so that their loop need not be unrolled.
+/// True if Atom::put() has the same code in all staging passes, so that their loop need not be unrolled.
 template <class Atom>
 inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
 
-/// Transposes a tile's accumulators from an atom's fragments through an SMEM buffer, so that consecutive threads read
-/// consecutive elements: the buffer's rows are pixels and its columns channels, or the reverse. The buffer holds some
-/// rows at a time; the atom stages the tile in `rounds` passes: all of them, or, for a SplitTile, first_round() to
-/// end_round() - 1.
+/// Transposes an output tile's accumulators from an atom's fragments through an SMEM buffer, so that consecutive
+/// threads read consecutive elements: the buffer's rows are pixels and its columns channels, or the reverse. The buffer
+/// holds some rows of the tile at a time; the atom stages the tile in `rounds` passes. A SplitTile runs only its passes
+/// first_round() to end_round() - 1.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
-    static constexpr int pad = 4;  // floats of padding per row, so that a store's columns hit different banks
+    // floats of padding per row of the buffer, so that a store's columns are in different banks
+    static constexpr int pad = 4;
 
 public:
     static constexpr int rounds = Atom::rounds, rows = Atom::rows(rows_are_pixels),
@@ -54,16 +57,17 @@ public:
     struct Buffer {
         Packet<float, 4> packets[rows][(columns + pad) / 4];
 
-        /// Accumulator in row `row` of the buffer and column `column` of the tile; in the second function, column 4 *
-        /// quad + i.
+        /// Returns the accumulator in row `row` of the buffer and in column `column` of the tile, or, in the second
+        /// function, in column 4 * `quad` + i of the tile.
         __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
         __device__ float at(unsigned row, unsigned quad, unsigned i) const {
             return packets[row][quad].values[Atom::tile_column(i)];
         }
     };
 
-    /// Runs the passes: stages the accumulators of each, and calls consume(round), which reads the buffer's rows. All
-    /// threads call it. `unrolls`: unrolls the loop, so that `round` is a constant in consume().
+    /// Runs the passes: in each, stages the pass's accumulators in `buffer` and calls consume(round), which reads the
+    /// buffer's rows. All threads of the CTA call it. `unrolls`: unrolls the loop, so that `round` is a constant in
+    /// consume().
     template <bool unrolls = false, class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
@@ -85,7 +89,7 @@ public:
         }
     }
 
-    /// Row of the tile that is in row `row` of the buffer in pass `round`.
+    /// Returns the row of the tile that is in row `row` of the buffer in pass `round`.
     __device__ static unsigned tile_row(unsigned row, int round) {
         return Atom::template tile_row<rows_are_pixels>(row, round);
     }

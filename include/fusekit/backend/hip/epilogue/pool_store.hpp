@@ -7,9 +7,10 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a plan that pools: applies the epilogue to the accumulators and writes one value per 2 x 2 window. A
-/// window is four consecutive elements of a channel's row in the SMEM buffer; a thread reduces whole windows.
-/// Consecutive threads have consecutive windows, or consecutive channels if channels are contiguous in y.
+/// Epilogue and store of an output tile for plans that pool: applies the epilogue to the accumulators and stores one
+/// value per 2x2 pooling window. A window is four consecutive elements of a channel's row in the SMEM buffer; a thread
+/// reduces whole windows. Consecutive threads have consecutive windows or, if channels are contiguous in y, consecutive
+/// channels.
 template <class Plan, class Atom, bool contiguous_channels>
 class PoolStore {
     using Epilogue = typename Plan::Epilogue;

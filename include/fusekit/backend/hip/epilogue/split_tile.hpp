@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-/// Split-K: an output tile that `count` consecutive CTAs reduce: 2, 4 or 8. Each CTA accumulates the whole tile over
-/// its range of GemmK, stores the accumulators to a Buffer, and then sums some of the tile's rows over all CTAs, in the
-/// order of the CTAs: results are bitwise identical in every run.
+/// An output tile that `count` consecutive CTAs (2, 4 or 8) compute with split-K. Each CTA accumulates the whole tile
+/// over its range of GemmK, stores the accumulators to a Buffer or to the workspace, and then sums some of the tile's
+/// rows over all CTAs, in the order of the CTAs: results are bitwise identical in every run.
 ///
-/// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in device memory; these CTAs are
+/// CTAs of a cluster read each other's SMEM. Other CTAs exchange accumulators in global memory; these CTAs are
 /// co-resident and synchronize as a GridGroup.
 ///
-/// SplitTile has the members of an atom that TransposeTile uses for staging (simt.hpp): it sums its rows over the CTAs
-/// and puts the sums into SMEM in passes of an eighth of the tile.
+/// SplitTile has the members of an MMA atom with which TransposeTile stages accumulators (simt.hpp): put() sums the
+/// CTA's rows over all CTAs and stores the sums to SMEM, in passes of an eighth of the tile.
 template <class Atom, bool rows_are_pixels>
 class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
@@ -28,14 +28,17 @@ public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr int max_splits = 8, rounds = max_splits;
 
-    /// A CTA's accumulators, with rows in the order in which the atom's passes stage them; used in clusters.
+    /// SMEM layout of a CTA's accumulators for other CTAs of the cluster, with rows in the order in which the atom's
+    /// passes stage them.
     struct Buffer {
         Packet4 packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
-    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< floats that each CTA stores to the workspace
+    /// number of floats that each CTA stores to the workspace
+    static constexpr int floats = rows_of_tile * columns_of_tile;
 
-    /// Called by all threads. Stores this CTA's accumulators and waits until the other CTAs have stored theirs.
+    /// Stores this CTA's accumulators `acc` and waits until the tile's other CTAs have stored theirs. All threads call
+    /// it. `block`: index of the CTA in the grid.
     __device__ SplitTile(SplitK const& split_k, Buffer& the_buffer, unsigned block, unsigned the_thread,
                          Atom const& atom, typename Atom::Fragment const& acc)
         : buffer(the_buffer), count(split_k.count), split(block % count), thread(the_thread) {
@@ -51,13 +54,13 @@ public:
         }
     }
 
-    /// Called by all threads before the CTA exits, because other CTAs of the cluster may still read its Buffer.
+    /// Waits until the cluster's other CTAs have read this CTA's Buffer. All threads call it before the CTA exits.
     __device__ void finish() const {
         if (in_cluster()) cluster_barrier();
     }
 
-    /// The members below are those of an atom (simt.hpp). The accumulators are in memory, so that the fragment is
-    /// empty.
+    /// The members below are those of an atom (simt.hpp). The fragment is empty: the accumulators are in SMEM or in the
+    /// workspace.
     struct Fragment {};
     FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
     FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
@@ -80,7 +83,7 @@ public:
 
 private:
     Buffer& buffer;
-    /// without clusters: accumulators of all CTAs of this tile, in device memory; an element is four columns
+    /// without clusters: accumulators of all CTAs of this tile in the workspace; an element is four columns of a row
     Packet4 (*in_workspace)[quads] = nullptr;
     unsigned count, split, thread;
 
@@ -94,8 +97,8 @@ private:
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_split);
         return load_fresh(&in_workspace[of_split * rows_of_tile + row][quad]);
     }
-    /// Sums the rows of staging pass `round` over all CTAs, with all loads in flight before the first addition, and
-    /// stores them to `out`.
+    /// Sums the rows of staging pass `round` over all CTAs and stores the sums to `out`. A thread issues all its loads
+    /// before its first addition.
     template <unsigned splits, int Pitch>
     __device__ void put_reduced(int round, Packet4 (*out)[Pitch]) const {
         constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;

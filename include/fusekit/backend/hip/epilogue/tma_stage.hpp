@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels and stages the results in SMEM. A
-/// thread has two channels, whose prepared parameters (State) it keeps in registers: 8 apart, or, for 8-bit results,
-/// adjacent, because TMA loads even and odd filters separately (pairs_filters).
+/// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels and stages the results in SMEM
+/// for a TMA store. A thread has two channels, whose prepared parameters (State) are in its registers. The two channels
+/// are 8 apart or, for 8-bit results, adjacent, because TMA loads even and odd filters separately (pairs_filters).
 template <class Plan, class Atom, class T, class U>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
@@ -20,18 +20,19 @@ class TmaStage {
     using Args = typename Epilogue::Args;
     using Accumulators = typename Atom::Accumulators;
     static constexpr bool in_bytes = pairs_filters<U>, loads = reads_in_bulk<Plan, T, U>;
-    static constexpr int blocks = Atom::n / 8, blocks_per_store = in_bytes ? 4 : 2;  ///< blocks of 8 pixels per store
+    /// 8-pixel blocks of the tile, and blocks per stmatrix store
+    static constexpr int blocks = Atom::n / 8, blocks_per_store = in_bytes ? 4 : 2;
     static constexpr int maxima = Epilogue::maxima;
     static_assert(!loads || (maxima == 0 && !in_bytes));
 
 public:
     static constexpr bool reads_coord = (Epilogue::reads_image && !loads) || Epilogue::per_pixel;
-    /// bytes of a staged pixel, and of all
+    /// bytes of a staged pixel (a row), and of all staged pixels
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;
 
     FUSEKIT_H TmaStage() = default;
-    /// Prepares the parameters of the thread's two channels, of the 64 from `first` on; a channel out of bounds uses
-    /// those of the last of `channels` channels.
+    /// Prepares the parameters of the thread's two channels, among the 64 from channel `the_first` of y on. A channel
+    /// out of bounds of y gets the parameters of y's last channel, `channels` - 1.
     __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
         : thread(the_thread), first(the_first), count(channels) {
         if constexpr (Epilogue::channelwise) {
@@ -40,10 +41,10 @@ public:
         }
     }
 
-    /// Applies the epilogue and stores the results to SMEM address `staged`: swizzled rows, each with the 64 channels
-    /// of a pixel. pixel_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of bounds.
-    /// `pixels`: number of pixels in bounds, which come first; 0 if unknown. If an operator reads a tensor of y's
-    /// shape, the tensor's elements must be in the staging buffer before. The values that a statistics operator
+    /// Applies the epilogue and stores the results at the SMEM address `staged`: swizzled rows, each with the 64
+    /// channels of a pixel. pixel_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of
+    /// bounds. `pixels`: number of pixels in bounds, which are the first rows; 0 if unknown. If an operator reads a
+    /// tensor of y's shape, TMA must have loaded its tile to `staged` before. The values that a statistics operator
     /// receives replace the accumulators in `acc`.
     template <class PixelOf>
     __device__ void stage(Accumulators& acc, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
@@ -60,7 +61,7 @@ private:
     int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
-    /// `is_whole`: all pixels and channels of the tile are in bounds of y.
+    /// Does the work of stage(). `is_whole`: true if all pixels and channels of the tile are in bounds of y.
     template <bool is_whole, class PixelOf>
     __device__ void stage_tile(Accumulators& acc, std::uint32_t staged, Args const& arguments,
                                PixelOf&& pixel_of) const {
@@ -71,7 +72,7 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;
 #pragma unroll
         for (int block = 0; block < blocks; block += blocks_per_store) {
-            // blocks past the last one repeat the last
+            // if the last store has fewer blocks, it repeats the last block
             int const stored = (min)(block + static_cast<int>(own_block), last);
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
@@ -103,8 +104,9 @@ private:
         return in_bytes ? (chunk ^ pixel / 2) % 4 : (chunk ^ pixel) % 8;
     }
 
-    /// Returns a register of results for two adjacent pixels of block `block`: of channel `own` of the thread or, for
-    /// 8-bit results, of both its channels.
+    /// Returns a 32-bit word of results for two adjacent pixels of 8-pixel block `block`: two 16-bit results of the
+    /// thread's channel number `own` or, for 8-bit results, four of both its channels. `operand`: the elements of the
+    /// loaded tensor at these positions.
     template <bool is_whole>
     __device__ std::uint32_t word(Accumulators& acc, int block, int own, [[maybe_unused]] std::uint32_t operand,
                                   Args const& arguments, TileMaxima<maxima>& largest, Pixel const (&pixels)[2]) const {

@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a warpgroup's `products` accumulators of a tile, each 64 channels x Atom::n pixels: applies the epilogue
-/// in registers, stages the results in SMEM and TMA-stores them. All threads of the warpgroup call all functions but
-/// init(); `barrier` is the number of their named barrier.
+/// Epilogue and store of an output tile by a warpgroup that has `products` accumulator tiles of 64 channels x Atom::n
+/// pixels each: applies the epilogue in registers, stages the results in SMEM and TMA-stores them. All threads of the
+/// warpgroup call all functions except init(); `barrier` is the number of their named barrier.
 template <class Plan, class Atom, class T, class U, int products>
 class TmaStore {
     using Stage = TmaStage<Plan, Atom, T, U>;
@@ -26,14 +26,14 @@ public:
         std::uint64_t read_full;
     };
 
-    /// Called by one thread before other threads use the barrier.
+    /// Initializes the mbarrier in `shared`. One thread calls it before the CTA's other threads use the mbarrier.
     __device__ static void init(Shared& shared) { Staging::init(shared); }
 
     __device__ TmaStore(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
         : shared(the_shared), thread(the_thread), barrier(the_barrier) {}
 
-    /// Prepares the parameters of a tile's channels; called before the tile's MMAs, which hide the latency of these
-    /// loads.
+    /// Prepares the epilogue parameters of the channels of `tile`. Called before the tile's MMAs, which hide the
+    /// latency of the loads.
     template <class Params, class Problem>
     __device__ void prepare(Params const& params, Problem const& conv, TileStart const& tile) {
 #pragma unroll
@@ -41,8 +41,8 @@ public:
             stages[product] = Stage(params.bound.epilogue, tile.n + product * Atom::m, conv.group_k(), thread);
     }
 
-    /// Issues the load of the tensor that an operator reads, for this tile: after store() of the previous tile, while
-    /// this tile's first MMAs run.
+    /// Issues the TMA load of the tile of the tensor that an operator reads, if there is one. Called after store() of
+    /// the previous tile, while the first MMAs of this tile run.
     template <class Params>
     __device__ void begin_read(Params const& params, TileStart const& tile) const {
         if constexpr (loads) {
@@ -54,8 +54,8 @@ public:
         }
     }
 
-    /// Applies the epilogue to a tile and stages the results for send(). The values that a statistics operator receives
-    /// replace the accumulators in `acc`.
+    /// Applies the epilogue to the accumulators of `tile` and stages the results for send(). The values that a
+    /// statistics operator receives replace the accumulators in `acc`.
     template <class Params, class Problem>
     __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc) {
         Staging::acquire(shared, thread, barrier, parity);
@@ -77,7 +77,7 @@ public:
         }
         Staging::publish(barrier);
     }
-    /// TMA-stores the staged tile to y.
+    /// TMA-stores the staged results to `tile` of y.
     template <class Params>
     __device__ void send(Params const& params, TileStart const& tile) const {
         if (thread != 0) return;
@@ -92,13 +92,14 @@ public:
         send(params, tile);
     }
 
-    /// Adds the values that stage() left in `acc` to the statistics totals.
+    /// Adds the values that stage() left in `acc` to the thread's channel statistics. Pixels out of bounds of y are not
+    /// counted.
     template <class Problem>
     __device__ void add_totals(Problem const& conv, TileStart const& tile, Accumulators& acc) {
         totals.add(acc, ThreadPixels<Atom>(thread).mask_below(conv.gemm_m() - tile.m), thread);
     }
-    /// Writes the statistics totals of all tiles that have been added since the last call, at least one, to entry
-    /// `tile` of `to`, for the channels from `first` on.
+    /// Writes the channel statistics that add_totals() has accumulated since the last put_totals(), over at least one
+    /// tile, to tile `tile` of `to`, for y's channels from channel `first` on.
     template <class View>
     __device__ void put_totals(View const& to, unsigned tile, int first) {
         totals.put(to, tile, first, thread);

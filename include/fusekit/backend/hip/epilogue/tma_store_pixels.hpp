@@ -11,21 +11,21 @@
 
 namespace fusekit::hip {
 
-/// A pixel of y in a tile. If the tile's pixel is out of bounds of y, `in_bounds` is false and `at` is clamped to the
-/// last row and column.
+/// Pixel of y that a row of an output tile corresponds to. If it is out of bounds of y, `in_bounds` is false and `at`
+/// is clamped to y's last row and column.
 struct TilePixel {
     Pixel at;
     bool in_bounds;
 };
 
-/// Coordinates of a TMA box in a tensor map of y, fastest mode first.
+/// Start coordinate of a TMA box in a tensor map of y, fastest mode first.
 struct BoxStart {
     std::int32_t at[4];
 };
 
-/// Epilogue of a warpgroup's accumulators of 64 pixels x 64 channels: applies the epilogue in registers, stages the
-/// tile in swizzled SMEM and TMA-stores it. A Tile has its first channel `n`, the box() of y to store, and pixel(conv,
-/// row). All threads of the warpgroup call all functions but init().
+/// Epilogue and store of a warpgroup's accumulators of 64 pixels x 64 channels: applies the epilogue in registers,
+/// stages the tile in swizzled SMEM and TMA-stores it. A Tile has its first channel of y, `n`; box(), the box of y to
+/// store; and pixel(conv, row), the TilePixel of a row. All threads of the warpgroup call all functions except init().
 template <class Plan, class Atom, class U>
 class TmaStorePixels {
     static constexpr int tile_n = Atom::n, row_bytes = 128;
@@ -36,7 +36,8 @@ class TmaStorePixels {
     using Coord = AccumulatorCoord<loads, Epilogue::maxima>;
     using State = typename Epilogue::template State<float>;
     static constexpr std::size_t pair_bytes = 2 * sizeof(State);
-    /// Epilogue parameters of two adjacent columns (channels), loaded by one access if their size allows it.
+    /// Prepared epilogue parameters of two adjacent columns (channels) of the tile, aligned for one access if they have
+    /// 8 or 16 bytes.
     struct alignas(pair_bytes == 8 || pair_bytes == 16 ? pair_bytes : alignof(State)) States {
         State of[2];
     };
@@ -48,11 +49,11 @@ public:
         std::uint64_t read_full;
     };
 
-    /// Called by one thread before other threads use the barrier.
+    /// Initializes the mbarrier in `shared`. One thread calls it before the CTA's other threads use the mbarrier.
     __device__ static void init(Shared& shared) { Staging::init(shared); }
 
-    /// Issues the load of the tensor that an operator reads, for this tile: after store() of the previous tile, while
-    /// this tile's first MMAs run.
+    /// Issues the TMA load of the tile of the tensor that an operator reads, if there is one. Called after store() of
+    /// the previous tile, while the first MMAs of this tile run.
     template <class Params, class Tile>
     __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
         if constexpr (loads) {
@@ -61,8 +62,8 @@ public:
         }
     }
 
-    /// Prepares the parameters of the channels from first_n on; called before the MMAs, which hide the latency of these
-    /// loads.
+    /// Prepares the epilogue parameters of 64 channels, from channel `first_n` of y on. Called before the MMAs, which
+    /// hide the latency of the loads.
     template <class Params, class Problem>
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
@@ -75,8 +76,8 @@ public:
         }
     }
 
-    /// Stores a tile. `barrier` is the number of the warpgroup's named barrier, `count` the number of tiles that the
-    /// warpgroup stored before.
+    /// Applies the epilogue and stores a tile. `barrier`: number of the warpgroup's named barrier. `count`: number of
+    /// tiles that the warpgroup stored before.
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Accumulators const& acc, unsigned thread, unsigned barrier,
@@ -90,8 +91,8 @@ public:
     }
 
 private:
-    /// Applies the epilogue and stages the results in SMEM. For pixels out of bounds, operators read the parameters of
-    /// the last pixel.
+    /// Applies the epilogue and stages the results in SMEM. For a pixel out of bounds of y, operators read the
+    /// parameters at the clamped coordinate (TilePixel).
     template <class Params, class Problem, class Tile>
     __device__ static void stage(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Accumulators const& acc, unsigned thread) {
@@ -103,7 +104,7 @@ private:
         if constexpr (Epilogue::located && !loads) {
             for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
         }
-        // Results of accumulators e and e + 1: adjacent channels of one pixel.
+        // Returns the packed results of accumulators e and e + 1: adjacent channels of one pixel.
         auto const pair = [&](int e, States const& states, std::uint32_t operand) {
             int const column = tile.n + Atom::column(static_cast<int>(thread), e);
             auto const& [at, in_bounds] = pixels[e / 2 % 2];
@@ -119,7 +120,8 @@ private:
             }
             return packed<U>(results[0], results[1]);
         };
-        auto const address = [&](int e) {  // SMEM address of 8 channels of the row of accumulator e, from column 2 e on
+        // SMEM address of 8 channels, from column 2 e on, of the row of accumulator e
+        auto const address = [&](int e) {
             auto const chunk = static_cast<unsigned>(2 * e) / 8 + lane / 16;
             return Staging::address(shared, 0) + row * row_bytes + ((chunk ^ row) % 8) * 16;
         };

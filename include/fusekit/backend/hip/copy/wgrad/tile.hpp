@@ -92,9 +92,8 @@ private:
 ///
 ///     stage_count     number of SMEM stages: 2; 1 on AMD, whose LDS is small
 ///     addends         number of pixels after which accumulators are promoted: added to FP32 running sums
-///     promotes        true if accumulators are promoted. On gfx908 they leave no registers for the running sums, and
-///     LDS
-///                     would hold those of one CTA only. gfx90a has no registers for them if it rounds halves
+///     promotes        true if accumulators are promoted. On gfx908 they leave no registers for the sums, and LDS would
+///                     hold those of one CTA only. gfx90a has no registers for the sums if it rounds halves
 ///     keeps_totals    true if the running sums are in registers, false if in LDS. gfx11 has no registers for them,
 ///                     because both halves of its waves hold all operands
 template <Element T, class Tile = WeightGradientTile,
