@@ -102,7 +102,7 @@ template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;
     PrologueStates<Prologue, Size> const& states;
-    KOffset const* offsets;  ///< offsets in x of the k-tile's indices of GemmK
+    KOffset const* offsets;  ///< for each index of GemmK of the k-tile: its offset in x, and its padding mask
     unsigned first;
     typename Prologue::Args const& args;
 

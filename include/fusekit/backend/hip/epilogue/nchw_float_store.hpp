@@ -14,9 +14,8 @@ class NchwFloatStore : NchwChannels<Plan, Atom, float, Tiles> {
     using Base = NchwChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
         Base::thread, Base::tiles, Base::y;
-    static constexpr int channels = 8,
-                         /// size of the blocks that the lanes of a warp transpose: 8 channels x 32 pixels
-        exchanged = 32;
+    /// Size of the blocks that the lanes of a warp transpose: 8 channels x 32 pixels.
+    static constexpr int channels = 8, exchanged = 32;
 
 public:
     using Base::Base;

@@ -61,7 +61,8 @@ private:
     int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
-    /// Does the work of stage(). `is_whole`: true if all pixels and channels of the tile are in bounds of y.
+    /// Applies the epilogue and stages the results, for stage(). `is_whole`: true if all pixels and channels of the
+    /// tile are in bounds of y, so that no bounds are checked.
     template <bool is_whole, class PixelOf>
     __device__ void stage_tile(Accumulators& acc, std::uint32_t staged, Args const& arguments,
                                PixelOf&& pixel_of) const {

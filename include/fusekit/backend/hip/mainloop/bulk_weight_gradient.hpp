@@ -15,9 +15,9 @@ namespace fusekit::hip {
 /// y, GemmN the columns of dw (tap, channel of x), GemmK the pixels; both operands are MN-major in memory. For the bias
 /// gradient, a block of 64 columns after the last tap's columns begins with a column of ones.
 ///
-/// One producer warp TMA-loads the operands into a ring of stages. Consumer warpgroups run the MMAs, each for its own
-/// channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums of every `addends` pixels are
-/// promoted to a second accumulator in FP32. After the k-loop the roles end: all warps together reduce split-K.
+/// One producer warp TMA-loads the operands into a ring of SMEM stages. Consumer warpgroups run the MMAs, each for its
+/// own channels of y. The tensor cores round toward zero: with Schedule::promotes, the sums over every `addends` pixels
+/// are promoted to a second accumulator in FP32. After the k-loop, the threads of all warps reduce the split-K sums.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class BulkWeightGradient : public TmaKernel {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
@@ -59,7 +59,7 @@ public:
         } else {
             Fragment acc;
             multiply(shared, tile, acc, roles.group, thread);
-            ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages
+            ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages, which shared.acc overwrites
             put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
@@ -70,21 +70,22 @@ public:
     }
 
 private:
-    /// Stores a column of ones to every stage, in the block of 64 columns that follows the last tap's columns and that
-    /// TMA never loads.
+    /// Stores a column of ones to every stage, in the block of 64 columns after the last tap's columns, which TMA never
+    /// loads.
     __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {
         int const own = tile.blocks - tile.first_block;
         if (!tile.has_ones || own < 0 || own >= Tile::column_blocks) return;
         for (auto& stage : shared.stages)
             for (unsigned i = thread; i < pixels * block; i += threads) {
-                // swizzled index, within this line, of the block's column 0
+                // index, after the swizzle, of the block's column 0 in this 64-element line
                 unsigned const line = i / block, swizzled = line % 8 * 8;
                 stage.x[own][i] = T(i % block == swizzled ? 1.0f : 0.0f);
             }
     }
 
-    /// Accumulates, over the CTA's pixels, the products of the warpgroup's channels of y and the tile's columns of dw;
-    /// clears the accumulators if the warpgroup has no channels.
+    /// Accumulates, over the CTA's pixels, the products of dy at the warpgroup's channels of y and x at the tile's
+    /// columns of dw. If the warpgroup's channels are out of bounds of y, only releases the stages and zeroes the
+    /// accumulators.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
                                     unsigned thread) {
         constexpr int flush = addends / pixels;
@@ -134,8 +135,9 @@ private:
             }
     }
 
-    /// Stores the rows (channels of y) that this CTA has reduced to dw. A thread stores four adjacent columns: channels
-    /// of x at one tap, fewer at the last channels; or the one column of the bias gradient.
+    /// Stores to dw the rows (channels of y) whose split-K sums this CTA has computed. A thread stores four adjacent
+    /// columns of each row: channels of x at one tap, fewer at the last channels; or the single column of the bias
+    /// gradient.
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Accumulators const& acc, Tile const& tile,
                                  RowRange const& own, unsigned thread) {

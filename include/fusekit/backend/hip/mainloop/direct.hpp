@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Accumulator of the output at pixel `at` and channel k: the sum over c, r, s of x (after the prologue) times w; taps
-/// out of bounds add 0.
+/// Returns the accumulator of the output at pixel `at` and channel k of y: the sum over c, r, s of x (after the
+/// prologue) times w. Taps out of bounds of x add 0.
 template <class Plan, Element T, detail::OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
@@ -37,8 +37,8 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
     return static_cast<float>(sum);
 }
 
-/// Direct convolution, one output per thread: for depthwise layers and groups too narrow for a tile. `fast` is the mode
-/// of y along which consecutive threads compute adjacent outputs.
+/// Direct convolution, one output element per thread: for depthwise layers and for channel groups too narrow for a
+/// tile. `fast` is the mode of y (pixels or channels) along which consecutive threads compute adjacent outputs.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectConv {
 public:

@@ -8,11 +8,12 @@
 
 namespace fusekit::hip {
 
-/// DirectConv for plans with statistics: a CTA computes a tile of tile_m pixels x tile_n channels and totals the values
-/// of each channel.
+/// DirectConv for plans with channel statistics: a CTA computes a tile of tile_m pixels x tile_n channels and the
+/// statistics of each channel over the tile's pixels.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
-    static constexpr int parts = 8;  ///< threads per channel; each totals 1 / parts of the pixels of the tile
+    /// number of threads per channel; each accumulates the statistics of 1 / parts of the tile's pixels
+    static constexpr int parts = 8;
     using Epilogue = typename Plan::Epilogue;
 
 public:

@@ -9,33 +9,34 @@
 
 namespace fusekit::hip {
 
-/// Elementwise plan without a Conv, at memory bandwidth. A thread has a packet of `lanes` adjacent elements and
-/// processes the same packet in `iterations` images of the batch (or, for channelwise plans with channels last, the
-/// same channels of `iterations` pixels). `unroll` loads are issued before the arithmetic. Parameters are prepared
-/// once, before the iterations: per element, or per channel for the one or two channels of a packet. With channels
-/// last, the CTA prepares its tile of channels in shared memory.
+/// Elementwise plan without a Conv, bound by memory bandwidth. A thread has a packet (vector) of `lanes` adjacent
+/// elements and processes the same packet in `iterations` images of the batch; for channelwise plans with channels
+/// last, the same channels of `iterations` pixels. `unroll` loads are issued before the arithmetic. Operators'
+/// parameters are prepared once, before the iterations: per element, or per channel for the one or two channels of a
+/// packet. With channels last, the CTA prepares the parameters of its tile of channels in SMEM.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PixelState;
     static constexpr int unroll = Schedule::unroll;
-    static constexpr int width = (min)(lanes, 4);  ///< elements of a packet whose parameters are loaded as one vector
+    /// number of a packet's elements whose parameters are loaded as one vector
+    static constexpr int width = (min)(lanes, 4);
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = StreamParams<Plan, T, U>;
 
-    /// True if results depend on the value and its channel alone.
+    /// True if a result depends only on the element's value and its channel.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
-    /// `shares_channels`: with channels last, the CTA prepares the parameters of its channels in shared memory.
-    /// `tile_packets`: maximum number of packets per tile, so that one thread prepares each channel.
+    /// shares_channels: true if the CTA prepares the parameters of its tile's channels in SMEM, for channels-last
+    /// tensors. tile_packets: maximum number of packets per tile of channels, so that one thread prepares each channel.
     static constexpr bool shares_channels = only_channel && lanes > 1;
     static constexpr int tile_packets = (max)(1, threads / lanes);
 
 private:
-    /// A State (an epilogue's prepared parameters of one channel) as 32-bit words. In shared memory word i of adjacent
+    /// A State (the epilogue's prepared parameters of one channel) as 32-bit words. In SMEM, word i of adjacent
     /// channels is contiguous, so that one vector load reads it for several channels.
     struct Words {
         unsigned word[(sizeof(State) + 3) / 4];
@@ -147,8 +148,8 @@ public:
     }
 
 private:
-    /// Registers for the results: x's elements are overwritten if both types are equal, so that no second packet is
-    /// needed.
+    /// Returns the registers for a packet's results: those of x's elements if the types of x and y are equal, so that
+    /// no second packet is needed; otherwise `other`.
     template <class Results, class Values>
     __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
         if constexpr (std::is_same_v<Results, Values>) return values;
@@ -172,7 +173,8 @@ private:
         else prepare_each([&](int lane) { return at[lane]; });
     }
 
-    /// Prepares the parameters of a tile's channels in shared memory. All threads call it.
+    /// Prepares the parameters of the channels of the tile that begins at channel `first`, in SMEM. All threads of the
+    /// CTA call it.
     __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
 #pragma unroll 1
         for (unsigned i = thread; i < params.packets.value() * lanes && first + i < params.order.channels.value();
@@ -183,7 +185,7 @@ private:
         }
         __syncthreads();
     }
-    /// Index in shared memory of the words of a channel: that of element `lane` of packet `packet` of the tile. `width`
+    /// Returns the index in Shared::words of the channel of element `lane` of packet `packet` of the tile. `width`
     /// consecutive elements of a packet are contiguous, followed by the same elements of the next packet, which the
     /// next thread loads.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {

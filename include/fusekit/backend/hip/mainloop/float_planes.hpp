@@ -14,23 +14,24 @@
 namespace fusekit::hip {
 
 /// FP32 convolution of NCHW or NHWC tensors on sm_90a's tensor cores at FP32 accuracy (mma/bf16x6.hpp), stride and
-/// dilation 1. GemmM is the channels of y. GemmN is the pixels of a tile of y, including the gaps between rows; a tile
-/// consists of several parts, each some rows of an image (PlaneTiles).
+/// dilation 1. GemmM is the channels of y. GemmN is the pixels of an output tile, including the gaps between rows; a
+/// tile consists of several parts, each some rows of an image (PlaneTiles).
 ///
 /// Eight producer warps load x, split it into bfloat16 terms and transpose it, once for all taps and filters. Two
-/// consumer warpgroups multiply 64 channels, each at its own pixels, by filters that they split in registers. GemmK
-/// runs over blocks of 32 channels of x. If channels are fastest in w (params.channels_fastest), a step of the loop
-/// over a block covers one tap of all 32 channels; otherwise it covers three taps of a slice of 16 channels. The sums
-/// of a step, 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24 sum |a b|.
-/// While a warpgroup promotes, the other's MMAs run. Not mma::k_loop(): filters are split between the issues of MMAs,
-/// and the filters of the next step are loaded while a step's MMAs are in flight.
+/// consumer warpgroups compute the same 64 channels, each at its own pixels, and split the filters in registers. GemmK
+/// runs over blocks of 32 channels of x. If channels are contiguous in w (params.channels_fastest), a step of the loop
+/// over a block multiplies one tap of all 32 channels; otherwise three taps of a slice of 16 channels. The sums of a
+/// step, over 32 or 48 indices of GemmK, are promoted to the accumulators; error bound: (13 + K / 32) 2^-24 sum |a b|.
+/// While one warpgroup promotes, the other's MMAs run. mma::k_loop() is not used, because filters are split between the
+/// issues of MMAs, and the filters of the next step are loaded while a step's MMAs are in flight.
 template <class Plan, class Schedule>
 class FloatPlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
-    static constexpr int own = parts * products / consumers;  ///< accumulators of a warpgroup, one per MMA of its tile
-    /// True if N of the MMAs is chosen at run time, as small as the tile allows. 1x1 kernels are not bound by MMAs, and
-    /// use the full N.
+    static constexpr int products = Schedule::products;  ///< number of MMAs per part of the tile, along GemmN
+    /// number of accumulator tiles of a warpgroup, one per MMA
+    static constexpr int own = parts * products / consumers;
+    /// True if the MMAs' N is chosen at run time, as small as the output tile allows. 1x1 convolutions are not bound by
+    /// MMAs and use the full N.
     static constexpr bool chooses_columns = Schedule::pixels == 240 && Plan::Head::longest > 1;
     static_assert(own * consumers == parts * products && (own == 1 || products == 1));
     using Tiles = PlaneTiles<Schedule::pixels, float>;
@@ -65,7 +66,7 @@ public:
                           params.maps.in_use);
         Grid const grid(conv, tiles);
         Roles const roles(thread);
-        // A second SMEM stage of filters, for KCRS filters, if SMEM has room for it in addition to x.
+        // True if SMEM has room for a second stage of KCRS filters in addition to x.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         begin(thread, [&] {
@@ -89,8 +90,9 @@ public:
     }
 
 private:
-    /// Computes and stores the CTA's tiles. A step multiplies `count` taps of 16 channels each, or `count` slices of 16
-    /// channels of one tap; the filters of the next step are loaded while a step's MMAs are in flight.
+    /// Computes and stores the CTA's output tiles, from `first_tile` on. A step multiplies `count` taps of 16 channels
+    /// each, or `count` slices of 16 channels of one tap; the filters of the next step are loaded while a step's MMAs
+    /// are in flight.
     template <bool contiguous_taps, class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    Grid const& grid, Filters<contiguous_taps> filters, unsigned thread, unsigned group,
@@ -141,14 +143,14 @@ private:
         }
     }
 
-    /// N (pixels) of one MMA.
+    /// Returns N, the number of pixels, of one MMA.
     __device__ static int columns_of(Tiles const& tiles) {
         if constexpr (chooses_columns) return tiles.columns_of_half();
         return Atom::n;
     }
 
-    /// Accumulates one step: multiplies the filters in `remainder` by `count` operands x[i], which are SMEM
-    /// descriptors; calls load_next() while the step's MMAs are in flight.
+    /// Accumulates one step: multiplies the filters in `remainder` by the operands x[0] to x[count - 1], which are SMEM
+    /// descriptors. Calls load_next() while the step's MMAs are in flight.
     template <int count, class LoadNext>
     __device__ static void add_products(float (&remainder)[count][8], std::uint64_t const (&x)[count],
                                         Tiles const& tiles, int columns, Accumulators& acc, LoadNext const& load_next) {
@@ -162,7 +164,7 @@ private:
         add(std::integral_constant<int, Atom::n>{});
     }
 
-    /// add_products() with N = `columns`. Splits the filters into bfloat16 terms between the issues of MMAs.
+    /// add_products() for MMAs with N = `columns`. Splits the filters into bfloat16 terms between the issues of MMAs.
     template <int columns, int count, class LoadNext>
     __device__ static void add_columns(float (&remainder)[count][8], std::uint64_t const (&x)[count],
                                        Tiles const& tiles, Accumulators& acc, LoadNext const& load_next) {

@@ -12,11 +12,11 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM of a Conv or TransposedConv on sm_90a: at most 64 channels of x and of y, stride and dilation 1.
-/// Filters stay in shared memory. The producer TMA-loads a tile of x with its halo once; two ping-pong warpgroups read
-/// it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile reuses the halo's stage
-/// and is TMA-stored, which clips elements out of bounds. Not mma::k_loop(): a stage serves all taps, and the epilogue
-/// releases it.
+/// Implicit GEMM of a Conv or TransposedConv on sm_90a with at most 64 channels of x and of y, stride and dilation 1.
+/// The filters of all taps stay in SMEM. The producer TMA-loads a tile of x with its halo once; one of two ping-pong
+/// warpgroups reads it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile
+/// overwrites the halo's stage and is TMA-stored, which clips elements out of bounds of y. mma::k_loop() is not used,
+/// because a stage serves all taps and is released after the epilogue.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm : public TmaKernel {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
@@ -32,14 +32,14 @@ class HaloGemm : public TmaKernel {
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::Registers>;
     using Results = TmaStage<Plan, Atom, T, U>;
-    /// True if a thread needs the mask of its pixels within y: for statistics, or for an Amax whose epilogue does not
-    /// compute coordinates.
+    /// True if a thread needs a mask of its pixels in bounds of y: for statistics, or for an Amax in an epilogue that
+    /// does not compute coordinates.
     static constexpr bool needs_pixel_mask =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_coord);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< bytes of the filters of one tap
 
-    /// Numbers of the named barriers: one barrier per warpgroup for its epilogue, then two of the ordered barrier
-    /// (PingPong). With promotion the warpgroups are not ordered: one promotes while the other's MMAs run.
+    /// Numbers of the named barriers: one per warpgroup for its epilogue, from `epilogue_barrier` on, then the two of
+    /// PingPong. With promotion the warpgroups are not ordered: one promotes while the other's MMAs run.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<!Atom::needs_promotion, epilogue_barrier + consumers>;
 
@@ -103,7 +103,8 @@ private:
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, acc[0], [&] { order.arrive(); });
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // the MMAs of all threads have read the halo
+            // the MMAs of all the warpgroup's threads have read the halo
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             int const n = tiles.image(tile.number), first = tiles.first_row(tile.number);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 if (thread == 0) {
@@ -157,7 +158,7 @@ private:
         });
     }
 
-    /// SMEM descriptors of the filters of one tap, and of the halo tile at the tap's offset.
+    /// SMEM descriptors of one tap's operands: the tap's filters, and the tile of x (with halo) at the tap's offset.
     struct Tap {
         std::uint64_t filters, x;
         int column = 0;
@@ -170,9 +171,9 @@ private:
         }
     };
 
-    /// Accumulates all taps into `acc`. With promotion, groups of two taps accumulate from zero and are promoted while
-    /// the other warpgroup's MMAs run, first for one half of the pixels and then for the other, because registers hold
-    /// no second accumulator for all pixels. Calls when_all_begun() after the last MMA has been issued.
+    /// Accumulates all taps into `acc`. With promotion, every two taps accumulate from zero and are then promoted,
+    /// while the other warpgroup's MMAs run: first for one half of the pixels and then for the other, because registers
+    /// hold no second accumulator for all pixels. Calls when_all_begun() after issuing the last MMA.
     template <class WhenAllBegun>
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Accumulators& acc,
                                     WhenAllBegun const& when_all_begun) {
@@ -204,7 +205,7 @@ private:
     __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Accumulators& acc,
                                 bool accumulate) {
         mma::OperandA<Product> const a{filters};  // (64, C), swizzled: one tap's filters
-        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: the halo at the tap's offset
+        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: x at the tap's offset
         mma::gemm<Product>(acc, a, b, accumulate);  // (64, PIXELS) += over C
     }
     template <int half_of_tile>

@@ -22,7 +22,7 @@
 
 namespace fusekit::hip {
 
-/// Type: MMA atom (atom/simt.hpp) of a schedule for elements T, which the atom multiplies as type F.
+/// Type: MMA atom (atom/simt.hpp describes atoms) of a schedule, for elements T that the atom multiplies as type F.
 template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
@@ -41,7 +41,7 @@ struct AtomOf<Schedule, T, F> {
     using Type = NativeAtom<Schedule, T, arch::Target, F>;
 };
 
-/// Number of SMEM stages: Atom::stages, 2 by default.
+/// Number of SMEM stages of an atom's k-loop: Atom::stages, 2 by default.
 template <class Atom>
 inline constexpr int stages_of = 2;
 template <class Atom>
@@ -52,14 +52,15 @@ inline constexpr int stages_of<Atom> = Atom::stages;
 template <class Atom>
 inline constexpr bool interleaves_loads = requires { requires Atom::interleaves_loads; };
 
-/// `copies_words`: 16-byte vectors are copied to the stages asynchronously, without registers. `distance_of`: number of
-/// k-tiles between the load of a k-tile and its MMAs: 1, or, with asynchronous copies, the number of stages - 1.
+/// copies_words: true if 16-byte vectors are copied to the stages asynchronously, without registers. distance_of:
+/// number of k-tiles from the load of a k-tile to its MMAs: 1 or, with asynchronous copies, the number of stages - 1.
 template <class Atom>
 inline constexpr bool copies_words = has_async_copies && takes_words<typename Atom::Stage> && stages_of<Atom> > 1;
 template <class Atom>
 inline constexpr int distance_of = copies_words<Atom> ? stages_of<Atom> - 1 : 1;
 
-/// Shared memory of a CTA: the stages, which the output tile reuses, and the tables of loader and epilogue.
+/// SMEM layout of an implicit GEMM's CTA: the stages, whose memory the output tile reuses after the k-loop, the
+/// loader's tables, and the data of the output tile.
 template <class Plan, class Atom, class Loader, class BufferLoader, class Writer>
 struct GemmShared {
     union {
@@ -84,12 +85,12 @@ struct NamedShared<Storage, true> {
     using DynamicShared = Storage;
 };
 
-/// Types of an implicit GEMM that its schedule determines: atom, loaders, epilogue, shared memory.
+/// Types of an implicit GEMM that follow from its schedule: MMA atom, operand loaders, epilogue, SMEM layout.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    /// For half on gfx90a, whose MFMA flushes subnormal halves to zero (`may_flush`). `is_rounded`: the gradient with
-    /// respect to x rounds halves to bfloat16, which keeps their range. `is_exact`: Products<float> was requested, so
-    /// SIMT arithmetic multiplies halves exactly.
+    /// How halves are multiplied on gfx90a, whose MFMA flushes subnormal halves to zero (may_flush). is_rounded: the
+    /// gradient with respect to x rounds halves to bfloat16, which keeps their range. is_exact: the plan requests
+    /// Products<float>, so that SIMT arithmetic multiplies halves exactly.
     static constexpr bool may_flush = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>,
                           is_exact = may_flush && std::is_same_v<FloatFactor<Plan>, float>,
                           is_rounded = may_flush && has_transposed_conv<Plan>;
@@ -98,8 +99,8 @@ struct GemmParts {
     using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// AMD's operand loader with 32-bit buffer offsets. QuadOperands (four pixels at once) needs elements of at most 16
-    /// bits.
+    /// AMD's operand loader with 32-bit buffer offsets. QuadOperands (four pixels per load) needs elements of at most
+    /// 16 bits.
     using BufferOperands = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
                                               QuadOperands<Plan, Atom, T, U>>;
     static consteval bool has_buffer_loads() {
@@ -110,9 +111,9 @@ struct GemmParts {
         else if constexpr (sizeof(T) > 2) return false;
         else return fits<GemmShared<Plan, Atom, Loader, BufferOperands, Writer>>();
     }
-    /// True if a CU's LDS holds the number of CTAs that the schedule requests, or CTAs of five waves in total, so that
-    /// one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS in addition to the
-    /// tile (arch/maximum.hpp).
+    /// True if the LDS of a compute unit (CU) holds as many CTAs as the schedule requests, or CTAs with five waves in
+    /// total, so that one of the four SIMDs has two waves. LDS is allocated in units of 512 bytes. Amax uses LDS in
+    /// addition to the tile (arch/maximum.hpp).
     template <class Needed>
     static consteval bool fits() {
         constexpr Processor processor = arch::Target::processor;
@@ -131,8 +132,9 @@ struct GemmParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// Accumulates k-tiles `begin` ... `end` - 1 through the two or more stages of `shared`. All threads call it.
-/// Precondition: `begin` is a multiple of the number of stages and of the k-tiles in a loader's table.
+/// Accumulates k-tiles `begin` to `end` - 1 into `acc`, through the two or more stages in `shared`. All threads of the
+/// CTA call it. Precondition: `begin` is a multiple of the number of stages and of the number of k-tiles in a loader's
+/// table.
 template <class Atom, class Loader, class Shared>
 __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
                                                typename Atom::Fragment& acc) {
@@ -168,27 +170,28 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
     }
 }
 
-/// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), where im2col(x) is never stored. A CTA computes a tile of
-/// TILE_M pixels x TILE_N channels in k-tiles of TILE_K. A loader copies a k-tile's operands to a stage of shared
-/// memory, the atom multiplies them, and the epilogue is applied and y stored by a DirectStore. `fast` is the mode that
-/// is contiguous in x and in y.
+/// Implicit GEMM: y (M, N) = im2col(x) (M, K) w (K, N), where im2col(x) is never stored. A CTA computes an output tile
+/// of TILE_M pixels x TILE_N channels in k-tiles of TILE_K. For each k-tile, a loader copies the operands to an SMEM
+/// stage and the atom multiplies them; DirectStore then applies the epilogue and stores y. `fast` is the mode that is
+/// contiguous in x and in y.
 ///
 /// With two stages, the loads of one k-tile are in flight while the other k-tile is multiplied. With asynchronous
 /// copies, which need no registers, there may be more stages and more k-tiles in flight. One barrier ends each k-tile.
-/// If shared memory is small there is one stage: loaded elements stay in registers until all threads have multiplied
-/// the stage, and a second barrier orders the stores after the reads.
+/// If SMEM is small there is one stage: loaded elements stay in registers until all threads have multiplied the stage,
+/// and a second barrier orders the stores after the reads.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = GemmParts<Plan, Schedule, T, U, fast>;
     using Atom = typename Parts::Atom;
     using Writer = typename Parts::Writer;
     using Storage = typename Parts::Storage;
-    /// True if a thread keeps addresses in registers. Threads of a small tile that apply a prologue to vectors of
+    /// True if a thread has registers for addresses. Threads of a small tile that apply a prologue to vectors of
     /// channels have none to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
-    /// True for int8 elements, which may have to be loaded one by one: each then occupies a register, in addition to
-    /// the addresses of two stages. Fewer CTAs per SM leave each thread more registers.
+    /// True if registers are scarce: int8 elements may be loaded one at a time and then occupy a register each, in
+    /// addition to the addresses of two stages. The kernel then requests fewer CTAs per SM, which leaves each thread
+    /// more registers.
     static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:
@@ -236,7 +239,7 @@ private:
         else return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
     }
 
-    /// The stage in shared memory that a loader of this type fills.
+    /// Returns the SMEM stage that a loader of type AnyLoader fills.
     template <class AnyLoader>
     __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
         if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
@@ -260,8 +263,8 @@ private:
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, acc, thread);
     }
 
-    /// Accumulates the part of GemmK that TapOperands<packed> loads: the taps that fill 16 bytes, or the tail taps.
-    /// Reloads the parameters, because AMD's scalar registers cannot hold the problem across both loops.
+    /// Accumulates the k-tiles that TapOperands<packed> loads: the taps that fill 16 bytes if `packed`, otherwise the
+    /// tail taps. Reloads the parameters, because AMD's scalar registers cannot hold the problem across both loops.
     template <bool packed, class Coord>
     __device__ static void sum_taps(Params const& the_params, Storage& shared, Coord const& coord, Atom const& atom,
                                     typename Atom::Fragment& acc, unsigned thread) {

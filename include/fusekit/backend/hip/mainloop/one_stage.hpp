@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// K-loop with one stage of shared memory: while a k-tile is multiplied, the loads of the next one are in flight to
-/// registers. Loads past the last k-tile return zeros. All threads call these functions.
+/// K-loop with one SMEM stage: while a k-tile is multiplied, the loads of the next one are in flight to registers.
+/// Loads past the last k-tile return zeros. All threads of the CTA call its functions.
 template <class Atom, class Loader, class Stage>
 class OneStage {
     static constexpr int threads = Atom::threads;
@@ -19,7 +19,7 @@ public:
     __device__ OneStage(Atom const& the_atom, Loader& the_loader, Stage& the_stage)
         : atom(the_atom), loader(the_loader), stage(the_stage) {}
 
-    /// Accumulates k-tiles 0 ... `steps` - 1.
+    /// Accumulates k-tiles 0 to `steps` - 1 into `acc`.
     __device__ __forceinline__ void multiply(int steps, Fragment& acc) {
         int const found = loader.find(0);
         load(0, [] {});
@@ -33,7 +33,8 @@ private:
     Stage& stage;
 
     /// Accumulates `steps` k-tiles; `found` is the number of k-tiles whose offsets the first loader.find() computed.
-    /// Each iteration of the outer loop covers the k-tiles of one find(); the inner loop's only comparison is its end.
+    /// Each iteration of the outer loop processes the k-tiles of one find(); the inner loop's only comparison is its
+    /// end.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& acc) {
         int remaining = steps, i = 1;
         while (remaining > 0) {
@@ -51,8 +52,8 @@ private:
             } while (position != last);
         }
     }
-    /// Loads the k-tile at `position` of the loader (Loader::found()) and stores it to the stage; calls `between` while
-    /// the loads are in flight.
+    /// Loads the k-tile at `position` (see Loader::found()) and stores it to the stage; calls `between` while the loads
+    /// are in flight.
     template <class Between>
     __device__ __forceinline__ void load(int position, Between const& between) {
         auto const in_flight = loader.found(position);
@@ -66,8 +67,8 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// Loader position of the k-tile after the one at `position`. If positions are not indices of the loader's table,
-    /// hides how they are computed: otherwise the compiler keeps a second counter.
+    /// Returns the loader position of the k-tile after the one at `position`. If positions are not indices of the
+    /// loader's table, hides the addition from the compiler, which would otherwise keep a second counter.
     __device__ static int next(int position, int stride) {
         position += stride;
         return Loader::has_table ? position : opaque_per_block(position);

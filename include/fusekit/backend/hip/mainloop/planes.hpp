@@ -13,20 +13,21 @@
 
 namespace fusekit::hip {
 
-/// Convolution of NCHW or NHWC tensors on sm_90a's tensor cores, 16-bit elements, stride and dilation 1. GemmM is the
-/// channels of y. GemmN is the pixels of a tile of y, including the gaps between rows; a tile consists of several
+/// Convolution of NCHW or NHWC tensors of 16-bit elements on sm_90a's tensor cores, stride and dilation 1. GemmM is the
+/// channels of y. GemmN is the pixels of an output tile, including the gaps between rows; a tile consists of several
 /// parts, each some rows of an image (PlaneTiles).
 ///
 /// Eight producer warps load x and transpose it once for all taps. Two consumer warpgroups load their own filters,
-/// multiply 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are fastest
-/// in w (params.channels_fastest), the loop over a block goes tap by tap, with all 64 channels. Otherwise it goes
-/// through slices of 16 channels, with all taps of each, and operand a (the filters) is read from registers. With
-/// split-K, each CTA of a cluster reduces some of the channel blocks, and a launch has no more tiles than clusters. Not
-/// mma::k_loop(): a stage of x serves all taps, and the loop refills a second pipeline, of filters.
+/// compute 64 channels each, and run the epilogue. GemmK runs over blocks of 64 channels of x. If channels are
+/// contiguous in w (params.channels_fastest), the loop over a block multiplies one tap of all 64 channels at a time.
+/// Otherwise it multiplies all taps of a slice of 16 channels at a time, and reads operand a (the filters) from
+/// registers. With split-K, each CTA of a cluster reduces some of the channel blocks, and a launch has no more tiles
+/// than clusters. mma::k_loop() is not used, because a stage of x serves all taps and the loop refills a second
+/// pipeline, of filters.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< MMAs per part, along GemmN
+    static constexpr int products = Schedule::products;  ///< number of MMAs per part of the tile, along GemmN
     using Atom = Wgmma<T, Schedule::pixels / products>;
     using Tiles = PlaneTiles<Schedule::pixels, T>;
     using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;
@@ -36,7 +37,7 @@ class PlanesGemm : public TmaKernel {
     using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
     using Accumulators = typename Atom::Accumulators[parts * products];
     using State = typename Stages::State;
-    /// Numbers of the named barriers: one per consumer warpgroup, one of all consumers, then those of the producers.
+    /// Numbers of the named barriers: one per consumer warpgroup, one for all consumers, then those of the producers.
     static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
@@ -78,12 +79,13 @@ public:
     }
 
 private:
-    /// Number of CTAs that reduce one tile (split-K).
+    /// Number of CTAs that reduce one output tile (split-K); 1 without split-K.
     __device__ static unsigned sharers_of(Params const& params) {
         if constexpr (can_split<Plan, T>) return params.split_k.count;
         else return 1;
     }
-    /// The SMEM of the stages of x, where the CTA's accumulators of a tile are stored for split-K after the k-loop.
+    /// Returns the SMEM where the CTA's accumulators are stored for split-K after the k-loop: the memory of the stages
+    /// of x.
     __device__ static typename Merge::Shared& merged(DynamicShared& shared) {
         return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
     }
@@ -131,8 +133,8 @@ private:
         ptx::bulk_wait_group_read();
     }
 
-    /// For a warpgroup without channels in a tile: waits for the stages of x of this tile and releases them. Only
-    /// thread 0 waits for each stage; the other threads wait for thread 0 at the end: otherwise the barrier could
+    /// Releases the stages of x of an output tile in which this warpgroup has no channels in bounds of y. Only thread 0
+    /// waits until each stage is full; the other threads wait for thread 0 at the end: otherwise an mbarrier could
     /// advance by two phases before they wait, and its parity would be ambiguous.
     __device__ static void pass(DynamicShared& shared, State& state, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
@@ -144,7 +146,7 @@ private:
         ptx::bar_sync(barrier, Atom::threads);
     }
 
-    /// Releases a stage of x. Called by all threads of the warpgroup, after their MMAs have read the stage.
+    /// Releases a stage of x. All threads of the warpgroup call it, after their MMAs have read the stage.
     __device__ static void release(DynamicShared& shared, unsigned stage, unsigned thread) {
         if (thread == 0) shared.x.tiles.consumer_release(stage);
     }
@@ -153,13 +155,13 @@ private:
         return Atom::descriptor(Stages::address(shared.x, tiles, state));
     }
 
-    /// Index, in a tile of x, of the pixel that the first tap of MMA i's first pixel reads.
+    /// Returns the index, in a tile of x, of the pixel that the first tap reads for the first pixel of MMA number i.
     __device__ static int first_pixel(Tiles const& tiles, int i) {
         return i / products * tiles.pixels_of_x() + i % products * Atom::n;
     }
 
-    /// K-loop of a tile of y, tap by tap: the MMAs of one stage of filters form one group. Each stage of filters is
-    /// refilled, by refill(), while the next group is in flight.
+    /// K-loop of an output tile, tap by tap: the MMAs of one stage of filters are one wgmma group. refill() refills
+    /// each stage of filters while the next group is in flight.
     template <class Refill>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
                                     Accumulators& acc, State& state, int channel_blocks, unsigned thread) {
@@ -186,8 +188,9 @@ private:
         refill(1);
     }
 
-    /// K-loop of a tile of y for filters with contiguous taps (KCRS): 16 channels at a time, with the filters of all
-    /// taps in registers and all MMAs in one group. While a warpgroup loads fragments, the other warpgroup's MMAs run.
+    /// K-loop of an output tile for filters with contiguous taps (KCRS): 16 channels at a time, with the filters of all
+    /// taps in registers and all MMAs in one wgmma group. While one warpgroup loads filter fragments, the other's MMAs
+    /// run.
     template <class Refill>
     __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
                                          Refill const& refill, Accumulators& acc, State& state, int channel_blocks,
@@ -212,7 +215,7 @@ private:
                                           of / 3 * tiles.pitch + of % 3 + first_pixel(tiles, static_cast<int>(i)));
                 };
                 mma::gemm<Atom, 9>(acc, a, b, slice > 0 || block > 0);  // += over (TAPS, 16)
-                ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments of a
+                ptx::bar_sync(barrier, Atom::threads);  // all threads have loaded their fragments of operand a
                 refill(2);
             }
         }

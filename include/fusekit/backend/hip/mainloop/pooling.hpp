@@ -9,21 +9,21 @@
 
 namespace fusekit::hip {
 
-/// Kernel arguments of a plan without a Conv that pools whole planes.
+/// Kernel argument of a plan without a Conv that pools whole planes (an H x W channel of an image).
 template <class Plan, Element T, detail::OutputElement U>
 struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;  ///< order in which the outputs of an image are numbered
+    ImageOrder order;  ///< numbering of the outputs of an image
     unsigned outputs = 0;  ///< number of outputs in y, N K P Q, or in one range of images (slabs.hpp)
     Slabs slabs = {};
-    FastDivmod image = {};    ///< K P Q: outputs of an image
-    FastDivmod columns = {};  ///< columns of a pooling window
+    FastDivmod image = {};  ///< K P Q: number of outputs per image
+    FastDivmod columns = {};  ///< number of columns of a pooling window
 };
 
-/// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave reduce one output, each lane
-/// some pixels of the plane: 32 lanes if pixels are contiguous, otherwise one.
+/// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave compute one output, each lane
+/// from some pixels of the plane: 32 lanes if pixels are contiguous, otherwise one.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -34,8 +34,8 @@ public:
     using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
-    /// A lane's cascaded total: `few` of up to 256 values, `many` of up to 256 full totals `few`, `all` of the full
-    /// totals `many`. Rounding errors grow with the logarithm of the number of values.
+    /// A lane's sum (or other reduction) in three levels, so that rounding errors grow with the logarithm of the number
+    /// of values: `few` combines up to 256 values, `many` up to 256 full `few`, and `all` the full `many`.
     struct Total {
         float few = Reduce::template neutral<float>(), many = few, all = few;
         unsigned count = 0;

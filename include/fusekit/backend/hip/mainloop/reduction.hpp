@@ -14,10 +14,10 @@
 
 namespace fusekit::hip {
 
-/// Kernel of a plan that reduces. Work is divided into segments (ReductionParams): a channel, or some columns. Pass 1:
-/// CTAs sum a segment's totals; several CTAs, a cluster or a grid group, may divide a segment, and then synchronize.
-/// Pass 2, for results that need the totals, reads the elements in reverse order: the last ones of pass 1 are in
-/// registers or L2. All functions are inlined: otherwise the kernel argument is copied to local memory.
+/// Kernel of a plan that reduces. The work is divided into segments (ReductionParams): a channel, or some matrix
+/// columns. Pass 1: CTAs sum a segment; several CTAs, a cluster or a grid group, may divide it. Pass 2, for results
+/// that need the sums, processes the elements in reverse order: the last ones of pass 1 are in registers or in L2. All
+/// functions are inlined: otherwise the kernel argument is copied to local memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -56,9 +56,9 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, grid_group, block_rank, number;
-    unsigned const rows, row, column;  ///< rows of threads in a CTA; this thread's row and column
+    unsigned const rows, row, column;  ///< number of rows of threads in a CTA; this thread's row and column
     Segment const segment;
-    unsigned const first, stride, steps;  ///< the thread's first packet, distance to its next; packets of the segment
+    unsigned const first, stride, steps;  ///< the thread's first packet, distance to its next; packets per segment
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
                                         unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,
@@ -100,11 +100,11 @@ private:
         }
     }
 
-    /// True if all threads run the same number of iterations: needed with parts, which end with barriers. Without parts
-    /// it is for speed: on an H100, planes of 14 x 14 halves gain 7 %; of 7 x 7 floats lose 10 % (15 more registers).
+    /// True if all threads run the same number of iterations: needed with parts, which end with barriers. Otherwise for
+    /// speed: on an H100, planes of 14x14 halves gain 7 %; 7x7 floats lose 10 % (15 more registers).
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Sums the thread's packets, `unroll` at a time. Parts (PairwiseTotals) are numbered through all ranges of images.
+    /// Sums the thread's packets, `unroll` at a time. Parts (PairwiseTotals) are numbered through all slabs of images.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -128,20 +128,20 @@ private:
         if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
-    /// The same object with reloaded parameters, so that only the thread's indices stay in registers.
+    /// Returns this object with reloaded parameters, so that only the thread's indices stay in registers.
     __device__ __forceinline__ Reducing reloaded(unsigned slab = 0) const {
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
                         opaque_per_block(block_rank), number, slab);
     }
     __device__ __forceinline__ Reducing of_slab(unsigned slab) const { return may_have_slabs ? reloaded(slab) : *this; }
-    /// Number of the packet after the thread's last one, rounded up to a whole loop of `unroll` packets.
+    /// Returns the number of the thread's last packet + its stride, rounded up to whole iterations of `unroll`.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
 
     __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
-        if (steps == 0 && params.count > 0) return;  // past the last column; but sums over no values are saved
+        if (steps == 0 && params.count > 0) return;  // past the last column; sums of no elements are saved
         bool const saves = row == 0 && block_rank == 0;
         if (saves) stash().put(thread, of_segment);
         if constexpr (Steps::waits) {
@@ -164,8 +164,8 @@ private:
         if (saves) reloaded().save();
     }
 
-    /// Writes the results of the packets before `step`, `unroll` at a time from the last ones to the first. If `kept`,
-    /// the elements of the last ones are still in registers.
+    /// Writes the results of the packets before `step`, `unroll` at a time, from last to first. If `kept`, the elements
+    /// of the last `unroll` packets are still in registers.
     __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
                                                bool kept) const {
         for (; step > first; kept = false) {
@@ -175,14 +175,14 @@ private:
         }
     }
 
-    /// Saves the totals of the segment, which apply() has put into shared memory.
+    /// Saves the sums of the segment, which apply() has stored to SMEM.
     __device__ __forceinline__ void save() const {
 #pragma unroll
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_coord(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
-    /// Calls f(i, step, packet) for up to `unroll` packets from number `step` on; without branches if all exist.
+    /// Calls f(i, step, packet) for up to `unroll` of the thread's packets, from `step` on; no branches if all exist.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -226,7 +226,7 @@ private:
         }
     }
 
-    /// Adds `unroll` packets to the accumulators. `count`: number of elements in each of the accumulators so far.
+    /// Adds `unroll` packets to the accumulators. `count`: number of elements added to each accumulator so far.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -269,8 +269,8 @@ private:
         });
     }
 
-    /// Totals the accumulators of part number `part` over the CTA's threads; returns to every thread its columns'
-    /// totals: after the last part, over all parts.
+    /// Sums the accumulators of part number `part` over the CTA's threads. Returns its columns' sums to every thread,
+    /// after the last part those over all parts.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
 #pragma unroll
@@ -281,7 +281,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Merges the totals of a segment's CTAs (a cluster or grid group); returns its columns' totals to every thread.
+    /// Merges the sums of a segment's CTAs (a cluster or a grid group). Returns its columns' sums to every thread.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         if (may_cluster && params.in_clusters)

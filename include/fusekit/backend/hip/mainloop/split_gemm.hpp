@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Shared memory of a CTA: the stages, which the exchange of accumulators and the output tile reuse, and the tables of
-/// loader and epilogue.
+/// SMEM layout of a split-K GEMM's CTA: the stages, whose memory the exchange of accumulators and the output tile reuse
+/// after the k-loop, the loader's tables, and the data of the output tile.
 template <class Plan, class Atom, class Loader, class Accumulators, class Writer>
 struct SplitShared {
     struct End {
@@ -22,7 +22,8 @@ struct SplitShared {
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
-/// Types that the schedule of a split-K GEMM determines: atom, loaders, epilogue, shared memory.
+/// Types of a split-K GEMM that follow from its schedule: MMA atom, operand loader, exchange of accumulators, epilogue,
+/// SMEM layout.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct SplitParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
@@ -33,9 +34,9 @@ struct SplitParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
-/// ImplicitGemm with split-K: several CTAs reduce one output tile, for problems with few tiles per SM. A CTA reduces
-/// its range of k-tiles, and then runs the epilogue for some of the tile's rows. Ranges begin at multiples of piece_k
-/// indices of GemmK, where the loader begins to fill its table of offsets anew.
+/// ImplicitGemm with split-K, for problems with few output tiles per SM: several CTAs reduce one output tile. A CTA
+/// reduces its range of k-tiles, and then runs the epilogue for some of the tile's rows. Ranges begin at multiples of
+/// piece_k indices of GemmK, where the loader begins to fill its table of offsets.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = SplitParts<Plan, Schedule, T, U, fast>;

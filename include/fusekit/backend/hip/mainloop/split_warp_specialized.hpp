@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs of few tiles. The first CTA adds the
-/// accumulators of the others through DSMEM in rank order, so that results are bitwise identical from run to run, and
-/// runs the epilogue. Of WarpSpecializedGemm it uses the preamble and the k-loop only: a CTA has some of the k-tiles of
-/// one tile, and its warps' roles end at cluster barriers.
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs with few output tiles. The cluster's first
+/// CTA adds the accumulators of the others through DSMEM in rank order, so that results are bitwise identical in every
+/// run, and runs the epilogue. It uses only the preamble and the k-loop of WarpSpecializedGemm: a CTA reduces some
+/// k-tiles of one output tile, and its producer and consumer warps then meet at cluster barriers.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
@@ -19,7 +19,8 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     static constexpr int quads = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
-    /// Accumulators of all threads of a CTA, stored to the SMEM of the stages for the other CTAs of the cluster.
+    /// SMEM layout of the accumulators of all threads of a CTA, for CTA 0 of the cluster; reuses the memory of the
+    /// stages.
     struct Exchange {
         Packet4 acc[quads][Atom::threads];
     };
@@ -62,7 +63,7 @@ public:
         cluster_barrier();
         if (merges)
             for (unsigned of = 1; of < count; ++of) add(acc[0], exchange, of, thread);
-        cluster_arrive();  // the other CTAs' accumulators have been read
+        cluster_arrive();  // CTA 0 has read the other CTAs' accumulators
         if (merges) {
             writer.store(params, conv, start, acc);
             if (thread == 0) ptx::bulk_wait_group_read();
@@ -76,7 +77,7 @@ private:
         for (int i = 0; i < quads; ++i)
             to.acc[i][thread] = {acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]};
     }
-    /// acc += the accumulators of CTA `rank` of the cluster. Issues all DSMEM loads before the first addition.
+    /// Adds the accumulators of CTA `rank` of the cluster to `acc`. Issues all DSMEM loads before the first addition.
     __device__ static void add(typename Atom::Accumulators& acc, Exchange const& from, unsigned rank, unsigned thread) {
         Packet4 theirs[quads];
 #pragma unroll

@@ -11,10 +11,10 @@
 namespace fusekit::hip {
 
 /// Convolution of few channels, such as a network's first, on sm_90a's tensor cores. GemmM is the pixels, GemmN the
-/// channels of y. The CTA keeps its 64 filters in shared memory. Each warpgroup computes tiles of 64 pixels on its own:
+/// channels of y. The CTA keeps its 64 filters in SMEM. Each warpgroup computes output tiles of 64 pixels on its own:
 /// TMA loads the rows of x that the next tiles read, in x's layout, with zeros out of bounds; from these rows threads
-/// load the windows as wgmma's operand a into registers. Of the other sm_90a kernels it shares the preamble only: there
-/// are no producer warps, since each warpgroup loads its own stages, and a stage is a whole tile.
+/// load the windows into registers, as wgmma's operand a. It shares only the preamble with the other sm_90a kernels:
+/// there are no producer warps, because each warpgroup loads its own stages, and a stage is a whole tile.
 template <class Plan, class Schedule, Element T>
 class StemGemm : public TmaKernel {
     static constexpr int consumers = Schedule::consumers, stages = 2;
@@ -24,10 +24,10 @@ class StemGemm : public TmaKernel {
     using Writer = TmaStorePixels<Plan, Atom, T>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::max_chunks * Atom::k);
 
-    /// Number of the first named barrier of the warpgroups.
+    /// Number of the first named barrier; each warpgroup has one.
     static constexpr unsigned first_barrier = 1;
 
-    /// True if windows of adjacent pixels may begin an odd number of elements apart.
+    /// True if the windows of adjacent pixels may begin an odd number of elements apart.
     static constexpr bool may_be_odd = [] {
         if constexpr (requires { Plan::Head::collapsed; }) return Plan::Head::collapsed.strides[1] % 2 != 0;
         else return true;
@@ -67,7 +67,8 @@ public:
     }
 
 private:
-    /// A tile of y: channel n, image and first pixel (p, q); 64 pixels, of which 2^shift in a row.
+    /// An output tile: 64 channels of y from channel `n` on; 64 pixels of image `image` in rows of 2^shift, from pixel
+    /// (p, q) on.
     struct Tile {
         int n, image, p, q, shift;
 
@@ -80,8 +81,8 @@ private:
         __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };
 
-    /// The tiles of a CTA, all at the same 64 channels of y. `sharers` CTAs have the same channels: the tiles are
-    /// distributed round-robin over these CTAs, and then over their warpgroups.
+    /// The output tiles of a CTA, all with the same 64 channels of y. `sharers` CTAs have the same channels: tiles are
+    /// assigned round-robin to these CTAs, and then to each CTA's warpgroups.
     struct Tiles {
         int shift, channel;
         unsigned across, of_image, all, begin, sharers, step;
@@ -105,13 +106,14 @@ private:
         }
     };
 
-    /// Index, in a row of x, of the first element that a tile's windows read; negative in the padding. TMA loads begin
-    /// at multiples of 8 elements.
+    /// Returns the index, in a row of x, of the first element that the windows of a tile read; negative in the padding.
+    /// TMA loads begin at multiples of 8 elements.
     __device__ static int first_element(StemShape const& shape, Tile const& tile) {
         return tile.q * shape.step - shape.lead_in;
     }
 
-    /// Issues the TMA load of the rows of x of tile `number`. Called by one thread of the warpgroup.
+    /// Issues the TMA load of the rows of x that tile `number` reads; does nothing past the last tile. Called by one
+    /// thread of the warpgroup.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned number, unsigned group, unsigned stage) {
@@ -150,8 +152,8 @@ private:
         if (thread == 0) ptx::bulk_wait_group_read();
     }
 
-    /// Multiplies a tile with shape.chunks, the number of 16-byte chunks per window row, as a template argument: tries
-    /// `chunks`, then larger numbers.
+    /// Multiplies a tile by multiply() with shape.chunks, the number of 16-byte chunks per window row, as a template
+    /// argument: tries `chunks`, then larger numbers.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                        StemShape const& shape, typename Atom::Accumulators& acc) {
@@ -162,7 +164,7 @@ private:
         multiply<chunks, true>(shared, windows, begin, shape.panels, acc);
     }
 
-    /// Multiplies a tile, one panel of filters (TILE_K) at a time.
+    /// Multiplies the windows of a tile by the filters, one panel of filters (TILE_K) at a time.
     template <int chunks, bool whole_words>
     __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                     int panels, typename Atom::Accumulators& acc) {

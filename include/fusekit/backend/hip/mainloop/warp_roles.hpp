@@ -5,17 +5,17 @@
 #include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/pipeline/register_budget.hpp"
 
-/// Common parts of sm_90a's warp-specialized kernels: preamble, roles of warps, and the sequence of a consumer's tiles.
-/// The loop over the k-tiles of a tile is mma::k_loop().
+/// Common members of sm_90a's warp-specialized kernels: the preamble, the roles of warps, and the sequence of a
+/// consumer's output tiles. The loop over a tile's k-tiles is mma::k_loop().
 namespace fusekit::hip {
 
-/// Base of the kernels that TMA feeds.
+/// Base of the kernels whose operands TMA loads.
 struct TmaKernel {
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
 protected:
-    /// Preamble, called by all threads: one calls init(), which initializes the CTA's mbarriers, then all call
-    /// prepare(). Memory that the previous kernel on the stream wrote is visible afterwards.
+    /// Preamble that all threads call: one thread calls init(), which initializes the CTA's mbarriers; all threads call
+    /// prepare(). Global memory that the previous kernel on the stream wrote is visible afterwards.
     template <class Init, class Prepare>
     __device__ static void begin(unsigned thread, Init const& init, Prepare const& prepare) {
         if (thread == 0) init();
@@ -29,7 +29,7 @@ protected:
     }
 };
 
-/// Roles of a CTA's warps: the first `consumers` warpgroups run the MMAs and the epilogue; the warps of the following
+/// Roles of a CTA's warps: the first `consumers` warpgroups run the MMAs and the epilogue; the warps of the next
 /// `producers` warpgroups load. Registers is the RegisterBudget of the two roles.
 template <int consumers, class Registers, int producers = 1>
 struct WarpRoles {
@@ -39,8 +39,8 @@ struct WarpRoles {
 
     __device__ explicit WarpRoles(unsigned thread) : warp(ptx::warp_uniform(thread / 32)), group(warp / 4) {}
 
-    /// Moves registers from producer threads to consumer threads (setmaxnreg); returns true in producers. All threads
-    /// call it, once.
+    /// Moves registers from producer threads to consumer threads (setmaxnreg) and returns true in producers. All
+    /// threads call it once.
     __device__ bool begin_producer() const {
         bool is_producer;
         if constexpr (producers == 1) is_producer = group == consumers;
@@ -51,7 +51,7 @@ struct WarpRoles {
     }
 };
 
-/// Position in a consumer warpgroup's sequence of tiles: every stride-th below `end`.
+/// Position in the output tiles of a persistent kernel's consumer warpgroup: every `stride`-th tile below tile `end`.
 struct PersistentTile {
     unsigned number, stride, end;
 

@@ -14,10 +14,10 @@
 namespace fusekit::hip {
 
 /// Warp-specialized implicit GEMM on sm_90a for channels-last tensors. One producer thread TMA-loads operands into a
-/// ring of stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong (schedule/warp_specialized.hpp), and
-/// the epilogue. GemmM is the channels of y and GemmN the pixels: a thread has two channels of an accumulator, and
-/// keeps their epilogue parameters and statistics in registers. CTAs are persistent: the loads of the next tile overlap
-/// the epilogue of the previous one.
+/// ring of SMEM stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong
+/// (schedule/warp_specialized.hpp), and the epilogue. GemmM is the channels of y and GemmN the pixels: a thread has two
+/// channels of an accumulator tile, and keeps their epilogue parameters and statistics in registers. CTAs are
+/// persistent: the loads of the next output tile overlap the epilogue of the previous one.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm : public TmaKernel {
 protected:
@@ -27,7 +27,7 @@ protected:
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
     static constexpr unsigned tiles_per_block =
-        ping_pong ? 2 : 1;  ///< tiles that a CTA's warpgroups process at the same time
+        ping_pong ? 2 : 1;  ///< number of output tiles that a CTA's warpgroups process at the same time
     using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
@@ -36,11 +36,11 @@ protected:
     using Writer = TmaStore<Plan, Atom, T, U, products>;
     using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;
-    /// A single consumer warpgroup needs no more registers than the launch has.
+    /// With one consumer warpgroup, all warps keep the register count of the launch.
     using Roles = WarpRoles<consumers, std::conditional_t<(consumers > 1), typename Totals::Registers, EqualRegisters>>;
 
-    /// Numbers of the named barriers: one barrier per warpgroup for its epilogue, then two of the ordered barrier
-    /// (PingPong).
+    /// Numbers of the named barriers: one per warpgroup for its epilogue, from `epilogue_barrier` on, then the two of
+    /// PingPong.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
@@ -140,8 +140,8 @@ protected:
         });
     }
 
-    /// The k-loop (mma::k_loop()) of a tile, for the 64 channels of each accumulator, from row `first` of the stage's
-    /// filters on.
+    /// The k-loop (mma::k_loop()) of an output tile, for `products` accumulator tiles of 64 channels, from row `first`
+    /// of the stage's filters on.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
                                     unsigned thread, unsigned first, WhenBegun const& when_begun,
@@ -157,7 +157,8 @@ protected:
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
-    /// Descriptor increment to the filter that is `count` filters later in a stage; `count` is a multiple of 64.
+    /// Returns the increment of a descriptor that advances it by `count` filters of a stage; `count` is a multiple of
+    /// 64.
     FUSEKIT_HD static constexpr std::uint64_t filter_offset(unsigned count) {
         return Atom::row_offset(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }

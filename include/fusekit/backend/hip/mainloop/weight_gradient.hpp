@@ -16,11 +16,11 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient as an implicit GEMM per group of channels: dw (N, M) = dy^T (N, K) im2col(x) (K, M), where K is all
-/// pixels. A tile has tile_n channels of y and tile_m columns of dw (channel of x and tap); one more column, of ones,
-/// gives the bias gradient. A CTA reduces a range of the pixels, for which it computes offsets in tables of `table`
-/// pixels. The accumulators are promoted to totals (FragmentTotals) after every `addends` pixels, which bounds rounding
-/// errors. The CTAs of a tile merge their totals (split-K).
+/// Weight gradient as an implicit GEMM per channel group: dw (N, M) = dy^T (N, K) im2col(x) (K, M), where K is all
+/// pixels. A tile of dw has tile_n channels of y and tile_m columns (channel of x and tap); one more column, of ones,
+/// gives the bias gradient. A CTA reduces a range of the pixels, whose offsets it computes in SMEM tables of `table`
+/// pixels. After every `addends` pixels the accumulators are promoted to FP32 running sums (FragmentTotals), which
+/// bounds rounding errors. The CTAs of a tile then add their sums (split-K).
 ///
 /// There are two SMEM stages and two tables of pixels. On AMD, whose LDS is small, there is one of each: loads of a
 /// k-tile stay in registers until all threads have multiplied the k-tile before.
@@ -31,7 +31,7 @@ public:
 
 private:
     static constexpr bool has_packets_alone = !std::is_same_v<Tile, WeightGradientTile>;
-    /// True if the target has this tile. Otherwise the kernel is empty, and its shared memory small.
+    /// True if the target has this tile (has_weight_gradient). Otherwise the kernel is empty and needs little SMEM.
     static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;
     using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
@@ -57,8 +57,9 @@ private:
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
     using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<ContiguousMode, OfX::widest>;
-    /// has_packets, has_pixels, has_rows: true if the target has the specialized k-loop WeightGradientPackets (vectors
-    /// of channels), WeightGradientPixels (single pixels of x) or WeightGradientRows (vectors of pixels of a row).
+    /// True if the target has the specialized k-loop WeightGradientPackets (vectors of channels; has_packets),
+    /// WeightGradientPixels (single pixels of x; has_pixels) or WeightGradientRows (vectors of pixels of a row;
+    /// has_rows).
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
                           has_rows = has_pixels && has_row_offsets<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
@@ -68,8 +69,8 @@ public:
         PixelTable<space, table> pixels[stage_count];
         Coord columns[tile_m];
     };
-    /// Tables and stages of the k-loop; the accumulators reuse their memory. Each specialized k-loop has a table of its
-    /// own.
+    /// SMEM layout of the k-loop: its stages and tables, whose memory the accumulators reuse afterwards. Each
+    /// specialized k-loop has a table type of its own.
     struct Operands {
         typename Atom::Stage stages[stage_count];
         union {
@@ -112,7 +113,7 @@ private:
             [](Params const& own, auto const& of, int column) { return weight(own, of, column); });
     }
 
-    /// Calls f(in_x, in_dy) with the contiguous modes (ContiguousMode) of x and of dy. Those of common layouts are
+    /// Calls f(in_x, in_dy) with the contiguous modes (ContiguousMode) of x and of dy. The modes of common layouts are
     /// passed as compile-time constants, because every instruction other than MFMA costs time.
     template <class F>
     __device__ static Totals with_contiguous_modes(Params const& params, F const& f) {
@@ -138,7 +139,7 @@ private:
         return conv.k_coord(static_cast<unsigned>(column), params.in_x != ContiguousMode::pixels);
     }
 
-    /// True if the general k-loop runs, which needs the table of columns.
+    /// True if the general k-loop runs, which needs the table of dw's columns.
     __device__ static bool has_columns(Params const& params) {
         return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
                !(has_rows && params.in_rows);
@@ -156,8 +157,8 @@ private:
         }
     }
 
-    /// Fills the table with the `table` pixels from pixel m on. Reloads the arguments, so that no intermediate value
-    /// stays in registers.
+    /// Fills the table `pixels` with `table` pixels of dy from pixel m on. Reloads the parameters, so that no
+    /// intermediate value stays in registers.
     __device__ static void fill_pixels(Params const& params, PixelTable<space, table>& pixels, TileAt const& at, int m,
                                        unsigned the_thread) {
         unsigned const thread = opaque_per_thread(the_thread);
@@ -175,7 +176,7 @@ private:
         }
     }
 
-    /// Runs the k-loop; returns the thread's totals over the CTA's pixels.
+    /// Runs the k-loop; returns the thread's FP32 sums over the CTA's pixels.
     template <class InX, class InDy>
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
@@ -234,7 +235,7 @@ private:
         };
         auto const store = [&](unsigned step) {
             auto& stage = shared.stages[step % stage_count];
-            dy.wait(in_dy);  // dy is loaded last
+            dy.wait(in_dy);  // waits for all loads: dy is loaded last
             x.store(in_x, thread, stage.x);
             dy.store(in_dy, thread, stage.w);
         };
@@ -248,7 +249,7 @@ private:
             bool const loads = stage_count == 1 || step + 1 < steps;
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
-            // If elements are loaded one by one, they occupy the registers that addresses would.
+            // If elements are loaded one at a time, they occupy the registers that addresses would.
             if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, acc);
             else atom.multiply(stage, acc);  // (TILE_M, TILE_N) += over TILE_K
             if (stage_count == 1) {

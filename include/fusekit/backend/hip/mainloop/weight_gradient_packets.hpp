@@ -16,8 +16,9 @@
 
 namespace fusekit::hip {
 
-/// Addresses from which a thread loads one operand: `first`, the operand's base address; `offsets`, the byte offsets of
-/// the thread's pixels in the LDS table; `row`, the byte offset of the thread's row (channel or column).
+/// Addresses from which a thread loads one operand: `first`, the operand's base address; `offsets`, an LDS table of the
+/// byte offsets of the thread's pixels; `row`, the byte offset of the thread's row of the operand tile (a channel of y
+/// or a column of dw).
 template <Element T>
 struct PacketSource {
     T const* first;
@@ -25,7 +26,7 @@ struct PacketSource {
     std::uint32_t row;
 };
 
-/// A thread's vector loads of one operand at consecutive pixels. The offsets of the pixels are read from the table one
+/// A thread's vector loads of one operand at consecutive pixels. The pixels' offsets are read from the LDS table one
 /// k-tile ahead of the loads.
 template <Element T, class Packets>
 class PacketLoader {
@@ -58,9 +59,9 @@ private:
     Packet<std::uint32_t, Packets::packets> offsets;
 };
 
-/// WeightGradient's k-loop on AMD for vectorized channels of x and dy (WeightGradientParams::in_packets). A thread
-/// loads one vector of columns at each of four pixels: adjacent channels at one tap, or the vector that begins with the
-/// column of ones. With a wide tile, half of the waves load x and the others dy.
+/// WeightGradient's k-loop on AMD for vectorized channels of x and dy (WeightGradientParams::in_packets). At each of
+/// four pixels a thread loads one vector of columns of dw: adjacent channels of x at one tap, or the vector that begins
+/// with the column of ones. With a wide tile, half of the waves load x and the others dy.
 template <Element T, int Space, class Tile>
 class WeightGradientPackets {
     using AtomOf = WeightGradientAtom<T, Tile>;
@@ -69,7 +70,7 @@ class WeightGradientPackets {
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
     using Offsets = TapPacketOffsets<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
-    /// threads that load one operand: all, or half of them
+    /// number of threads that load one operand: all, or half of them
     static constexpr int loading = halves_load ? threads / 2 : threads;
     static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Offsets::pixels == 0);
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), Tile::m, tile_k, loading>;
@@ -106,7 +107,7 @@ public:
         };
         auto const store = [&] {
             if constexpr (halves_load) x.wait();
-            else dy.wait();  // dy is loaded last
+            else dy.wait();  // waits for all loads: dy is loaded last
             x.store(thread, rows_of_x, ones);
             if constexpr (!halves_load) dy.store(thread, stage.w);
         };
@@ -155,8 +156,8 @@ public:
     }
 
 private:
-    /// PacketSource of the thread's columns of dw, in x. Columns past the weights get the row offset ~0, which is out
-    /// of bounds and reads zero.
+    /// Returns the PacketSource, in x, of the thread's columns of dw. Columns past the weights get the row offset ~0,
+    /// which is out of the Buffer's range and reads zero.
     template <class Params>
     __device__ static PacketSource<T> source_in_x(Params const& params, Offsets const& offsets, TapRange const& taps,
                                                   TileAt const& at, unsigned thread) {
@@ -168,8 +169,8 @@ private:
                 offsets.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
                 is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
     }
-    /// PacketSource of the thread's channels, in dy. Channels past the group's last one load the tile's first channel;
-    /// their results are not stored.
+    /// Returns the PacketSource, in dy, of the thread's channels of y. Channels past the channel group's last one load
+    /// the tile's first channel; their results are not stored.
     template <class Params>
     __device__ static PacketSource<T> source_in_dy(Params const& params, Offsets const& offsets, TileAt const& at,
                                                    unsigned thread) {

@@ -13,13 +13,14 @@
 
 namespace fusekit::hip {
 
-/// True if the weight gradient also has a kernel for sm_90a's tensor cores: half or bfloat16, two spatial modes.
+/// True if the weight gradient also has a kernel for sm_90a's tensor cores (BulkWeightGradient): for 16-bit elements
+/// and two spatial modes.
 template <class Plan, Element T>
 inline constexpr bool has_bulk_weight_gradient =
     arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
 
-/// Tensor maps of x and dy for TMA loads: (C, W, H, N) in im2col mode (`has_windows`), or tiled, with one row per
-/// pixel.
+/// Tensor maps of x and dy for TMA loads. With `has_windows` the map of x is in im2col mode, (C, W, H, N); otherwise it
+/// is tiled, with one row per pixel.
 struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
@@ -27,7 +28,7 @@ struct WeightGradientMaps {
     FUSEKIT_H void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
 };
 
-/// Kernel argument of a ConvWeightGradient; y is dw.
+/// Kernel argument of a plan with a ConvWeightGradient; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
 struct WeightGradientParams {
     static constexpr int space = Plan::Head::collapsed_space;
@@ -37,22 +38,23 @@ struct WeightGradientParams {
     TensorView<U> y;
     problem::Slices<space> slices = {};
     ContiguousMode in_x = ContiguousMode::pixels, in_dy = ContiguousMode::pixels;
-    int split_pixels = 0;  ///< pixels that one CTA reduces
-    /// true if the batch has more pixels than 32-bit counts allow: CTAs then count from an image (WeightGradientTileAt)
+    int split_pixels = 0;  ///< number of pixels of dy that one CTA reduces
+    /// true if the batch has more pixels than 32 bits can count: each CTA then numbers pixels from the first image of
+    /// its range (WeightGradientTileAt)
     bool in_slabs = false;
-    /// True if the layouts of x and dy allow the k-loops WeightGradientPackets, WeightGradientPixels and
-    /// WeightGradientRows, respectively.
+    /// True if the layouts of x and dy allow the k-loop WeightGradientPackets (in_packets), WeightGradientPixels
+    /// (in_pixels) or WeightGradientRows (in_rows).
     bool in_packets = false, in_pixels = false, in_rows = false;
     SplitKGroups split_k = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
-    /// The forward convolution whose weights' gradient is computed: its output has the extents of dy.
+    /// Returns the forward convolution whose weight gradient the plan computes: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {
         auto const& dy = bound.head.dy;
         return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
     }
-    /// weights(): number of weights of one filter, C R S. columns(): number of columns of GemmN: the weights and, if
-    /// requested, one for the bias gradient.
+    /// weights(): number of weights of one filter, C R S. columns(): number of columns of dw (GemmN): the weights and,
+    /// if a bias gradient is requested, one more.
     FUSEKIT_HD std::int64_t weights() const {
         Index<4> const& dw = y.layout.shape;
         return dw[1] * dw[2] * dw[3];
@@ -64,8 +66,8 @@ struct WeightGradientParams {
         float const value = result(sum, to);
         if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
     }
-    /// True if four adjacent channels of x from coordinate `from` on, in this filter and every other, can be stored by
-    /// one vector access.
+    /// True if four adjacent channels of x, from coordinate `from` of dw on, can be stored by one vector access in all
+    /// filters.
     __device__ bool stores_packets(OutputCoord const& from) const {
         if constexpr (Element<U>)
             return y.layout.stride[1] == 1 && y.layout.stride[0] % 4 == 0 &&

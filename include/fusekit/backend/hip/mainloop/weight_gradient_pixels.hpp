@@ -18,9 +18,9 @@ namespace fusekit::hip {
 
 using InPixels = std::integral_constant<ContiguousMode, ContiguousMode::pixels>;
 
-/// WeightGradient's k-loop on AMD that loads pixels of x one by one (WeightGradientParams::in_pixels). A thread loads
-/// four consecutive pixels of several columns, as single elements of x, and of several channels of y, as vectors of dy.
-/// The thread stores four pixels to LDS as one vector.
+/// WeightGradient's k-loop on AMD that loads pixels of x one at a time (WeightGradientParams::in_pixels). A thread
+/// loads four consecutive pixels of several columns of dw, as single elements of x, and of several channels of y, as
+/// vectors of dy. It stores four pixels to LDS as one vector.
 template <Element T>
 class WeightGradientPixels {
     using AtomOf = WeightGradientAtom<T>;
@@ -39,11 +39,11 @@ class WeightGradientPixels {
     __device__ static void store_words(Rows& tile, unsigned pixel, unsigned row, FourPixels const& words) {
         __builtin_memcpy(__builtin_assume_aligned(tile.at(pixel, row), sizeof words), &words, sizeof words);
     }
-    /// Four consecutive pixels of one row of an operand tile, loaded one by one.
+    /// Four consecutive pixels of one row of an operand tile of x, loaded one at a time.
     class Quad {
     public:
         FUSEKIT_H Quad() = default;
-        /// Sets the pixels before number `first` to zero and the others to `each`.
+        /// Sets pixels 0 to `first` - 1 to zero and the others to `each`.
         __device__ Quad(Single each, unsigned first) {
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) values[i] = i < first ? 0 : each;

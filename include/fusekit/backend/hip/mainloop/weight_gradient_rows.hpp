@@ -17,9 +17,9 @@ namespace fusekit::hip {
 using InRows = std::integral_constant<ContiguousMode, ContiguousMode::rows>;
 
 /// WeightGradient's k-loop on AMD for 16-bit elements if four consecutive pixels of a row of y read adjacent elements
-/// of a row of x, or every other element (column stride 2); see WeightGradientParams::in_rows. A thread loads four such
-/// pixels of eight columns, which are adjacent channels of x at one tap, and of four channels of y. Operand tiles have
-/// the layout of WeightGradientPackets.
+/// of a row of x, or every other element at column stride 2 (WeightGradientParams::in_rows). A thread loads four such
+/// pixels for eight columns of dw, which are adjacent channels of x at one tap, and for four channels of y. Operand
+/// tiles have the layout of WeightGradientPackets.
 template <Element T, int Stride>
 class WeightGradientRows {
     using AtomOf = WeightGradientAtom<T>;
@@ -77,7 +77,7 @@ public:
         };
         // Each iteration multiplies two k-tiles; the table is filled again when its end is reached.
         constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
-        int next = two_quads, added = begin;  // added: first slot (PaddedRows) whose pixel the totals do not contain
+        int next = two_quads, added = begin;  // added: first slot (PaddedRows) whose pixel is not in the running sums
         for (int slot = begin; slot < end;) {
             if (next == table) {
                 fill(slot + two_steps);
@@ -118,8 +118,8 @@ public:
     }
 
 private:
-    /// Stores four pixels, from `pixel` on, of each of `count` rows of an operand tile, at compile-time distances from
-    /// one address, so that the compiler merges stores.
+    /// Stores four pixels, from pixel `pixel` of the k-tile on, of each of `count` rows of an operand tile: rows `row`,
+    /// `row` + apart, .... The distances are compile-time constants, so that the compiler merges stores.
     template <unsigned apart, int count, class Rows, class WordsOf>
     __device__ static void store_rows(Rows& tile, unsigned pixel, unsigned row, WordsOf const& words_of) {
         constexpr unsigned distance = apart * tile_k;

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Writes a tile's accumulators to dw, in passes through shared memory, where split-K adds the accumulators of the
-/// tile's other CTAs. A row in shared memory is a channel of y; rows are in the order in which the atom stages them
+/// Stores a tile's accumulators to dw, in `passes` passes through SMEM, where split-K adds the accumulators of the
+/// tile's other CTAs. A row in SMEM is a channel of y; rows are in the order in which the atom stages them
 /// (Atom::tile_row()).
 template <class Atom, class Tile>
 class WeightGradientSums {
@@ -20,9 +20,9 @@ class WeightGradientSums {
 public:
     using Shared = AccumulatorTile<Tile::n / passes, Tile::m>;
 
-    /// fragment() returns the thread's accumulators. column_of(params, i) and channel_of(params, i) return the column
-    /// and channel of the tile that are the atom's column and row i; weight(params, problem, column) returns the
-    /// coordinate (c, r, s) of a column of dw.
+    /// Reduces and stores the tile of CTA `block`. fragment() returns the thread's accumulators. column_of(params, i)
+    /// and channel_of(params, i) return the tile's column of dw and channel of y that are the atom's column i and row
+    /// i; weight(params, problem, column) returns the coordinate (c, r, s) of a column of dw.
     template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
     __device__ static void store(Params const& the_params, Shared& acc, Atom const& atom, unsigned block,
                                  unsigned thread, Fragment const& fragment, ColumnOf const& column_of,

@@ -10,21 +10,22 @@
 
 namespace fusekit::hip {
 
-/// Kernel arguments of a plan without a Conv that pools the windows of a filter.
+/// Kernel argument of a plan without a Conv that pools over the windows of a filter.
 template <class Plan, Element T, detail::OutputElement U>
 struct WindowPoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;  ///< order in which the outputs of an image are numbered
-    unsigned packets = 0;  ///< vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
+    ImageOrder order;  ///< numbering of the outputs of an image
+    unsigned packets = 0;  ///< number of vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
     Slabs slabs = {};
-    FastDivmod image = {};  ///< K P Q: outputs of an image
+    FastDivmod image = {};  ///< K P Q: number of outputs per image
 };
 
 /// Pooling over the windows of a filter, in a plan without a Conv. A thread computes `lanes` outputs of adjacent
-/// channels, contiguous in x and y, or one output. Consecutive threads compute adjacent channels or adjacent columns.
-/// Pixels that several windows read are loaded from cache each time, and the operators applied again.
+/// channels, which are contiguous in x and y, or one output. Consecutive threads compute adjacent channels or adjacent
+/// columns of y. A pixel that several windows read is loaded (from cache) for each window, and the operators are
+/// applied each time.
 ///
 /// Every load is in bounds: an index in the padding is clamped to the edge of x, which is in the same window because
 /// the padding is smaller than the window. So no load depends on a branch.
@@ -36,7 +37,7 @@ class WindowPooling {
     static constexpr Filter<2> window = Pool::geometry;
     static constexpr bool padded = window.pad(0) != window;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
-    /// Rows, and columns, of a window whose loads are in flight at once.
+    /// Number of a window's rows, and of its columns, whose loads are in flight at once.
     static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
     static constexpr int columns_at_once = window.size.w <= 16 ? window.size.w : 4;
 
@@ -93,11 +94,12 @@ public:
     }
 
 private:
-    /// True if a window is reduced row by row first, then over rows: for large windows, so that rounding errors grow
-    /// with rows + columns and not with rows * columns.
+    /// True if each window row is reduced first, and then the rows: for large windows, so that rounding errors grow
+    /// with rows + columns instead of rows * columns.
     static constexpr bool in_rows = taps > detail::addends;
 
-    /// A row or column index in x that a tap reads, clamped to x, and true if the unclamped index was inside x.
+    /// Row or column index in x that a tap reads, clamped to x (`at`), and true if the unclamped index is inside x
+    /// (`is_inside`).
     struct Tap {
         std::int64_t at;
         bool is_inside;

@@ -160,7 +160,7 @@ private:
                                            typename Op::template Accumulator<float>>;
 
     Total totals[channels] = {};
-    float count = 0;  ///< number of values in each element of `totals`
+    float count = 0;  ///< number of values that each channel's statistics in `totals` cover
 
     /// Returns first ? a : b, selected word by word in registers; `?:` on Totals would force them into local memory.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {

@@ -96,8 +96,8 @@ public:
     __device__ static int quads(TapRange const& range) {
         return (min)(max_quads, capacity / (range.count + 1) / multiple * multiple);
     }
-    /// Returns the table's line of tap number `tap` of the range; line number range.count gives ones. `quads`: entries
-    /// per line.
+    /// Returns the first entry of the table's line for tap number `tap` of the tile's taps (TapRange); line number
+    /// range.count gives ones. `quads`: entries per line.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
 
     /// Computes the taps' distances from a window's origin. All threads call it once; a CTA barrier must follow.
