@@ -6,15 +6,15 @@
 
 namespace fusekit::hip {
 
-/// A vector of Count contiguous elements, aligned to its size, so that one load or store instruction of up to 16 bytes
-/// moves all of them.
+/// Vector of Count contiguous elements, aligned to its size, so that one load or store instruction of up to 16 bytes
+/// accesses all of them.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// Compiler barrier: hides how the packet's elements were computed, so that the compiler recomputes values derived from
-/// them instead of keeping those values in registers.
+/// Compiler barrier that hides how the packet's elements were computed, so that the compiler recomputes values derived
+/// from them instead of keeping those values in registers.
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
@@ -26,8 +26,8 @@ FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #endif
 }
 
-/// Streaming loads and stores, for memory that a kernel touches once: cache hints mark the lines to be evicted first,
-/// so that reused data stays in the caches.
+/// load_once() and store_once(): loads and stores of global memory that a kernel touches once. Cache hints mark the
+/// lines to be evicted first, so that reused data stays in the caches.
 #if defined(__CUDA_ARCH__)
 template <class T>
 __device__ T load_once(T const* from) {
@@ -44,8 +44,8 @@ __device__ void store_once(T* to, T const& value) {
     else *to = value;
 }
 
-/// Loads from memory that no kernel writes meanwhile, or returns zero if `is_read` is false. Predicated, without a
-/// branch.
+/// Loads from `from`, or returns zero if `is_read` is false; predicated, without a branch. Precondition: no kernel
+/// writes that memory meanwhile.
 template <class T>
 __device__ T load_if(bool is_read, T const* from) {
     alignas(T) unsigned words[(sizeof(T) + 3) / 4];
@@ -90,8 +90,8 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// load_if() that selects the address, because AMD's compiler turns a predicated load into a branch: if `is_read` is
-/// false, it loads from 16 zero bytes in global memory. A Zeros object holds the address of these bytes.
+/// Zeros::load_if(): like load_if(), but selects the address, because AMD's compiler turns a predicated load into a
+/// branch: if `is_read` is false, it loads from 16 zero bytes in global memory, whose address the Zeros object holds.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 namespace detail {
 template <int Bytes>
@@ -114,7 +114,7 @@ alignas(16) static constexpr unsigned char zeros[16] = {};
 }  // namespace detail
 class Zeros {
 public:
-    /// Keeps the address of the zero bytes in two VGPRs of the thread: otherwise the compiler recomputes it at each
+    /// Keeps the address of the zero bytes in two VGPRs of the thread; otherwise the compiler recomputes it at each
     /// load.
     __device__ void keep() { asm volatile("" : "+v"(address)); }
     template <class T>
@@ -138,17 +138,17 @@ struct Zeros {
 };
 #endif
 
-/// Scheduling barrier: AMD's compiler moves no instruction across it. Instructions that the compiler hoists occupy
-/// registers: two VGPRs per address, two SGPRs per comparison. Loads after the barrier do not reuse the address
-/// registers of loads before it, which would add a wait.
+/// Scheduling barrier: AMD's compiler moves no instruction across it. It limits registers, because instructions that
+/// the compiler hoists occupy them: two VGPRs per address, two SGPRs per comparison. Loads after the barrier do not
+/// reuse the address registers of loads before it, which would add a wait.
 __device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);
 #endif
 }
 
-/// Loads floats that another CTA of the running kernel has written to global memory, bypassing L1; four per access if
-/// Count allows.
+/// Loads floats that another CTA of the running kernel has written to global memory: bypasses L1. Four floats per
+/// access if Count is a multiple of four.
 #if defined(__CUDA_ARCH__)
 template <int Count>
 __device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {

@@ -5,10 +5,10 @@
 
 #include "fusekit/backend/hip/arch/vector.hpp"
 
-/// AMD's dot instructions: a . b + c of words of two halves, or of four signed bytes. The emulator defines the same
-/// functions. Other compiler passes see only the declarations, since they compile no caller. Sources: AMD, "RDNA 2"
-/// instruction set architecture, V_DOT2_F32_F16 and V_DOT4_I32_I8; LLVM, SIISelLowering.cpp, for V_DOT2_F32_F16, which
-/// flushes float's subnormals to zero.
+/// AMD's dot instructions: return a . b + c, where a and b are words of two halves or of four signed bytes. The
+/// emulator defines the same functions. Other compiler passes see only the declarations, because nothing that they
+/// compile calls them. Sources: AMD, "RDNA 2" instruction set architecture, V_DOT2_F32_F16 and V_DOT4_I32_I8; LLVM,
+/// SIISelLowering.cpp, for V_DOT2_F32_F16, which flushes float's subnormals to zero.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace amd = hip_on_cpu::amd;

@@ -6,11 +6,11 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 
-/// AMD's matrix instructions, one function each: D = A B + C of a wave, each lane with fragments of A, B and C. The
-/// emulator defines the same functions. Other compiler passes see only the declarations, since they compile no caller:
-/// clang 19 crashes instead of reporting that a processor lacks an instruction. Source: AMD, CDNA 1, CDNA 2 and CDNA 3
-/// instruction set architectures, "Matrix Arithmetic Instructions"; RDNA 3 and RDNA 4, "Wave Matrix Multiply
-/// Accumulate".
+/// AMD's matrix instructions, one function each: return D = A B + C of a wave; each lane has fragments of A, B, C and
+/// D. The emulator defines the same functions. Other compiler passes see only the declarations, because nothing that
+/// they compile calls them: clang 19 crashes instead of reporting that a processor lacks an instruction. Source: AMD,
+/// CDNA 1, CDNA 2 and CDNA 3 instruction set architectures, "Matrix Arithmetic Instructions"; RDNA 3 and RDNA 4, "Wave
+/// Matrix Multiply Accumulate".
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace amd = hip_on_cpu::amd;
@@ -84,7 +84,8 @@ using Integers2 = int __attribute__((ext_vector_type(2)));
 using Integers4 = int __attribute__((ext_vector_type(4)));
 using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
 using Shorts8 = short __attribute__((ext_vector_type(8)));
-/// Sparse MMAs (SMFMAC): of every four indices k, a holds two, which two bits of `indices` each select.
+/// Sparse MMAs (SMFMAC): of every four indices k of b, a has only two; two bits of `indices` per element of a give its
+/// index k among the four.
 __device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices) {
     return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
                                                    c, static_cast<int>(indices), 0, 0);
@@ -130,8 +131,8 @@ __device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c
 __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
 #endif
 
-/// Keeps accumulators in AGPRs. On gfx908 only MFMA computes in AGPRs, and the compiler would copy the accumulators to
-/// VGPRs and back in each step.
+/// hold(): compiler barrier that keeps the accumulators `acc` in AGPRs. On gfx908 only MFMA computes in AGPRs, and the
+/// compiler would copy the accumulators to VGPRs and back for each k-tile.
 #if defined(__gfx908__)
 template <class Accumulators>
 __device__ void hold(Accumulators& acc) {

@@ -8,17 +8,17 @@
 
 namespace fusekit::hip {
 
-/// Instruction set architecture of a GPU, at run time: "gfx942" or "sm_90".
+/// Architecture of a GPU as a run-time value, such as gfx942 or sm_90.
 class Architecture {
 public:
     enum class Maker : unsigned char { other, amd, nvidia };
 
-    FUSEKIT_H Architecture() = default;  ///< unknown
-    /// Makes an architecture from its number: gfx(0x90a) is "gfx90a"; sm(90) is "sm_90", compute capability 9.0.
+    FUSEKIT_H Architecture() = default;  ///< an unknown architecture
+    /// Makes an architecture from its number: gfx(0x90a) is gfx90a; sm(90) is sm_90, compute capability 9.0.
     FUSEKIT_H static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     FUSEKIT_H static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }
-    /// Parses AMD's name of an architecture: "gfx90a", with or without feature flags, as in "gfx90a:sramecc+:xnack-";
-    /// "gfx11-generic" is number 0x1100.
+    /// Parses AMD's name of an architecture, "gfx90a", which may be followed by feature flags, as in
+    /// "gfx90a:sramecc+:xnack-". A name with two digits, "gfx11-generic", gives number 0x1100.
     FUSEKIT_H static constexpr Architecture gfx(char const* name) {
         int number = 0;
         for (char const* at = name + 3; digit(*at) >= 0; ++at) number = 16 * number + digit(*at);
@@ -26,7 +26,8 @@ public:
     }
     FUSEKIT_H constexpr Architecture(Maker maker, int number) : own_maker(maker), own_number(number) {}
 
-    /// Architecture of a device, from HIP's properties: gcnArchName, or the compute capability.
+    /// Returns the architecture of a device, from HIP's properties: from gcnArchName or, on NVIDIA, from the compute
+    /// capability.
     template <class Properties>
     FUSEKIT_H static Architecture of(Properties const& properties) {
         if constexpr (requires { properties.gcnArchName; }) {

@@ -5,10 +5,11 @@
 
 namespace fusekit::hip {
 
-/// Copies 4 or 16 bytes from global to shared memory without a register (cp.async), or zeros if `is_read` is false.
-/// wait_for_copies() waits for all copies of this thread. commit_copies() makes the copies since the last commit a
-/// group; wait_for_groups<count>() waits for all groups but the last `count`. Processors without such copies load to
-/// registers, and store to shared memory after the arithmetic that hides the latency.
+/// has_async_copies: true if the target copies from global to shared memory without a register (cp.async). copy_async()
+/// issues a copy of 4 or 16 bytes, or of zeros if `is_read` is false. wait_for_copies() waits for all copies of this
+/// thread. commit_copies() makes the copies since the last commit a group; wait_for_groups<count>() waits for all
+/// groups except the last `count`. Other targets load to registers, and store to shared memory after the arithmetic
+/// that hides the latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -37,7 +38,7 @@ __device__ void wait_for_groups() {
     hip_on_cpu::sm80::wait_for_groups(count);
 }
 __device__ inline void wait_for_copies() { commit_copies(), wait_for_groups<0>(); }
-#else  // not called
+#else  // targets without asynchronous copies: declared, but not called
 template <int Bytes>
 __device__ void copy_async(void* to, void const* from, bool is_read);
 __device__ void wait_for_copies();

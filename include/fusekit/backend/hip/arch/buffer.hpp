@@ -9,11 +9,11 @@
 
 namespace fusekit::hip {
 
-/// Memory that a wave reads through an AMD buffer resource descriptor, at 32-bit byte offsets. Offset 0 is 2^30 bytes
-/// (`bias`) below the `origin` that the wave's first lane passes. Loads at offsets of 2^31 (`out_of_bounds`) or more,
-/// or past the given end, return zero: the hardware checks the range, so padding costs neither a branch nor a second
-/// address. Source: AMD, CDNA 3 instruction set architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3
-/// and RDNA 4 likewise.
+/// Range of global memory that a wave reads through an AMD buffer resource descriptor, at 32-bit byte offsets. Offset 0
+/// is 2^30 bytes (`bias`) below the `origin` that the wave's first lane passes. Loads at offsets of 2^31
+/// (`out_of_bounds`) or more, or past `end` if it is given, return zero: the hardware checks the range, so that padding
+/// costs neither a branch nor a second address. Source: AMD, CDNA 3 instruction set architecture, "Buffer resource
+/// descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
 class Buffer {
 public:
     static constexpr std::uint32_t bias = 1u << 30, out_of_bounds = 1u << 31;
@@ -36,14 +36,14 @@ public:
         bytes = end ? bytes_until(end, first) : out_of_bounds;
     }
 #endif
-    /// 32-bit byte offset of an address in this buffer. For an address outside the range, the offset of the first
-    /// lane's `origin`.
+    /// Returns the 32-bit byte offset of an address in this buffer; for an address out of range, the offset of the
+    /// first lane's `origin`.
     __device__ std::uint32_t offset(void const* of) const {
         std::uint64_t const result = reinterpret_cast<std::uint64_t>(of) - first;
         return result < out_of_bounds ? static_cast<std::uint32_t>(result) : bias;
     }
 
-    /// Loads at the sum of two byte offsets: one per lane, and `of_wave`, which goes to a scalar register.
+    /// Loads a T at the sum of two byte offsets: one per lane, and `of_wave`, which is passed in a scalar register.
     /// Precondition: `of_wave` is uniform over the wave.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
@@ -63,13 +63,13 @@ public:
     }
 
 private:
-    /// Resource descriptor format: 32-bit words, byte offsets.
+    /// Format word of the resource descriptor: 32-bit words, byte offsets.
 #if defined(__GFX11__) || defined(__GFX12__)
     static constexpr std::uint32_t words = 0x31004000;
 #else
     static constexpr std::uint32_t words = 0x00020000;
 #endif
-    /// Two 32-bit words of the descriptor (size and format), kept in registers apart from the address: otherwise the
+    /// The descriptor's words for size and format, in registers that are not contiguous with the address: otherwise the
     /// compiler copies both next to the address at each load.
     std::uint32_t bytes, format;
 #else

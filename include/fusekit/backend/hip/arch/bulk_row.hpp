@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// Bytes of a swizzled row in shared memory, for `elements` contiguous elements of a tile: 64 if they fit, otherwise
-/// 128. The swizzle has the same width.
+/// Returns the bytes of a swizzled row in shared memory (and the width of its swizzle) for a tile with `elements`
+/// contiguous elements: 64 if they fit, otherwise 128.
 FUSEKIT_H constexpr int bulk_row_bytes(int elements, int element_bytes) {
     return elements * element_bytes <= 64 ? 64 : 128;
 }

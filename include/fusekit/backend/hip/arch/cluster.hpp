@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Clusters are groups of consecutive CTAs that are co-resident, synchronize, and read each other's shared memory
-/// (DSMEM). `kernels_cluster` is true if all targets of the program can launch them. Source: CUDA C++ Programming
-/// Guide, "Thread Block Clusters": 8 is the portable maximum of CTAs per cluster.
+/// Launch of kernels in clusters: groups of consecutive CTAs that are co-resident, synchronize, and read each other's
+/// shared memory (DSMEM). kernels_cluster: true if all targets of the program have clusters. max_cluster_blocks: the
+/// portable maximum of CTAs per cluster. Source: CUDA C++ Programming Guide, "Thread Block Clusters".
 inline constexpr unsigned max_cluster_blocks = 8;
 
 #if defined(HIP_ON_CPU)
@@ -38,9 +38,9 @@ FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 blo
                                      unsigned shared_bytes, hipStream_t stream);
 #endif
 
-/// in_cluster() is true if split-K kernels run in clusters. Then cluster_barrier() synchronizes all threads of the
-/// cluster and makes their writes visible; cluster_arrive() and cluster_wait() are the two halves of this barrier.
-/// load_of_block() reads DSMEM: from CTA `rank` of the cluster, the packet that has the shared memory address of `own`.
+/// in_cluster(): true if split-K kernels run in clusters. cluster_barrier() synchronizes all threads of the cluster and
+/// makes their writes visible; cluster_arrive() and cluster_wait() are its two halves. load_of_block() loads from
+/// DSMEM, in CTA `rank` of the cluster, the packet at the same shared memory address as `own`.
 #if defined(HIP_ON_CPU)
 __device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
 __device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }
@@ -52,7 +52,7 @@ __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, un
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ constexpr bool in_cluster() { return kernels_cluster; }
 __device__ inline void cluster_arrive() {
-    __syncwarp();  // converges the warp: the barrier is aligned
+    __syncwarp();  // converges the warp, as .aligned requires
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
 }
 __device__ inline void cluster_wait() {

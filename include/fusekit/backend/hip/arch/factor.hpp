@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Returns an operand of a multiplication unchanged. For integer operands, which have at most 24 bits here, two shifts
-/// tell AMD's compiler so, and generate no code: AMD multiplies 24-bit integers at full rate, but 32-bit integers at a
+/// Returns an operand of a multiplication unchanged. Integer operands have at most 24 bits here, which two shifts tell
+/// AMD's compiler without generating code: AMD multiplies 24-bit integers at full rate, but 32-bit integers at a
 /// quarter of it.
 __device__ inline float factor(float value) { return value; }
 #if defined(__HIP_PLATFORM_AMD__)

@@ -6,7 +6,7 @@
 namespace fusekit::hip {
 
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && CUDART_VERSION >= 12000
-/// Launches a kernel with attributes that the <<<...>>> launch cannot express.
+/// Launches a kernel with `attributes` that the <<<...>>> syntax cannot express.
 template <unsigned Count>
 FUSEKIT_H hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* kernel, dim3 grid, dim3 block,
                                  void** arguments, unsigned shared_bytes, hipStream_t stream) {
@@ -20,14 +20,15 @@ FUSEKIT_H hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void
     return cudaLaunchKernelExC(&config, kernel, arguments);
 }
 
-/// Attribute: the kernel may start while the previous one on the stream ends (overlap.hpp).
+/// Returns the launch attribute that allows the kernel to start before the previous one on the stream has ended
+/// (overlap.hpp).
 FUSEKIT_H inline cudaLaunchAttribute starts_early() {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     return early;
 }
-/// Attribute: clusters of `blocks` CTAs (cluster.hpp).
+/// Returns the launch attribute for clusters of `blocks` CTAs (cluster.hpp).
 FUSEKIT_H inline cudaLaunchAttribute in_clusters_of(unsigned blocks) {
     cudaLaunchAttribute size = {};
     size.id = cudaLaunchAttributeClusterDimension;

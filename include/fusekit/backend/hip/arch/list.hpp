@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// A list of types, such as architecture tags, entries of the list of schedules, or schedules of a tuning table.
+/// List of types, such as architecture tags, the entries of the list of schedules, or the schedules of a tuning table.
 template <class... Types>
 struct List {
     static constexpr int size = sizeof...(Types);
@@ -29,8 +29,8 @@ struct Joined<List<Left...>, List<Right...>, Rest...> : Joined<List<Left..., Rig
 template <class... Lists>
 using JoinedList = typename Joined<Lists...>::Type;
 
-// Each Listed<index, Type> is a base class of a list, so that finding the type at an index takes one overload
-// resolution, not a recursion over classes.
+// Listed<index, Type> are the base classes of AllListed, so that one overload resolution finds the type at an index,
+// instead of a recursion over classes.
 template <int index, class Type>
 struct Listed {};
 template <class Indices, class List>
@@ -47,12 +47,13 @@ FUSEKIT_H auto call_with(F const& f) {
 
 }  // namespace detail
 
-/// Type of a list at an index.
+/// The type at position `index`, from 0, of a List.
 template <class List, int index>
 using TypeAt = typename decltype(detail::listed_at<index>(
     static_cast<detail::AllListed<std::make_integer_sequence<int, List::size>, List> const*>(nullptr)))::type;
 
-/// Calls f(Type{}) with type `number` of a list; with the first type if `number` is negative.
+/// Calls f(Type{}) with the type at position `number` of a list, or at position 0 if `number` is negative, and returns
+/// its result.
 template <class First, class... Rest, class F>
 FUSEKIT_H auto with_entry(List<First, Rest...>, int number, F const& f) {
     if constexpr (sizeof...(Rest) > 0) {

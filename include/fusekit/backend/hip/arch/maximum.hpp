@@ -10,27 +10,28 @@
 namespace fusekit::hip {
 
 /// Maximum number of threads of a CTA whose plan has an Amax operator. Each thread has one word of shared memory per
-/// Amax operator: AMD's small tiles leave LDS for 256 words, Halo kernels with two Amax operators SMEM for 512 threads.
+/// Amax operator; 256 words fit the LDS that AMD's small tiles leave unused, and 512 words the SMEM that Halo kernels
+/// with two Amax operators leave unused.
 inline constexpr int max_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
-/// The calling thread's running maximum of |value| for the plan's Amax operator `number`, as the bits of a non-negative
-/// float. Kept in shared memory, at an address that the thread computes without a parameter; the compiler may hold it
-/// in a register.
+/// Returns this thread's running maximum of |value| for the plan's Amax operator `number`, as the bits of a
+/// non-negative float. It is in shared memory, at an address that the thread computes without a parameter; the compiler
+/// may keep it in a register.
 template <int number>
 __device__ unsigned& maximum_of_thread() {
     __shared__ unsigned maxima[max_maxima];
     return maxima[threadIdx.x];
 }
 
-/// max(magnitude, |value|); NaN if either is. One instruction from sm_80 on.
+/// Returns max(magnitude, |value|), or NaN if either is NaN; one instruction from sm_80 on.
 __device__ inline float larger_magnitude(float magnitude, float value) {
     if constexpr (config::has_maximum) return config::maximum(magnitude, __builtin_fabsf(value));
     auto const one = config::bit_cast<unsigned>(magnitude), other = config::bit_cast<unsigned>(value) & 0x7fffffffu;
     return config::bit_cast<float>(one < other ? other : one);
 }
 
-/// Raises the float `*to` in global memory to at least the maxima of all lanes of the wave
-/// (maximum_of_thread<number>()), by at most one atomic per wave. All lanes of the wave call this.
+/// Raises the float `*to` in global memory to at least the running maxima (maximum_of_thread<number>()) of all lanes of
+/// the wave, by at most one atomic operation per wave. All lanes of the wave call it.
 template <int number>
 __device__ void merge_maximum(float* to) {
     auto const wave = static_cast<unsigned>(warpSize);

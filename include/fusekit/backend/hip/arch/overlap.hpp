@@ -6,9 +6,10 @@
 
 namespace fusekit::hip {
 
-/// True if a kernel may start while the previous one on its stream ends (programmatic dependent launch), and waits for
-/// that kernel's results before it accesses memory. Requires support by all targets of the program. Source: CUDA C++
-/// Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
+/// kernels_overlap: true if a kernel may start before the previous one on its stream has ended (programmatic dependent
+/// launch), because all targets of the program support it. Such a kernel calls wait_for_previous_kernel() before it
+/// accesses global memory. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA
+/// 12.3.
 ///
 /// A kernel that starts early occupies any SM with free resources. Split-K kernels (mainloop/split_gemm.hpp) do not
 /// start early: on an H100, their long k-loops then took 1.1 to 1.3 times as long.
@@ -20,7 +21,8 @@ FUSEKIT_H inline hipError_t launch_overlapping(void const* kernel, dim3 grid, di
                                                unsigned shared_bytes, hipStream_t stream) {
     return launch_with({starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
 }
-/// Like launch_overlapping(), in clusters of `cluster` CTAs. Every GPU with programmatic dependent launch has clusters.
+/// Like launch_overlapping(), for clusters of `cluster` CTAs. Every GPU with programmatic dependent launch has
+/// clusters.
 FUSEKIT_H inline hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
                                                         void** arguments, unsigned shared_bytes, hipStream_t stream) {
     return launch_with({in_clusters_of(cluster), starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
@@ -36,7 +38,8 @@ FUSEKIT_H hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, 
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-/// Allows the next kernel on the stream to start from here on, on SMs with free resources for its CTAs.
+/// Allows the next kernel on the stream to start, on SMs with free resources for its CTAs, once all CTAs of this kernel
+/// have made this call or ended.
 __device__ inline void start_next_kernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 __device__ inline void wait_for_previous_kernel() {}

@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Rounds two values to a type of 16 or 8 bits and packs them into one register, the first in its lower bits.
+/// Rounds two values to the 16-bit or 8-bit type U and packs them into a 32-bit word, `first` in its lowest bits.
 template <class U>
 __device__ std::uint32_t packed(float first, float second) {
     static_assert(sizeof(U) <= 2);
@@ -31,7 +31,7 @@ __device__ std::uint32_t packed(float first, float second) {
                                                                  << 8 * sizeof(U);
 }
 
-/// Rounds four values to an 8-bit type and packs them into one register.
+/// Rounds four values to the 8-bit type U and packs them into a 32-bit word, values[0] in its lowest bits.
 template <class U>
 __device__ std::uint32_t packed_bytes(float const (&values)[4]) {
     if constexpr (config::has_int8 && std::is_same_v<U, int8>)
@@ -39,7 +39,7 @@ __device__ std::uint32_t packed_bytes(float const (&values)[4]) {
     else return packed<U>(values[0], values[1]) | packed<U>(values[2], values[3]) << 16;
 }
 
-/// Unpacks the two 16-bit values of a register.
+/// Converts the two 16-bit elements of type U in the word `pair` to floats; values[0] is the lower one.
 template <class U>
 __device__ void unpack(std::uint32_t pair, float (&values)[2]) {
     values[0] = config::bit_cast<U>(static_cast<std::uint16_t>(pair));

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Selects four bytes out of eight: byte i of the result is byte selector[i] of `low` (0 to 3) and `high` (4 to 7);
-/// zero for no_byte, 0xff for byte_of_ones. Source: AMD, CDNA 3 instruction set architecture, V_PERM_B32, which all of
-/// AMD's GPUs have.
+/// permuted(): selects four of eight bytes. Byte i of the result is byte s of `low` (s = 0 to 3) or byte s - 4 of
+/// `high` (s = 4 to 7), where s is byte i of `selector`; it is zero if s is no_byte, and 0xff if s is byte_of_ones.
+/// Source: AMD, CDNA 3 instruction set architecture, V_PERM_B32, which all of AMD's GPUs have.
 inline constexpr std::uint32_t no_byte = 0x0c, byte_of_ones = 0x0d;
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 __device__ inline std::uint32_t permuted(std::uint32_t high, std::uint32_t low, std::uint32_t selector) {
@@ -28,7 +28,7 @@ __device__ inline std::uint32_t permuted(std::uint32_t high, std::uint32_t low, 
 }
 #endif
 
-/// All bits set if `word` has bit `bit`, otherwise 0. One instruction on AMD, V_BFE_I32.
+/// Returns all ones if bit number `bit` of `word` is set, otherwise 0. One instruction on AMD, V_BFE_I32.
 __device__ inline std::uint32_t spread_bit(std::uint32_t word, std::uint32_t bit) {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     return __builtin_amdgcn_sbfe(word, bit, 1);
@@ -37,7 +37,7 @@ __device__ inline std::uint32_t spread_bit(std::uint32_t word, std::uint32_t bit
 #endif
 }
 
-/// a + b, saturated at 2^32 - 1. One instruction on AMD, V_ADD_U32 with clamp.
+/// Returns a + b, saturated at 2^32 - 1. One instruction on AMD, V_ADD_U32 with clamp.
 __device__ inline std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) {
     std::uint32_t const sum = a + b;
     return sum < a ? ~0u : sum;

@@ -5,23 +5,23 @@
 
 namespace fusekit::hip {
 
-/// Properties of a processor (compute unit or streaming multiprocessor), and compilation parameters for it.
+/// Properties of a processor (compute unit or streaming multiprocessor), and compilation parameters that depend on it.
 struct Processor {
-    int wave;                ///< lanes of a wave; on AMD, in kernels compiled by default
-    int shared_bytes;        ///< shared memory of a processor, over all its CTAs
-    int block_shared_bytes;  ///< shared memory that one CTA may declare
+    int wave;  ///< lanes per wave; on AMD, in kernels compiled by default
+    int shared_bytes;  ///< bytes of shared memory per processor, for all its CTAs
+    int block_shared_bytes;  ///< bytes of shared memory that one CTA may declare
 
-    /// Waves per SIMD, over all CTAs; 0 if occupancy is counted in CTAs. The second argument of __launch_bounds__
-    /// counts CTAs per processor on NVIDIA, waves per SIMD on AMD.
+    /// Waves per SIMD that kernels request by the second argument of __launch_bounds__ on AMD; 0 on NVIDIA, where that
+    /// argument is the number of CTAs per processor.
     int waves_per_simd;
 
-    bool has_async_copies;  ///< global to shared memory, without a register
-    bool overlaps_kernels;  ///< may start a kernel while the previous one on its stream ends
-    bool has_clusters;  ///< clusters of CTAs, with DSMEM
+    bool has_async_copies;  ///< true if it copies from global to shared memory without a register
+    bool overlaps_kernels;  ///< true if a kernel may start before the previous one on its stream has ended
+    bool has_clusters;  ///< true if it has clusters of CTAs, with DSMEM
 
-    /// Unroll factors: gemm_unroll, of the loop over the GemmK indices of a k-tile in SIMT kernels with at most 400
-    /// threads per processor; crowded_gemm_unroll, of the same loop with more threads; merge_unroll, of the loop that
-    /// merges the statistics totals of several CTAs.
+    /// Unroll factors. gemm_unroll: of the loop over the GemmK indices of a k-tile in SIMT kernels with at most 400
+    /// threads per processor. crowded_gemm_unroll: of the same loop with more threads per processor. merge_unroll: of
+    /// the loop that merges the statistics of several CTAs.
     int gemm_unroll, crowded_gemm_unroll, merge_unroll;
 
     FUSEKIT_H constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }

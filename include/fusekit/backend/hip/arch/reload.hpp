@@ -6,15 +6,15 @@
 namespace fusekit::hip {
 
 /// Optimization barriers. reload(params) reads the kernel argument again, so that it does not occupy scalar registers
-/// (about 100 on AMD) across the mainloop. opaque(number) hides how the number was computed, so that values derived
-/// from it are recomputed. opaque_per_thread() and opaque_per_block() do so on AMD alone, for a number that differs by
-/// thread and for one that is uniform over the CTA. The asm operand of a scalar register is an expression, not a
-/// variable: at -O0 a variable is in the thread's stack, and stack loads return vector registers.
+/// (AMD has about 100) across the mainloop. opaque(number) returns the number and hides how it was computed, so that
+/// the compiler recomputes values derived from it. opaque_per_thread() and opaque_per_block() do so on AMD only, for a
+/// number that differs by thread and for one that is uniform over the CTA. The asm operand of a scalar register is an
+/// expression, not a variable: at -O0 a variable is in the thread's stack, and stack loads return vector registers.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& reload(Params const&) {
     using Arguments = decltype(__builtin_amdgcn_kernarg_segment_ptr());
-    // The compiler may have moved the address to vector registers where control flow joins.
+    // readfirstlane: the compiler may have moved the address to vector registers where control flow joins
     auto const address = (unsigned long)__builtin_amdgcn_kernarg_segment_ptr();
     Arguments arguments;
     asm volatile(""
@@ -53,9 +53,9 @@ __device__ inline int opaque(int number) {
 }
 #endif
 
-/// Shared-memory address that AMD's compiler cannot rewrite as another base plus an offset: it merges two reads into
-/// one instruction only at offsets below 256 words from a common base. Unlike opaque(), the function may be hoisted out
-/// of a loop.
+/// Returns a shared-memory address that AMD's compiler cannot rewrite as another base plus an offset: it merges two
+/// reads into one instruction only at offsets below 256 words from a common base. Unlike opaque(), the call may be
+/// hoisted out of a loop.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class T>
 __device__ __attribute__((address_space(3))) T const* address_in_register(T const* in_shared) {
@@ -70,7 +70,7 @@ __device__ T const* address_in_register(T const* in_shared) {
 #endif
 
 /// Keeps a thread index, or the address of the CTA's shared memory, in a register. NVIDIA's compiler otherwise reads
-/// both from special registers in each k-tile and stalls: 2 % of a convolution's time on an H200.
+/// both from special registers for each k-tile and stalls: 2 % of a convolution's time on an H200.
 #if defined(__CUDA_ARCH__)
 __device__ inline unsigned in_register(unsigned number) {
     asm volatile("" : "+r"(number));

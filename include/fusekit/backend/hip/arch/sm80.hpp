@@ -5,10 +5,10 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 
-/// Warp-level MMA from registers, from sm_80 on (mma.sync): acc (16, 8) += a (16, K) b (K, 8). A 32-bit operand
-/// register holds two half or bfloat16 (K = 16), four int8 or, from sm_89 on, e4m3 or e5m2 (K = 32), or one TF32 (K =
-/// 8). The emulator defines the same function. Other compiler passes see only the declaration, since they compile no
-/// caller. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
+/// mma.sync, the warp-level MMA from registers, from sm_80 on: acc (16, 8) += a (16, K) b (K, 8). A 32-bit operand
+/// register has two half or bfloat16 (K = 16), four int8 or, from sm_89 on, e4m3 or e5m2 (K = 32), or one TF32 (K = 8).
+/// The emulator defines the same function. Other compiler passes see only the declaration, because nothing that they
+/// compile calls it. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;

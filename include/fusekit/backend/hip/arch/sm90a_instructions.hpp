@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Definitions of sm90a.hpp's functions, which it includes when compiling for sm_90a.
+/// Definitions of the functions that sm90a.hpp declares; sm90a.hpp includes this header when compiling for sm_90a.
 namespace fusekit::hip::ptx {
 
 __device__ inline std::uint32_t shared_address(void const* memory) {

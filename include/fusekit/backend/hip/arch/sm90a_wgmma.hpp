@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
-/// Definition of wgmma() of sm90a.hpp, which includes this header when compiling for sm_90a. The assembly names each
-/// accumulator register; `kind` is the asm constraint of an accumulator: "+f" (float) or "+r" (integer).
+/// Definitions of wgmma(), which sm90a.hpp declares; sm90a.hpp includes this header when compiling for sm_90a. The
+/// assembly names each accumulator register. FUSEKIT_ACC_n(kind) lists n asm operands; `kind` is an accumulator's
+/// constraint, "+f" (float) or "+r" (integer).
 namespace fusekit::hip::ptx {
 
 #define FUSEKIT_ACC_4(kind, i) kind(acc[i]), kind(acc[i + 1]), kind(acc[i + 2]), kind(acc[i + 3])
@@ -53,15 +54,17 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_NAMES_120 FUSEKIT_NAMES_110 ", " FUSEKIT_TEN(11)
 #define FUSEKIT_NAMES_128 FUSEKIT_NAMES_110 ", " FUSEKIT_TEN(11) ", %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// One instruction: the `types` suffix, the immediates after its operands, and the names of the operands after the
-/// accumulators: descriptors of a and b, scale-d, and the immediates of a's and b's majors.
+/// One wgmma instruction with n columns. types: the suffix; rest: the immediates after the operands; kind, acc_of,
+/// names: the accumulators; a_name, b_name, scale_name: the operand names of the descriptors of a and b and of scale-d.
+/// The last two asm operands are the majors of a and b.
 #define FUSEKIT_WGMMA_OF(n, types, rest, kind, acc_of, names, a_name, b_name, scale_name)                      \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " scale_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
                  " {" names "}, " a_name ", " b_name ", p" rest ";}"                                           \
                  : acc_of(kind)                                                                                \
                  : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(static_cast<int>(a_major)),          \
                    "n"(static_cast<int>(b_major)))
-/// wgmma with a in registers. a_names: a's four registers; b_name: b's descriptor; scale_name: scale-d.
+/// One wgmma instruction with a in registers. a_names: operand names of a's four registers; b_name: of b's descriptor;
+/// scale_name: of scale-d.
 #define FUSEKIT_WGMMA_OF_REGISTERS(n, types, acc_of, names, a_names, b_name, scale_name)                       \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " scale_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
                  " {" names "}, {" a_names "}, " b_name ", p, 1, 1, 0;}"                                       \

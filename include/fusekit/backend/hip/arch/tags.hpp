@@ -10,22 +10,23 @@
 
 namespace fusekit::hip {
 
-/// Tags name the targets that code is compiled for. A tag has everything that its base tag has; differing facts are in
-/// `processor`. `numbers` are the architectures that the tag describes, unless an earlier tag in All describes them. A
-/// new target is a struct and an entry in All. Sources: the CUDA C++ Programming Guide's table of compute capabilities;
-/// AMD's instruction set architecture manuals.
+/// Tags are types that name the targets for which code is compiled. A tag has the features of its base tags; properties
+/// that differ are in `processor`. `numbers` are the architectures that the tag describes, except those that an earlier
+/// tag in All describes. To add a target, add a struct and its entry in All. Sources: the CUDA C++ Programming Guide's
+/// table of compute capabilities; AMD's instruction set architecture manuals.
 namespace arch {
 
-/// Range of Architecture::number(), inclusive: gfx942 is 0x942, sm_90 is 90.
+/// Inclusive range of Architecture::number(): gfx942 is 0x942, sm_90 is 90.
 struct Numbers {
     int first, last;
 };
 
-/// Features common to all GPUs.
+/// Tag with the features that all GPUs have.
 struct Any {
     static constexpr auto maker = Architecture::Maker::other;
     static constexpr Numbers numbers{0, INT_MAX};
-    static constexpr bool is_specific = false;  ///< true for code compiled for one compute capability: sm_90a
+    /// true if the code runs only on one compute capability, such as sm_90a
+    static constexpr bool is_specific = false;
     static constexpr Processor processor{.wave = 32,
                                          .shared_bytes = 48 * 1024,
                                          .block_shared_bytes = 48 * 1024,
@@ -83,7 +84,7 @@ struct Gfx12 : Gfx11 {
     static constexpr Numbers numbers{0x1200, 0x12ff};
 };
 
-/// Numbers are compute capabilities times ten. Later GPUs run the code of earlier ones.
+/// Base tag of NVIDIA's GPUs. Numbers are compute capabilities times ten. Later GPUs run the code of earlier ones.
 struct Nvidia : Any {
     static constexpr auto maker = Architecture::Maker::nvidia;
     static constexpr Processor processor{.wave = 32,
@@ -130,7 +131,8 @@ struct Sm90 : Sm89 {
     }();
 };
 
-/// sm_90a: code that also uses instructions which only compute capability 9.0 has, such as wgmma and setmaxnreg.
+/// Tag of code for sm_90a, which also uses instructions that only compute capability 9.0 has, such as wgmma and
+/// setmaxnreg.
 struct Sm90a : Sm90 {
     static constexpr Numbers numbers{90, 90};
     static constexpr bool is_specific = true;
@@ -140,7 +142,7 @@ struct Sm90a : Sm90 {
 using All =
     List<Gfx12, Gfx11, Gfx1030, Gfx950, Gfx942, Gfx90a, Gfx908, Amd, Sm90a, Sm90, Sm89, Sm86, Sm80, Sm75, Nvidia>;
 
-/// True if Tag describes `architecture`; a derived tag may describe it more closely.
+/// True if `architecture` is in Tag::numbers; a derived tag may describe it more closely.
 template <class Tag>
 FUSEKIT_H constexpr bool describes(Architecture architecture) {
     int const number = architecture.number();
@@ -149,8 +151,8 @@ FUSEKIT_H constexpr bool describes(Architecture architecture) {
 
 namespace detail {
 
-/// Calls f for Any, the base of all tags, then for the first tag of the list that describes the architecture, and
-/// returns the last result.
+/// Returns the result of f(Tag{}) for the first tag of the list that describes the architecture, or of f(Any{}) if none
+/// does. Calls f(Any{}) in either case.
 template <class F, class... Tags>
 FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<Tags...>) {
     auto result = f(Any{});
@@ -162,7 +164,8 @@ FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<
 
 }  // namespace arch
 
-/// Calls f with the most derived tag that describes an architecture, the first match in All; with Any without a match.
+/// Calls f with the most derived tag that describes the architecture, the first match in All, and returns its result;
+/// with Any if there is no match.
 template <class F>
 FUSEKIT_H constexpr auto with_tag(Architecture architecture, F f) {
     return arch::detail::with_first(architecture, f, arch::All{});

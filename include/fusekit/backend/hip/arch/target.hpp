@@ -11,7 +11,7 @@ namespace fusekit::hip::arch {
 
 namespace detail {
 
-/// Type: the first of Tags that describes the architecture `number` of `maker`. Tags with is_specific are considered
+/// Type: the first of Tags that describes the architecture `number` of `maker`, or Any. Tags with is_specific match
 /// only if `specific`.
 template <Architecture::Maker maker, int number, bool specific, class Tags>
 struct Nearest : std::type_identity<Any> {};
@@ -22,19 +22,20 @@ struct Nearest<maker, number, specific, List<First, Rest...>>
 
 }  // namespace detail
 
-/// Tag of nvcc's architecture number: 900 is compute capability 9.0; if `specific`, the tag of code for sm_90a.
+/// Tag of an architecture number of nvcc: 900 is compute capability 9.0. If `specific`, 900 gives Sm90a instead of
+/// Sm90.
 template <int number, bool specific = false>
 using Sm = typename detail::Nearest<Architecture::Maker::nvidia, number / 10, specific, All>::type;
 
-/// Tag of AMD's architecture number: 0x90a is gfx90a.
+/// Tag of an AMD architecture number: 0x90a gives Gfx90a.
 template <int number>
 using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All>::type;
 
-/// Target: the tag that this compiler pass generates code for; in the host pass, the common base of all targets.
-/// is_targeted<Tag>: true if the program is compiled for GPUs that a tag describes; identical in every pass. nvcc tells
-/// every pass all targets, but does not tell sm_90 from sm_90a. HIP's clang tells the host pass no target, so that only
-/// the vendor is known. On the CPU, kernels are compiled for an H200, or for the AMD target that is defined together
-/// with HIP_ON_CPU_AMD.
+/// Target: tag for which this compiler pass generates code; in the host pass, the common base of all targets.
+/// is_targeted<Tag>: true if the program is compiled for GPUs that Tag describes; identical in every pass. nvcc tells
+/// every pass all targets, but does not distinguish sm_90 from sm_90a. HIP's clang tells the host pass no target, so
+/// that only the vendor is known. On the CPU, kernels are compiled for an H200 or, if HIP_ON_CPU_AMD is defined, for
+/// the AMD target that is defined with it.
 #if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
 #if defined(__amdgcn_processor__)
 using Target = Gfx<Architecture::gfx(__amdgcn_processor__).number()>;
@@ -71,14 +72,14 @@ template <class Tag>
 inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90a>;
 #endif
 
-/// True if this pass generates code that only sm_90a GPUs run. On the CPU all kinds of devices run the same code.
+/// True if this pass generates code that only sm_90a GPUs run. On the CPU, devices of all kinds run the same code.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool is_for_sm90a_alone = true;
 #else
 inline constexpr bool is_for_sm90a_alone = false;
 #endif
 
-/// True if this pass compiles code that needs a tag's features.
+/// True if the target of this pass has the features of the tag Needed.
 template <class Needed>
 inline constexpr bool has = std::is_base_of_v<Needed, Target>;
 

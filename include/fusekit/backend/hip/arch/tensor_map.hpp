@@ -10,18 +10,20 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The driver's CUtensorMapSwizzle for rows of 64 or 128 bytes: the swizzle as wide as a row.
+/// Returns the driver's CUtensorMapSwizzle for a row of `elements` elements, 64 or 128 bytes: the swizzle as wide as
+/// the row.
 FUSEKIT_H constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
     return elements * static_cast<std::uint32_t>(element_bytes) == 64 ? 2 : 3;
 }
 
 }  // namespace detail
 
-/// Tensor map for TMA, part of the kernel argument. Modes are listed fastest first; strides are in bytes, for all modes
-/// but the first, and multiples of 16. A row of a box has 128 bytes with the 128-byte swizzle (address bits 4 to 6 XOR
-/// bits 7 to 9), or 64 bytes with the 64-byte swizzle (bits 4 and 5 XOR bits 7 and 8). Rows of an unswizzled tiled box
-/// are contiguous and a multiple of 16 bytes. The encode functions return false if the driver refuses. Source: CUDA
-/// driver API, "Tensor Map Object Access".
+/// TensorMap: descriptor of a tensor for TMA, part of the kernel argument. encode_tiled() and encode_im2col() list
+/// modes fastest first; strides are in bytes, for all modes except the first, and multiples of 16. A row of a box has
+/// 128 bytes with the 128-byte swizzle (address bits 4 to 6 XOR bits 7 to 9), or 64 bytes with the 64-byte swizzle
+/// (bits 4 and 5 XOR bits 7 and 8). Rows of an unswizzled tiled box are contiguous and a multiple of 16 bytes. Both
+/// functions return false if the driver returns an error or lacks the function. Source: CUDA driver API, "Tensor Map
+/// Object Access".
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
 
@@ -43,14 +45,14 @@ FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
 }
 
 #elif defined(__CUDACC__) && CUDART_VERSION >= 12050
-/// CUtensorMap, without the driver's header.
+/// CUtensorMap, declared without the driver's header.
 struct alignas(64) TensorMap {
     std::uint64_t opaque[16];
 };
 
 namespace detail {
 
-/// Entry point of the driver; null if the driver lacks it.
+/// Returns the driver's function of this name, or null if the driver lacks it.
 template <class Function>
 Function* driver_function(char const* name) {
     void* found = nullptr;
@@ -60,15 +62,15 @@ Function* driver_function(char const* name) {
     return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
 }
 
-/// Address to pass to the driver: `memory`, or a fixed valid address if `memory` is a fake pointer
-/// (tensor/stand_in.hpp), which the driver would refuse. A tensor map of fake memory is never used by a launch.
+/// Returns the address to pass to the driver: `memory`, or a fixed valid address if `memory` is a fake pointer
+/// (tensor/stand_in.hpp), for which the driver would return an error. No launch uses a tensor map of fake memory.
 FUSEKIT_H inline void const* encoded(void const* memory) {
     constexpr std::uintptr_t any = 1 << 20;
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
 }
 
-/// Other enumerators of the driver's tensor map interface: no interleave, L2 promotion, zero fill, and unsigned
-/// integers of an element's size.
+/// Values of the driver's tensor map enumerations: no interleave, L2 promotion to 256 bytes, zero fill, and
+/// (unsigned_of()) the unsigned integer type of `bytes` bytes.
 inline constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
 constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
 

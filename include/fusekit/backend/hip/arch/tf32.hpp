@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// Rounds the float with these bits to the nearest TF32, ties away from zero. NaN stays NaN.
+/// Rounds the float with the bits `bits` to the nearest TF32 value, ties away from zero. NaN stays NaN.
 __device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     tf32 result;
@@ -14,7 +14,8 @@ __device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
     return result;
 #else
     constexpr std::uint32_t infinity = 0x7f800000, cut = (1u << 13) - 1;
-    if ((bits & ~(1u << 31)) > infinity) return {bits | 1u << 22};  // the truncated bits may be all that makes it NaN
+    // sets a mantissa bit that is kept: the NaN may have only bits that are truncated
+    if ((bits & ~(1u << 31)) > infinity) return {bits | 1u << 22};
     return {(bits + (1u << 12)) & ~cut};
 #endif
 }

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Consecutive registers, as operands of AMD's matrix instructions: v[i] is element i. On nvcc a plain array, because
-/// its instructions name each register.
+/// Array of Size consecutive registers, an operand of matrix instructions; v[i] is element i. For AMD's compilers it is
+/// a vector type; for nvcc a plain array, because NVIDIA's instructions name each register.
 #if defined(HIP_ON_CPU)
 template <class T, int Size>
 using Vector = hip_on_cpu::amd::Vector<T, Size>;
@@ -33,7 +33,8 @@ using Vector = typename detail::VectorOf<T, Size>::Type;
 template <int Size>
 using Words = Vector<std::uint32_t, Size>;
 
-/// Loads 16 bytes from an address aligned to 16. nvcc would compile a memcpy to byte loads.
+/// Loads 16 bytes from an address that is a multiple of 16. A plain load in nvcc, which would compile a memcpy to byte
+/// loads.
 #if defined(__CUDACC__)
 __device__ inline Words<4> read_words(void const* from) { return *static_cast<Words<4> const*>(from); }
 #else
@@ -44,7 +45,7 @@ __device__ inline Words<4> read_words(void const* from) {
 }
 #endif
 
-/// Waits for the load that writes `loaded`, and so for all loads issued before it, with one instruction: AMD's compiler
+/// Waits for the load that writes `loaded`, and so for all loads issued before it, with one instruction; AMD's compiler
 /// would wait for each load separately. Also a scheduling barrier.
 template <class Loaded>
 __device__ void wait_for([[maybe_unused]] Loaded& loaded) {

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Wave shuffles; all lanes of the wave must call them. of_lane_xor() returns the value of lane (lane ^ mask);
-/// shuffle_in_quad() returns, in each group of four consecutive lanes, the value of the group's lane `lane` % 4.
+/// Wave shuffles, which all lanes of the wave must call. of_lane_xor() returns the value of lane (lane ^ mask).
+/// shuffle_in_quad() returns the value of lane `lane` % 4 in each quad, a group of four consecutive lanes.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
@@ -22,7 +22,7 @@ __device__ inline unsigned shuffle_in_quad(unsigned value, unsigned lane) {
 }
 #endif
 
-/// of_lane_xor() for a struct that consists of floats.
+/// of_lane_xor() for a struct of floats.
 template <class Floats>
 __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     Floats other = floats;
@@ -32,17 +32,18 @@ __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     return other;
 }
 
-/// Tells AMD's compiler that a number is uniform over the wave, and so fits a scalar register.
+/// Returns `number` of the wave's first lane on AMD: tells the compiler that it is uniform over the wave and fits a
+/// scalar register. Precondition: all lanes have the same `number`.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlane(number); }
 #else
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
-/// sync_shared_memory(): __syncthreads() of a CTA of `threads` threads, for shared memory alone. On AMD,
-/// __syncthreads() also waits for global memory and invalidates caches; from clang 19 on a fence can name the address
-/// space. A single AMD wave needs no barrier: its LDS accesses complete in order. sync_before_stores() separates reads
-/// of shared memory from later stores to it. Source: LLVM, "User Guide for AMDGPU Backend", memory model.
+/// sync_shared_memory(): __syncthreads() of a CTA of `threads` threads, only for shared memory. sync_before_stores():
+/// the same between reads of shared memory and later stores to it. On AMD, __syncthreads() also waits for global memory
+/// and invalidates caches; from clang 19 on a fence can name the address space. A single AMD wave needs no barrier: its
+/// LDS accesses complete in order. Source: LLVM, "User Guide for AMDGPU Backend", memory model.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <int threads>
 __device__ void sync_shared_memory() {
