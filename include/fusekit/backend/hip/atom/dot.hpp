@@ -36,7 +36,7 @@ public:
         RowTile<T, TileM, RowBytes> x;
         RowTile<T, TileN, RowBytes> w;
     };
-    /// Accumulators of a thread: acc[i][j] is of the thread's pixel i and channel j.
+    /// A thread's accumulators: acc[i][j] is that of the thread's pixel i and channel j.
     struct Fragment {
         Acc acc[8][8];
     };
@@ -66,8 +66,8 @@ public:
         }
     }
 
-    /// Accumulators are staged through LDS in four passes. In each pass every thread stores two of its eight rows
-    /// (pixels), or two of its eight columns (channels).
+    /// Number of passes in which accumulators are staged through LDS. In each pass every thread stores two of its eight
+    /// pixels if the staging buffer's rows are pixels, otherwise two of its eight channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -89,7 +89,8 @@ public:
     }
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
-        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;  // rows of a wave per pass
+        // rows of the staging buffer that a wave stores in a pass
+        constexpr unsigned at_once = rows_are_pixels ? 16 : 8;
         return row / at_once * (rounds * at_once) + static_cast<unsigned>(round) * at_once + row % at_once;
     }
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }

@@ -10,26 +10,26 @@
 
 namespace fusekit::hip {
 
-/// MFMA of a wave of 64 lanes on AMD's CDNA: acc[i][j] += sum over k of a[i][k] b[j][k], Size rows i, Size rows j,
-/// Depth indices k; accumulators are float, int32 for int8. FP32 operands keep full precision; for tf32, the
-/// instruction truncates them. 8-bit floats have AMD's FNUZ formats. Lane l holds row l % Size of a and of b, and
-/// column l % Size of the accumulators. Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and
-/// those of MI100 and MI200, whose layouts are the same); v_mfma_*_32x32x*, v_mfma_*_16x16x*.
+/// MMA unit of AMD's CDNA, one MFMA of a wave of 64 lanes: acc[i][j] += sum over k of a[i][k] b[j][k], for Size rows i,
+/// Size rows j and Depth indices k. Accumulators are float, int32 for int8. FP32 operands keep full precision; for
+/// tf32, the instruction truncates them. 8-bit floats have AMD's FNUZ formats. Lane l holds row l % Size of a and of b,
+/// and column l % Size of the accumulators. Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7
+/// (and those of MI100 and MI200, whose layouts are the same); v_mfma_*_32x32x*, v_mfma_*_16x16x*.
 template <class T, int Depth, int Size = 32>
 struct Mfma {
     static constexpr int m = Size, n = Size, k = Depth, threads = 64;
     static constexpr int rows_per_thread = 1;
-    static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, per lane
+    static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and also of b, per lane
     static constexpr int acc_per_thread = m * n / threads;
 
     using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
     using Acc = detail::AccumulatorOf<T>;
     using Accumulators = Vector<Acc, acc_per_thread>;
 
-    /// Row of the operand, and index k of GemmK, of element e of a lane's fragment: the same in a and in b.
+    /// Row of the operand (factor_row) and index k (factor_k) of element e of a lane's fragment, of a as of b.
     FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % Size; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / Size * factors_per_thread + e; }
-    /// Row i and column j of accumulator e of a lane.
+    /// Row i and column j of the MMA's result of accumulator e of a lane.
     FUSEKIT_HD static constexpr int row(int lane, int e) { return (e / 4 * threads / Size + lane / Size) * 4 + e % 4; }
     FUSEKIT_HD static constexpr int column(int lane, int) { return lane % Size; }
 
@@ -47,7 +47,7 @@ struct Mfma {
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
 
-    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp), which covers twice as many indices k in the
+    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp), which multiplies twice as many indices k in the
     /// time of multiply().
     static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
     __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
@@ -59,7 +59,8 @@ struct Mfma {
     }
 };
 
-/// Widest MFMA for an operand type on a processor; for tf32, the FP32 MFMA if the processor has no XF32 instruction.
+/// The Mfma with the most indices k for an operand type T on an architecture; for tf32, the FP32 one if there is no
+/// XF32 instruction.
 template <class T, class Tag>
 using MfmaOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_same_v<T, tf32> && !std::is_base_of_v<arch::Gfx942, Tag>),

@@ -10,13 +10,13 @@
 
 namespace fusekit::hip {
 
-/// MMA of a warp on NVIDIA's tensor cores from sm_80 on (mma.sync): acc[i][j] += sum over k of a[i][k] b[j][k], 16 rows
-/// i, 16 rows j, 32 bytes of indices k; accumulators are float, int32 for int8. With 8-bit floats each instruction
-/// accumulates from zero, because it truncates addends (atom/wgmma.hpp), and its sums are promoted to FP32. Two
-/// instructions cover 8 rows j each: lane l holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are permuted
-/// against the manual, in a and b alike, so that a lane's elements of a row are contiguous. For tf32, floats are
-/// rounded in registers. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8,
-/// .e4m3 and .e5m2, m16n8k8 of .tf32.
+/// MMA unit of NVIDIA's tensor cores from sm_80 on (mma.sync), for a warp: acc[i][j] += sum over k of a[i][k] b[j][k],
+/// for 16 rows i, 16 rows j and 32 bytes of indices k. Accumulators are float, int32 for int8. With 8-bit floats each
+/// instruction accumulates from zero, because it truncates addends (atom/wgmma.hpp), and its sums are added in FP32.
+/// Two instructions multiply 8 rows j each. Lane l holds rows l / 4 and l / 4 + 8, of a as of b. Indices k are in
+/// another order than in the manual, in a and b alike, so that a lane's elements of a row are contiguous. For tf32,
+/// floats are rounded in registers. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32
+/// of .s8, .e4m3 and .e5m2, m16n8k8 of .tf32.
 template <class T>
 struct MmaSync {
     static constexpr int m = 16, n = 16, k = 32 / static_cast<int>(sizeof(T)), threads = 32;

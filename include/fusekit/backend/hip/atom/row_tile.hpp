@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// One operand tile (Size rows, TILE_K indices of GemmK) in shared memory, for lanes that read 16 bytes of a row at
-/// once; a row has 32, 64 or 128 bytes. 16-byte chunks are swizzled, with a new permutation every 128 bytes: lanes that
+/// Operand tile (Size rows, TILE_K indices of GemmK) in shared memory, for lanes that read 16 bytes of a row at once; a
+/// row has 32, 64 or 128 bytes. Its 16-byte chunks are swizzled, with a new permutation every 128 bytes: the lanes that
 /// AMD's ds_read_b128 serves in one cycle read different banks. NVIDIA's ld.shared serves eight lanes at once, which
 /// read 128 consecutive bytes.
 template <class T, int Size, int RowBytes>
@@ -22,15 +22,16 @@ public:
         return reinterpret_cast<T const*>(bytes) + element_index(k, row);
     }
 
-    /// 16-byte chunk `chunk` of a row.
+    /// Reads 16-byte chunk number `chunk` of row `row`.
     __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
 
-    /// Stores 16 bytes of a row. Precondition: k is a multiple of the elements in 16 bytes.
+    /// Stores 16 bytes of row `row`, from index k of the k-tile on. Precondition: k is a multiple of the number of
+    /// elements in 16 bytes.
     __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
         __builtin_memcpy(__builtin_assume_aligned(static_cast<void*>(at(k, row)), 16), &words, sizeof words);
     }
-    /// Stores the elements of row `row` (a pixel or a channel) at indices k to k + Count - 1 of GemmK, k a multiple of
-    /// Count; operand(i) returns element k + i.
+    /// Stores the elements of row `row` (a pixel or an output channel of the tile) at indices k to k + Count - 1 of the
+    /// k-tile, k a multiple of Count; operand(i) returns element k + i.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
         constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
@@ -42,14 +43,14 @@ public:
             *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
         }
     }
-    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of GemmK.
+    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of the k-tile.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
 #pragma unroll
         for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
     }
 
-    /// Offset in the tile, in elements, of row `row`'s element at index k of GemmK, after the swizzle.
+    /// Returns the offset in the tile, in elements, of row `row`'s element at index k of the k-tile, after the swizzle.
     FUSEKIT_HD static constexpr unsigned element_index(unsigned k, unsigned row) {
         return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
     }

@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Extents of a CTA's tile whose threads compute 8 x 8 accumulators each, and the conditions on them: waves of 32 lanes
-/// that compute 64 x 32, and equal work per thread.
+/// Extents of the tile of a CTA whose threads compute 8 x 8 accumulators each, with the conditions that Simt requires:
+/// waves of 32 lanes that compute 64 x 32, and equal work per thread.
 struct SimtShape {
-    int m, n, k;  ///< pixels, channels and indices of GemmK
+    int m, n, k;  ///< numbers of pixels, of channels and of indices of GemmK
 
     FUSEKIT_H constexpr int threads() const { return m / 8 * (n / 8); }
     FUSEKIT_H constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
@@ -58,7 +58,7 @@ public:
         KMajorTile<Operand, TileN, TileK> w;
     };
 
-    /// Accumulators of a thread, acc[pixel][channel]: the thread has four pixels from 4 lane_m on, and four that are
+    /// A thread's accumulators, acc[pixel][channel]. The thread has four pixels from 4 lane_m on, and four that are
     /// half a tile later; channels likewise from 4 lane_n on.
     struct Fragment {
         Acc acc[8][8];
@@ -87,15 +87,16 @@ public:
         }
     }
 
-    /// Accumulators are staged through shared memory in four passes of a quarter of the tile's rows: in each pass every
-    /// thread stores two of its eight rows (pixels), or two of its eight columns (channels).
+    /// Number of passes in which accumulators are staged through shared memory, a quarter of the staging buffer's rows
+    /// each. In each pass every thread stores two of its eight pixels if the rows are pixels, otherwise two of its
+    /// eight channels.
     static constexpr int rounds = 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
-    /// Stores the accumulators of staging pass `round` to `out`. Swaps the two elements of adjacent pairs within each
-    /// four (undone by tile_column()), so that an even accumulator register meets odd operand registers in the FMA: 2 %
-    /// on an H200, whose register file has two banks.
+    /// Stores the accumulators of staging pass `round` to `out`. Swaps the two elements of adjacent pairs
+    /// (tile_column() undoes this), so that an FMA combines an even accumulator register with odd operand registers: 2
+    /// % faster on an H200, whose register file has two banks.
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
         auto const& acc = fragment.acc;
@@ -112,8 +113,8 @@ public:
             out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = packet;
         }
     }
-    /// tile_row(): row of the output tile that is in row `row` of the staging buffer in pass `round`. tile_column():
-    /// position, within a row of the staging buffer, of a column of the output tile.
+    /// tile_row(): the row of the output tile that is in row `row` of the staging buffer in pass `round`.
+    /// tile_column(): the position, in a row of the staging buffer, of column `column` of the output tile.
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);

@@ -10,26 +10,26 @@
 
 namespace fusekit::hip {
 
-/// MMA atom of waves that multiply fragments in registers by a matrix instruction Unit (Mfma, Wmma, MmaSync). Channels
-/// are the rows of Unit's result and pixels its columns, so that a lane's accumulators are of adjacent channels. A wave
-/// computes 64 channels x `lanes` pixels, 64 accumulators per lane. The order of k within a sum is arbitrary: a lane
-/// reads 16 bytes of an operand row and multiplies them with several instructions.
+/// MMA atom of waves that multiply fragments in registers by a matrix instruction Unit (Mfma, Wmma, MmaSync). The rows
+/// of Unit's result are channels and its columns pixels, so that a lane's accumulators are of adjacent channels. A wave
+/// computes 64 channels x `lanes` pixels, 64 accumulators per lane. The order of k in a sum is arbitrary: a lane reads
+/// 16 bytes of an operand row and multiplies them with several instructions.
 template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
-    /// MMAs of a wave along the pixels (across_m), and along the channels (across_n)
+    /// number of MMAs of a wave along the pixels (across_m) and along the channels (across_n)
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
     /// own_rows: rows of an operand tile whose elements a lane holds in one operand of Unit. words: 32-bit words per
-    /// such row. chunk_words: words of a row that a lane reads at once: whole 16-byte chunks, and whole operands of
+    /// such row. chunk_words: words of a row that a lane reads at once, whole 16-byte chunks and whole operands of
     /// Unit. parts: operands of Unit in chunk_words.
     static constexpr int own_rows = Unit::rows_per_thread;
     static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
-    /// factors_of_row: elements that a lane holds of a row. lanes_of_row: lanes that hold the same row, at different
-    /// indices k.
+    /// factors_of_row: number of elements of a row that a lane holds. lanes_of_row: number of lanes that hold the same
+    /// row, at different indices k.
     static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
 
@@ -45,7 +45,8 @@ public:
         RowTile<T, TileM, RowBytes> x;
         RowTile<T, TileN, RowBytes> w;
     };
-    /// Accumulators of a lane: acc[i][j] is of the MMA at channels i and pixels j of the wave's tile.
+    /// A lane's accumulators: acc[i][j] are those of the MMA at the wave's i-th Unit::m channels and j-th Unit::n
+    /// pixels.
     struct Fragment {
         typename Unit::Accumulators acc[across_n][across_m];
     };
@@ -53,20 +54,21 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
-    /// `are_in_pairs`: pixels are multiplied in pairs, by sparse MMAs. `may_be_pairs`: Unit has sparse MMAs. `InPairs`:
-    /// this atom with are_in_pairs. Two MMAs read the same words of two adjacent pixels from a PairTile; the sparsity
-    /// indices of each MMA select one of the pixels.
+    /// are_in_pairs: true if pixels are multiplied in pairs, by sparse MMAs. may_be_pairs: true if Unit has sparse
+    /// MMAs. InPairs: this atom with are_in_pairs. Two MMAs read the same words of two adjacent pixels from a PairTile;
+    /// the sparsity indices of each MMA select one of the pixels.
     static constexpr bool are_in_pairs = are_pairs;
     static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
     using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
 
-    /// Accumulates one k-tile. The stage's operand tiles may be of any type that can read(chunk, row) 16 bytes.
+    /// Accumulates the k-tile in `stage`. Its operand tiles may be of any type with read(chunk, row), which returns 16
+    /// bytes.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
         if constexpr (requires { stage.x.indices; }) multiply_pairs(stage, fragment);
         else multiply_rows(stage, fragment);
     }
-    /// Keeps the accumulators in their registers. Called before the first k-tile and after each k-tile.
+    /// Keeps the accumulators in their registers (amd::hold()). Called before the first k-tile and after each k-tile.
     __device__ void wait(Fragment& fragment) const {
 #pragma unroll
         for (int i = 0; i < across_n; ++i)
@@ -75,9 +77,9 @@ public:
     }
     __device__ static void publish() {}
 
-    /// Accumulators are staged through LDS in `rounds` passes. Rows of the staging buffer are pixels or channels. In
-    /// each pass, `waves_per_round` of the waves along that mode store the accumulators of one MMA each, or of some of
-    /// that MMA's pixels.
+    /// Number of passes in which accumulators are staged through LDS. Rows of the staging buffer are pixels or
+    /// channels. In each pass, `waves_per_round` of the waves along that mode store the accumulators of one MMA each,
+    /// or of some of that MMA's pixels.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -131,8 +133,8 @@ private:
     __device__ int own_lane() const { return static_cast<int>(lane); }
 
     static_assert(Unit::m == Unit::n);
-    /// Staging. rows_at_once: rows of an MMA's tile that a pass stores. across: MMAs of a wave along the rows of the
-    /// staging buffer. splits: the waves are divided into this number of groups, which store in different passes.
+    /// Constants of the staging passes. rows_at_once: rows of an MMA's result that a pass stores. across: MMAs of a
+    /// wave along the rows of the staging buffer. splits: number of groups of waves that store in different passes.
     /// waves_per_round: waves per group.
     template <bool rows_are_pixels>
     static constexpr int rows_at_once = rows(rows_are_pixels) < Unit::m ? rows(rows_are_pixels) : Unit::m;
@@ -146,7 +148,7 @@ private:
     /// stages them.
     static constexpr bool has_quads_of_rows = Unit::row(0, 3) == 3;
 
-    /// True if a lane reads all operands of the k-tile before the first MMA, as with one stage, where no copies are in
+    /// True if a lane reads all operands of the k-tile before the first MMA: with one stage, because no copies are in
     /// flight. The operands that were read last are multiplied first: one wait covers all reads.
     static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;
     static constexpr unsigned ahead = reads_ahead ? steps : 1;
@@ -230,16 +232,18 @@ private:
                 chunk[word % 4] = Unit::converted(chunk[word % 4]);
             }
     }
-    /// Channel, within the CTA's tile, of row `row` of the operand that the lane holds for the wave's MMA i.
+    /// Returns the channel, in the CTA's tile, of row number `row`, among own_rows, of the operand that the lane holds
+    /// for the wave's MMA number i along the channels.
     __device__ unsigned filter(int i, int row = 0) const {
         return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
     }
-    /// Pixel, within the wave's pixels, of column `column` of the wave's MMA j.
+    /// Returns the pixel, among the wave's pixels, of column `column` of the wave's MMA number j along the pixels.
     __device__ static constexpr int pixel(int j, int column) {
         return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
     }
 
-    /// Index, within an operand row, of the first 16-byte chunk that the lane reads in step `step` of the k-tile.
+    /// Returns the index, in an operand row, of the first 16-byte chunk that the lane reads in step `step` of the
+    /// k-tile.
     __device__ unsigned first_chunk(unsigned step) const {
         auto const own = static_cast<unsigned>(Unit::factor_k(own_lane(), 0) / factors_of_row);
         return (step * lanes_of_row + own) * (chunk_words / 4);
@@ -247,8 +251,8 @@ private:
     __device__ unsigned own_pixel(int j, int row = 0) const {
         return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
     }
-    /// Reads the lane's chunks of one operand from an operand tile; row_at(i) returns the tile's row that is the lane's
-    /// row i.
+    /// Reads the lane's chunks of one operand in step `step` of the k-tile; row_at(i) returns the row of the operand
+    /// tile that is the lane's row i, among own_rows.
     template <class Tile, class RowAt>
     __device__ Chunks read(Tile const& tile, unsigned step, RowAt const& row_at) const {
         Chunks result;

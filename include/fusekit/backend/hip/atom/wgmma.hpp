@@ -11,13 +11,14 @@
 
 namespace fusekit::hip {
 
-/// MMA of a warpgroup on sm_90a's tensor cores (wgmma): acc[i][j] += sum over k of a[i][k] b[j][k], 64 rows i, N rows
-/// j, 32 bytes of indices k. Products of half, bfloat16, tf32, e4m3 and e5m2 are exact and accumulate in float, int8 in
-/// int32. Accumulators of 8-bit floats need promotion.
+/// MMA of a warpgroup on sm_90a's tensor cores (wgmma): acc[i][j] += sum over k of a[i][k] b[j][k], for 64 rows i, N
+/// rows j and 32 bytes of indices k. Products of half, bfloat16, tf32, e4m3 and e5m2 are exact and accumulate in float,
+/// int8 in int32. Accumulators of 8-bit floats need promotion.
 ///
-/// Operands are SMEM descriptors: lines of 128 bytes with the 128-byte swizzle, at a multiple of 1024 bytes; or lines
-/// of 64 bytes with the 64-byte swizzle, by default if N <= 64 rows j have 8 bits. K-major, a line holds the indices k
-/// of one row; MN-major, 64 rows at one index k. Source: PTX ISA 8.7, section 9.7.15.5; m64nNk8, m64nNk16 and m64nNk32.
+/// Operands in SMEM consist of lines of 128 bytes with the 128-byte swizzle, from a multiple of 1024 bytes on; or lines
+/// of 64 bytes with the 64-byte swizzle, by default for 8-bit elements and N <= 64. K-major, a line has the indices k
+/// of one row; MN-major, it has 64 rows at one index k. Source: PTX ISA 8.7, section 9.7.15.5; m64nNk8, m64nNk16 and
+/// m64nNk32.
 template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k,
           int RowBytes = bulk_row_bytes(N, sizeof(T))>
 struct Wgmma {
@@ -31,28 +32,30 @@ struct Wgmma {
     using Acc = detail::AccumulatorOf<T>;
     using Accumulators = Acc[acc_per_thread];
 
-    /// fp8 wgmma truncates addends 13 bits below the largest: promote to FP32 every k-tile.
+    /// True if accumulators must be promoted: fp8 wgmma truncates addends 13 bits below the largest, so that its sums
+    /// are added to FP32 accumulators every k-tile.
     static constexpr bool needs_promotion = detail::is_float8<T>;
 
-    /// Row i and column j of accumulator e of a thread.
+    /// Row i and column j of accumulator e of a thread of the warpgroup.
     FUSEKIT_HD static constexpr int row(int thread, int e) {
         return thread / 32 * 16 + thread % 32 / 4 + e / 2 % 2 * 8;
     }
     FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-    /// SMEM descriptor of an operand tile: address / 16, byte stride between groups of 8 lines, swizzle mode.
+    /// Returns the SMEM matrix descriptor of the operand tile at `address`: address / 16, byte stride between groups of
+    /// 8 lines, swizzle mode.
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
         constexpr std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{8 * row_bytes >> 4} << 32 | swizzle << 62;
     }
-    /// SMEM descriptor of an MN-major tile: `lines` lines (one per k) of 64 rows each, then the same number of lines of
-    /// the next 64 rows. In a cluster, an SMEM address also has the CTA's rank in bits that overlap the descriptor's
-    /// leading dimension: masked off.
+    /// Returns the SMEM matrix descriptor of an MN-major tile at `address`: `lines` lines (one per k) of 64 rows each,
+    /// then the same number of lines of the next 64 rows. In a cluster, an SMEM address also has the CTA's rank, in
+    /// bits that overlap the descriptor's leading dimension; they are masked off.
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
         return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (row_offset(lines) << 16);
     }
-    /// Descriptor increments: k_step leads to the next k-block (Wgmma::k indices of GemmK), row_offset() to the row of
-    /// the tile that is `rows`, a multiple of 8, rows later.
+    /// Increments of a descriptor: k_step advances it to the next k-block (Wgmma::k indices of GemmK), row_offset() by
+    /// `rows` rows of the tile, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
     static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     static constexpr std::uint64_t a_k_step = a_major == ptx::Major::mn ? mn_k_step : k_step,
@@ -60,13 +63,13 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t row_offset(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
-    /// Descriptor of the row that is `rows` rows later in the tile. Changes the lower 32 bits only.
+    /// Returns `descriptor` advanced by `rows` rows of the tile. Changes only the lower 32 bits.
     FUSEKIT_HD static constexpr std::uint64_t add_rows(std::uint64_t descriptor, int rows) {
         auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(row_offset(rows));
         return descriptor >> 32 << 32 | low;
     }
 
-    /// Issues one wgmma: acc = a b, or acc += a b if `adds`. a and b are SMEM descriptors.
+    /// Issues one wgmma: acc = a b, or acc += a b if `adds`. a and b are SMEM matrix descriptors.
     __device__ static void multiply(Accumulators& acc, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
@@ -76,8 +79,7 @@ struct Wgmma {
                                                               : ptx::Factor::int8;
         ptx::wgmma<factor, N, a_major, b_major>(acc, a, b, adds);
     }
-    /// Issues one wgmma whose operand a is 16-bit elements in registers, and whose operand b is the first `columns`
-    /// rows j of an SMEM tile.
+    /// Issues one wgmma with a in registers, as 16-bit elements; b is the first `columns` rows j of an SMEM tile.
     template <int columns = N>
     __device__ static void multiply(Acc (&acc)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)

@@ -8,11 +8,11 @@
 
 namespace fusekit::hip {
 
-/// WMMA of a wave of 32 lanes on AMD's RDNA 3 and RDNA 4: acc[i][j] += sum over k of a[i][k] b[j][k], 16 rows i, 16
-/// rows j, 16 indices k; accumulators are float, int32 for int8. Lane l holds row l % 16 of a and of b, and column l %
-/// 16 of the accumulators. On RDNA 3, lanes 16 to 31 hold copies of the operands of lanes 0 to 15. On RDNA 4, half and
-/// bfloat16 permute k against the manual, in a and b alike, so that a lane's elements are contiguous. Source: AMD,
-/// "RDNA3" and "RDNA4" instruction set architectures, section 7.9; v_wmma_*_16x16x16_*.
+/// MMA unit of AMD's RDNA 3 and RDNA 4, one WMMA of a wave of 32 lanes: acc[i][j] += sum over k of a[i][k] b[j][k], for
+/// 16 rows i, 16 rows j and 16 indices k. Accumulators are float, int32 for int8. Lane l holds row l % 16 of a and of
+/// b, and column l % 16 of the accumulators. On RDNA 3, lanes 16 to 31 hold copies of the operands of lanes 0 to 15. On
+/// RDNA 4, k of half and bfloat16 is in another order than in the manual, in a and b alike, so that a lane's elements
+/// are contiguous. Source: AMD, "RDNA3" and "RDNA4" instruction set architectures, section 7.9; v_wmma_*_16x16x16_*.
 template <class T, class Tag>
 struct Wmma {
     static constexpr bool copied = !std::is_base_of_v<arch::Gfx12, Tag>;
@@ -46,7 +46,7 @@ struct Wmma {
         }
     }
 
-    /// Sparse MMA (SWMMAC): see Mfma::has_sparse.
+    /// True if the unit has a sparse MMA (SWMMAC), as Mfma::has_sparse.
     static constexpr bool has_sparse = !copied && sizeof(T) == 1;
     __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, e4m3>) return amd::swmmac_f32_16x16x32_fp8_fp8(a, b, c, indices);
