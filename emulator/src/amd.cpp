@@ -15,34 +15,34 @@ namespace hip_on_cpu::amd {
 
 namespace {
 
-/// Location of an element: lane and index within the lane.
+/// Location of a matrix element: the lane, and the element's index in the lane's registers.
 struct Lane {
     unsigned lane, element;
 };
 
-/// One instruction: D of size x size, depth k.
+/// A matrix instruction: D has `size` rows and columns, and k has `depth` indices.
 struct Instruction {
-    char const* architectures;  ///< architectures that have it, each between spaces
+    char const* architectures;  ///< architectures that have the instruction, each between spaces
     Factor factor;
     unsigned size, depth, lanes;
-    bool copied;  ///< lanes 16 to 31 replicate the factors of lanes 0 to 15
+    bool copied;  ///< true if lanes 16 to 31 replicate the operands of lanes 0 to 15
     Lane (*sum)(unsigned row, unsigned column);
-    bool sparse = false;  ///< lanes hold two factors of a per four indices k, with 2-bit indices
+    bool sparse = false;  ///< true if lanes hold two elements of A for every four indices k, with 2-bit indices
 
     unsigned groups() const { return copied ? 1 : lanes / size; }
     unsigned factors() const { return depth / groups(); }
 };
 
-/// Row blocks of 8: the first four rows in lanes 0 to 31.
+/// Location of an element of D for 32x32 MFMA: of every 8 rows, the first four are in lanes 0 to 31.
 Lane mfma_sum(unsigned row, unsigned column) { return {column + 32 * (row / 4 % 2), row % 4 + 4 * (row / 8)}; }
-/// Rows 0 to 3 in lanes 0 to 15, and so on.
+/// Location of an element of D for 16x16 MFMA: rows 0 to 3 are in lanes 0 to 15, and so on.
 Lane mfma16_sum(unsigned row, unsigned column) { return {column + 16 * (row / 4), row % 4}; }
-/// Even rows in lanes 0 to 15.
+/// Location of an element of D for gfx11's WMMA: even rows are in lanes 0 to 15.
 Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2), row / 2}; }
-/// Rows 0 to 7 in lanes 0 to 15.
+/// Location of an element of D for gfx12's WMMA: rows 0 to 7 are in lanes 0 to 15.
 Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8), row % 8}; }
 
-/// True if the device's MFMA flushes subnormal factors of this type, and subnormal accumulators, to zero.
+/// True if the device's MFMA flushes subnormal operands of this type, and subnormal accumulators, to zero.
 bool flushes(Factor factor) {
     static bool const is_gfx90a = std::strcmp(architecture(), "gfx90a") == 0;
     return is_gfx90a && (factor == Factor::half || factor == Factor::bfloat16);
@@ -59,7 +59,7 @@ struct Operands {
     std::uint32_t indices = 0;
 };
 
-/// Assembles a factor matrix, row-major, from the lanes' registers.
+/// Returns operand A or B (`side`) as a row-major matrix, assembled from the lanes' registers.
 std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
     unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
     std::vector<double> factors;
@@ -74,8 +74,8 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
     return factors;
 }
 
-/// Two factors of a per four indices k, row by row, with these indices. Factors of b at other indices are not
-/// multiplied: they may be NaN.
+/// Row of a sparse A: its elements, and the index k of each. Elements of B at other indices k are not multiplied: they
+/// may be NaN.
 struct SparseFactors {
     std::vector<double> a;
     std::vector<unsigned> k;
@@ -107,7 +107,7 @@ void check_copies(Exchange const& wave, std::size_t bytes, SourceLocation const&
     }
 }
 
-/// Computes the wave's product in the first lane, which writes each lane's accumulators.
+/// Computes D of the wave. Called by the first lane, which writes each lane's accumulators.
 template <class Acc>
 void multiply_all(Instruction const& instruction, Exchange const& wave, SourceLocation const& location) {
     unsigned const depth = instruction.depth, products = instruction.sparse ? depth / 2 : depth;
@@ -136,7 +136,7 @@ void multiply_all(Instruction const& instruction, Exchange const& wave, SourceLo
     }
 }
 
-/// Aborts if the device's architecture is not in the list.
+/// Aborts if the device's architecture is not in `architectures`.
 void check_architecture(char const* architectures, char const* what, SourceLocation const& location) {
     static std::string const own = std::string(" ") + architecture() + " ";
     if (!std::strstr(architectures, own.c_str()))

@@ -18,14 +18,14 @@ namespace {
 /// Value of accumulators before the wait.
 constexpr std::uint32_t not_a_number = 0x7fc00000;
 
-/// Element k of an operand's row: section 9.7.15.5.1 of the PTX ISA. A line is as wide as the swizzle; eight lines are
-/// consecutive: eight rows or, MN-major, eight indices k.
+/// Returns the element of row `row` at index k of an operand in shared memory, see section 9.7.15.5.1 of the PTX ISA. A
+/// line is as wide as the swizzle. Eight consecutive lines are eight rows or, MN-major, eight indices k.
 double element(std::uint64_t descriptor, sm90a::Major major, unsigned row, unsigned k, Factor factor) {
     auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
     bool const is_mn = major == sm90a::Major::mn;
     unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
     unsigned const line = is_mn ? k : row, byte = (is_mn ? row : k) * bytes_of(factor);
-    // Without swizzle, the leading and stride byte offsets of MN-major factors are swapped.
+    // Without swizzle, the leading and the stride byte offset of MN-major operands are swapped.
     std::uint32_t const across = bytes(is_mn && swizzle == 0 ? 32 : 16), along = bytes(is_mn && swizzle == 0 ? 16 : 32);
     std::uint32_t address = bytes(0) + line / 8 * along + line % 8 * width;
     if (swizzle == 0 || is_mn) address += byte / width * across + byte % width;
@@ -36,7 +36,7 @@ double element(std::uint64_t descriptor, sm90a::Major major, unsigned row, unsig
     return value_of(factor, bits);
 }
 
-/// Performs the first `count` copies and removes them.
+/// Performs the first `count` copies and removes them from `copies`.
 void do_first(std::vector<Asynchrony::Copy>& copies, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         auto const& [to, from, bytes, is_read] = copies[i];
@@ -177,9 +177,9 @@ void Asynchrony::wait_for_products(unsigned pending, SourceLocation const& locat
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 
-/// The accumulator of an element is exact but for one rounding; int8 wraps modulo 2^32, and 8-bit floats are truncated
-/// (factor.hpp). Element e of thread t is in row 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t %
-/// 4) + e % 2 (section 9.7.15.5.1, figure of D). Registers of A: the figure of A for .k16.
+/// Performs a wgmma. An accumulator is exact except for one rounding; int8 wraps modulo 2^32, and 8-bit floats are
+/// truncated (factor.hpp). Element e of thread t is in row 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e /
+/// 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D). Registers of A: the figure of A for .k16.
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     constexpr unsigned m = 64, row_bytes = 32;
     unsigned const depth = row_bytes / bytes_of(product.factor);

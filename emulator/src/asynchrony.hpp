@@ -13,30 +13,34 @@
 
 namespace hip_on_cpu {
 
-/// Completion time of asynchronous operations: at issue or at the wait.
+/// Completion times of asynchronous operations: each kind completes at its issue, or late, when a thread waits for it.
 struct Moments {
-    bool loads_late, rest_late;  ///< rest: products and stores
+    /// loads_late: of bulk and TMA loads. rest_late: of wgmma, of bulk and TMA stores, and of cp.async
+    bool loads_late, rest_late;
 
-    /// Selected by HIP_ON_CPU_ASYNC.
+    /// Returns the completion times that HIP_ON_CPU_ASYNC selects.
     static Moments const& chosen();
 };
 
-/// Aborts with an error of the running thread.
+/// Prints `what`, the running thread and `location`, and aborts the program.
 [[noreturn]] void fault(char const* what, SourceLocation const& location);
 
 /// Outstanding asynchronous operations of a block's threads.
 class Asynchrony {
 public:
     void reset(unsigned threads);
-    /// Called when all threads have finished: no outstanding operation may still read the block's shared memory.
+    /// Aborts if operations are outstanding that may still access the block's shared memory. Called when all threads of
+    /// the block have finished.
     void check_finished() const;
 
-    /// Load that completes a phase of the barrier; finish_loads() performs deferred loads.
+    /// load() issues a load, which `copy` performs and which completes on the mbarrier at shared address `barrier`.
+    /// finish_loads() performs the deferred loads of this mbarrier.
     void load(std::uint32_t barrier, std::function<void()> copy);
     void finish_loads(std::uint32_t barrier);
 
-    /// cp.async of the running thread, zero-filled if `is_read` is false; commit of its copies as a group; wait for all
-    /// groups but the last `pending`.
+    /// cp.async of the running thread: copy() issues one, which zero-fills if `is_read` is false; commit_copies() makes
+    /// the thread's copies since the last commit a group; wait_for_groups() completes all groups except the last
+    /// `pending`.
     struct Copy {
         void* to;
         void const* from;
@@ -50,23 +54,24 @@ public:
     void store(std::function<void()> copy);
     void finish_stores();
 
-    /// Arrivals at a named barrier.
+    /// State of a named barrier: its arrivals in the current phase, and the number of completed phases (generation).
     struct NamedBarrier {
         unsigned arrived = 0, threads = 0;
         std::uint64_t generation = 0;
-        bool said = false, any_said = false;  ///< OR over the current arrivals; over the previous phase
+        /// OR of the predicates of this phase's arrivals (said), and of the previous phase's (any_said)
+        bool said = false, any_said = false;
     };
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 
-    /// One wgmma of a warpgroup: performed once all 128 threads have issued it. `registers`, if given: A in registers,
-    /// four per thread.
+    /// Issues one wgmma of a warpgroup for the running thread; it is performed once all 128 threads have issued it.
+    /// `registers`: null, or the thread's four registers of operand A.
     void multiply(void* acc, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
                   Factor factor, sm90a::Majors majors, SourceLocation const& location);
     void commit_products();
     void wait_for_products(unsigned pending, SourceLocation const& location);
 
 private:
-    static constexpr unsigned group = 128;  // threads
+    static constexpr unsigned group = 128;  // threads of a warpgroup
 
     struct Product {
         std::uint64_t a, b;
@@ -77,25 +82,25 @@ private:
         bool of_registers;
         unsigned arrived = 0;
         void* acc[group] = {};
-        std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< per thread
+        std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< registers of operand A, per thread
     };
-    /// Bits of a thread's accumulators while products are outstanding: the thread's variables are NaN meanwhile.
+    /// Bits of a thread's accumulators while wgmma is outstanding; the thread's variables are NaN meanwhile.
     struct Kept {
         std::vector<std::uint32_t> acc;
         unsigned products = 0;
     };
     struct Thread {
-        std::size_t begun = 0;  ///< issued products, and their number at the end of each committed group
+        std::size_t begun = 0;  ///< number of wgmma that the thread has issued, and this number at each commit (groups)
         std::vector<std::size_t> groups;
         std::map<void*, Kept> kept;
         std::vector<std::function<void()>> stores;
-        std::vector<Copy> copies;  ///< outstanding, and their number at the end of each group
+        std::vector<Copy> copies;  ///< outstanding cp.async, and their number at each commit (copy_groups)
         std::vector<std::size_t> copy_groups;
     };
 
     std::vector<Thread> threads;
-    std::vector<std::vector<Product>> products;  // per warpgroup, in order
-    std::vector<std::size_t> done;  // per warpgroup
+    std::vector<std::vector<Product>> products;  // issued wgmma of each warpgroup, in order
+    std::vector<std::size_t> done;  // number of performed wgmma of each warpgroup
     std::multimap<std::uint32_t, std::function<void()>> loads;
     std::map<unsigned, NamedBarrier> named;
 

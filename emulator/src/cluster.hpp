@@ -10,24 +10,26 @@
 
 namespace hip_on_cpu {
 
-/// Co-resident blocks, each on its own OS thread, with the base address of each block's shared memory.
+/// Cluster of co-resident blocks, each run by its own OS thread, with the base address of each block's shared memory.
 class Cluster {
 public:
     explicit Cluster(unsigned count) : blocks(count), shared(count) {}
 
     unsigned size() const { return static_cast<unsigned>(shared.size()); }
 
-    /// Called by a block's thread before it runs the block: a barrier among the cluster's threads.
+    /// Registers a block and waits until all blocks of the cluster have been registered. Called by the block's OS
+    /// thread before it runs the block. `own`: base of the OS thread's thread-local memory.
     void enter(unsigned rank, FiberBlock& block, std::byte* own) {
         blocks[rank] = &block, shared[rank] = own;
         wait(nullptr);
     }
-    /// Returns when all blocks have finished, because others may still read this block's memory.
+    /// Returns when all blocks of the cluster have finished, because others may still read this block's memory.
     void leave();
-    /// Barrier among all blocks; aborts if one has finished.
+    /// Waits until all blocks of the cluster call it; aborts if one of them has finished.
     void wait(SourceLocation const* location);
 
-    /// Address in block `rank` that corresponds to `own` in block `from`, in dynamic or static shared memory.
+    /// Returns the address in the shared memory of block `rank`, dynamic or static, that corresponds to `own` in the
+    /// shared memory of block `from`.
     void* shared_of(void* own, unsigned from, unsigned rank) const {
         auto* const location = static_cast<std::byte*>(own);
         std::byte* const asked = blocks[from]->shared_memory();

@@ -52,7 +52,7 @@ void hip_on_cpu::swap(Context& from, Context& to) { hip_on_cpu_swap(&from.stack,
 
 namespace {
 
-/// makecontext() passes nothing wider than an int.
+/// Calls a function from its address in halves: makecontext() passes nothing wider than an int.
 void unpack(unsigned enter_high, unsigned enter_low, unsigned argument_high, unsigned argument_low) {
     auto const join = [](std::uintptr_t high, std::uintptr_t low) { return high << 32 | low; };
     reinterpret_cast<void (*)(void*)>(join(enter_high, enter_low))(

@@ -19,10 +19,10 @@ struct Context {
 #endif
 };
 
-/// Makes `context` the start of enter(argument) on the stack of `bytes` at `memory`.
+/// Initializes `context`: the first swap() to it calls enter(argument), on the stack of `bytes` bytes at `memory`.
 void begin(Context& context, std::byte* memory, std::size_t bytes, void (*enter)(void*), void* argument);
 
-/// Saves the calling function to `from` and resumes `to`.
+/// Saves the state of the calling function to `from` and resumes `to`.
 void swap(Context& from, Context& to);
 
 }  // namespace hip_on_cpu

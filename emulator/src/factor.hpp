@@ -16,7 +16,8 @@ constexpr unsigned bytes_of(Factor factor) {
     return factor == Factor::tf32 || factor == Factor::float32 ? 4 : 2;
 }
 
-/// OCP's 8-bit floats, and AMD's FNUZ formats without infinities and negative zero, whose exponents are one less.
+/// Value of an 8-bit float with the bits `bits`: of OCP's formats, or of AMD's FNUZ formats, which have no infinities
+/// and no negative zero, and exponents that are one less.
 inline double float8_of(Factor factor, unsigned bits) {
     bool const fnuz = factor == Factor::e4m3_fnuz || factor == Factor::e5m2_fnuz;
     int const fraction_bits = factor == Factor::e4m3 || factor == Factor::e4m3_fnuz ? 3 : 2;
@@ -46,18 +47,18 @@ inline double value_of(Factor factor, unsigned bits) {
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/// `sum` plus the products of two rows, sequentially. Not instrumented by sanitizers: they check the instructions'
-/// operands, and the rows are copies of these.
+/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially. Not instrumented by sanitizers: these check
+/// the instructions' operands, of which the rows a and b are copies.
 __attribute__((no_sanitize("address", "undefined"))) inline double sum_of_products(double sum, double const* a,
                                                                                    double const* b, unsigned count) {
     for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];
     return sum;
 }
 
-/// Accumulation of `count` products of 8-bit floats by NVIDIA's matrix units: each addend is truncated 13 bits below
-/// the largest exponent, and so is the result, below its own. A product's exponent is the sum of its factors', which
-/// for a subnormal factor is the smallest exponent. Source: Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate Reference
-/// Model of Tensor Cores and Matrix Cores", arXiv 2511.10909, for wgmma on Hopper and mma.sync on Ada.
+/// Returns `sum` plus `count` products of 8-bit floats as NVIDIA's matrix units add them: each addend is truncated 13
+/// bits below the largest exponent, and so is the result, below its own exponent. A product's exponent is the sum of
+/// its factors'; a subnormal factor has the smallest exponent. Source: Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate
+/// Reference Model of Tensor Cores and Matrix Cores", arXiv 2511.10909, for wgmma on Hopper and mma.sync on Ada.
 inline float float8_sum(Factor factor, double sum, double const* a, double const* b, unsigned count) {
     constexpr int fraction_bits = 13, none = -1000;
     int const smallest = factor == Factor::e4m3 ? -6 : -14;

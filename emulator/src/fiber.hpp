@@ -7,18 +7,19 @@
 
 namespace hip_on_cpu {
 
-/// A coroutine with its own stack. It stays on the OS thread that first resumed it, and never returns.
+/// Coroutine with a stack of its own. All resume() calls must be on the OS thread of the first one. `body` never
+/// returns.
 class Fiber {
 public:
-    /// `body(argument)` starts at the first resume().
+    /// Prepares body(argument), which starts at the first resume().
     Fiber(void (*body)(void*), void* argument);
     Fiber(Fiber const&) = delete;
     Fiber& operator=(Fiber const&) = delete;
     ~Fiber();
 
-    /// Runs the fiber until it suspends.
+    /// Runs the fiber until it calls suspend().
     void resume();
-    /// Called within the fiber: returns to the resumer.
+    /// Returns to the caller of resume(). Called within the fiber.
     void suspend();
 
 private:
@@ -27,7 +28,7 @@ private:
     std::byte* mapping;  // guard page, then the stack, which grows down to it
     Context own, resumer;
 
-    // For AddressSanitizer, which tracks a stack's bounds and its fake frames.
+    // for AddressSanitizer, which tracks a stack's bounds and its fake frames
     void* own_frames = nullptr;
     void* resumer_frames = nullptr;
     void const* resumer_stack = nullptr;

@@ -18,7 +18,7 @@ bool same(SourceLocation const& a, SourceLocation const& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-/// True if the name is one of NVIDIA's architectures.
+/// True if `name` is the name of an NVIDIA architecture.
 bool is_nvidia(char const* name) { return name && std::strncmp(name, "sm_", 3) == 0; }
 
 }  // namespace
@@ -78,7 +78,7 @@ void FiberBlock::run(std::function<void()> const& body) {
     running = nullptr;
 }
 
-/// Resets threads and waves to the number that `size` requires.
+/// Resets threads and waves to the number of threads in `size`.
 void FiberBlock::arrange() {
     std::size_t const count = size.count(), width = wave_width();
     if (threads.size() != count) {
@@ -141,7 +141,7 @@ void FiberBlock::wait_until(std::function<bool()> happened, char const* what, So
     wait(State::waiting, location);
 }
 
-/// Runs lanes until each has finished or waits; returns true if one ran.
+/// Runs the wave's lanes until each has finished or waits; returns true if any lane ran.
 bool FiberBlock::run_until_waiting(Wave& wave) {
     bool moved = false;
     for (;;) {
@@ -170,7 +170,7 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
     }
 }
 
-/// Releases a barrier; returns false if there is none because all threads have finished.
+/// Lets all threads continue from the barrier at which they wait; returns false if all threads have finished.
 bool FiberBlock::pass_barrier() {
     auto const waits = [](Thread const& thread) { return thread.state == State::at_barrier; };
     auto const one = std::find_if(threads.begin(), threads.end(), waits);

@@ -14,28 +14,29 @@ namespace hip_on_cpu {
 class Asynchrony;
 class Cluster;
 
-/// Block with one fiber per thread, run by one OS thread, wave by wave.
+/// Block with one fiber per thread; one OS thread runs all fibers, wave by wave.
 class FiberBlock : public Block {
 public:
-    Cluster* cluster = nullptr;  ///< cluster of the block, or null
+    Cluster* cluster = nullptr;  ///< cluster that contains the block, or null
     unsigned cluster_rank = 0;
 
     FiberBlock();
     ~FiberBlock();
 
-    /// Runs body in every thread. Aborts if threads wait at different barriers, lanes of a wave at different shuffles,
-    /// some threads have finished while others wait at a barrier, or all wait for an event that none of them causes.
+    /// Runs `body` in every thread. Aborts if threads wait at different barriers or lanes of a wave at different
+    /// shuffles, if some threads have finished while others wait at a barrier, or if all threads wait for events that
+    /// none of them causes.
     void run(std::function<void()> const& body);
 
-    /// Called by a thread: returns when happened() is true. Polls it while other threads run; a deadlock report names
-    /// `what`.
+    /// Waits until happened() returns true: polls it while other threads run. Called by a thread; a deadlock report
+    /// names `what`.
     void wait_until(std::function<bool()> happened, char const* what, SourceLocation const& location);
 
-    /// Index of the thread in the block.
+    /// Index of the running thread in the block.
     unsigned thread_number() const { return static_cast<unsigned>(&active() - threads.data()); }
     /// Fills dynamic shared memory with NaN.
     void poison_shared();
-    /// Outstanding asynchronous operations.
+    /// The block's outstanding asynchronous operations.
     Asynchrony& asynchrony() { return *begun; }
 
 private:
@@ -60,7 +61,7 @@ private:
     };
 
     std::vector<Thread> threads;
-    std::vector<std::unique_ptr<Fiber>> idle;  // of earlier, larger blocks
+    std::vector<std::unique_ptr<Fiber>> idle;  // fibers of earlier, larger blocks
     std::vector<Wave> waves;
     std::function<void()> const* body = nullptr;
     std::vector<SharedLine> lines;
@@ -75,7 +76,7 @@ private:
     static void work(void* self);
 };
 
-/// Block that this OS thread runs, with members that are not for kernels.
+/// Returns the block that this OS thread runs, with the members that kernels do not use.
 inline FiberBlock& running_block() { return static_cast<FiberBlock&>(*running); }
 
 }  // namespace hip_on_cpu

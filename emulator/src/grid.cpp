@@ -23,7 +23,7 @@ namespace hip_on_cpu {
 
 namespace {
 
-/// The calling thread's copy of the program's thread_local data, which includes __shared__ memory.
+/// This OS thread's thread_local data of the program, which include __shared__ memory.
 struct ThreadLocals {
     std::byte* first = nullptr;
     std::size_t bytes = 0;
@@ -43,7 +43,7 @@ struct ThreadLocals {
     }
 };
 
-/// A file of NaN bytes: the source of copy-on-write pages.
+/// Returns a file of at least `bytes` NaN bytes, the source of copy-on-write pages; -1 after an error.
 int file_of_nan(std::size_t bytes) {
     static std::mutex mutex;
     static int file = -1;
@@ -58,8 +58,9 @@ int file_of_nan(std::size_t bytes) {
     return file;
 }
 
-/// Refills a block's thread-local memory with NaN before each block. A program with many kernels has megabytes of it,
-/// of which a block touches little: whole pages are private mappings of a NaN file, and discarding them restores NaN.
+/// Fills an OS thread's thread-local memory with NaN before each block. A program with many kernels has megabytes of
+/// it, of which a block accesses little: whole pages are private mappings of a NaN file, and discarding them restores
+/// NaN.
 class Poison {
 public:
     Poison() {
@@ -86,8 +87,8 @@ private:
     static constexpr std::size_t page = 4096;
     ThreadLocals locals = ThreadLocals::own();
 
-    /// True if AddressSanitizer's thread_local data are in the program, as clang links it without -shared-libasan.
-    /// Nothing is filled then.
+    /// True if AddressSanitizer's own thread_local data are in the program, as clang links them without
+    /// -shared-libasan. Then nothing is filled.
     static bool sanitizer_is_in_the_program() {
         Dl_info its{}, own{};
         void* const function = dlsym(RTLD_DEFAULT, "__asan_init");
@@ -97,8 +98,8 @@ private:
     std::size_t head = 0, paged = 0;
 };
 
-/// Thread-local memory is allocated on thread stacks, and it includes every kernel's shared memory: enlarge the default
-/// stack by its size.
+/// Raises the default stack size of OS threads by the size of thread-local memory, which is allocated on their stacks
+/// and includes the shared memory of every kernel.
 [[gnu::constructor]] void grow_stacks() {
     pthread_attr_t attributes;
     std::size_t bytes = 0;
@@ -113,13 +114,13 @@ struct Job {
     dim3 grid, block;
     std::size_t shared_bytes;
     std::function<void()> const& body;
-    std::size_t first = 0, count = grid.count();  ///< of the job's blocks
-    Cluster* cluster = nullptr;  ///< the cluster that the blocks form, or null
+    std::size_t first = 0, count = grid.count();  ///< the job's blocks: `count` blocks from block number `first` on
+    Cluster* cluster = nullptr;  ///< cluster that the job's blocks form, or null
     std::size_t started = 0, finished = 0;
 };
 
-/// Pool of threads that run blocks. They run nothing else, so that all of their thread-local memory may be poisoned,
-/// and they persist, with their fibers.
+/// Pool of OS threads that run blocks. They run nothing else, so that all of their thread-local memory may be filled
+/// with NaN, and they persist, with their fibers.
 class Workers {
 public:
     explicit Workers(std::size_t threads) { grow(threads); }
@@ -135,14 +136,14 @@ public:
     }
 
     void run(Job& job) { run(job, 0); }
-    /// Runs one block per thread. Precondition: all jobs of this pool use run_concurrently().
+    /// Like run(), but runs one block per OS thread. Precondition: all jobs of this pool use run_concurrently().
     void run_concurrently(Job& job) { run(job, job.count); }
 
 private:
     std::mutex mutex;
     std::condition_variable wake, done;
     bool closing = false;
-    std::list<Job*> jobs;  // with blocks that no thread has started
+    std::list<Job*> jobs;  // jobs with blocks that no OS thread has started
     std::vector<std::thread> threads;
     std::size_t in_use = 0;
 
@@ -198,7 +199,7 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<voi
 
 namespace {
 
-/// Threads of run_concurrently(), one per block.
+/// Pool for concurrent blocks, with one OS thread per block.
 Workers& own_threads() {
     static Workers workers(0);
     return workers;

@@ -20,7 +20,7 @@ struct Allocation {
     int device;
 };
 
-/// Allocations by first address.
+/// All allocations, by their first address.
 struct Allocations {
     std::mutex mutex;
     std::map<std::uintptr_t, Allocation> all;
@@ -30,7 +30,7 @@ Allocations& allocations() {
     return a;
 }
 
-/// Allocation that contains the address; null if none.
+/// Returns the allocation that contains the address, or null.
 Allocation const* find(Allocations const& allocations, void const* memory) {
     auto const address = reinterpret_cast<std::uintptr_t>(memory);
     auto const next = allocations.all.upper_bound(address);
@@ -39,11 +39,11 @@ Allocation const* find(Allocations const& allocations, void const* memory) {
     return address - first < allocation.bytes ? &allocation : nullptr;
 }
 
-/// Larger allocations are zero and committed lazily: tests of far-apart addresses touch few of their pages.
+/// Allocations of more bytes are zero and committed lazily: tests of distant addresses access few of their pages.
 constexpr std::size_t large = std::size_t{1} << 32;
 
-/// Allocates exactly `bytes`, so that a sanitizer detects the first byte beyond. Fills it with bytes that are NaN for
-/// every element type.
+/// Allocates exactly `bytes` bytes, so that a sanitizer detects an access of the first byte past them. Fills them with
+/// bytes that are NaN in every floating-point type.
 hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     constexpr std::size_t alignment = 256, most = std::size_t{1} << 36;
     *memory = nullptr;
@@ -62,7 +62,7 @@ hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     return hipSuccess;
 }
 
-/// Frees immediately, without synchronization.
+/// Frees an allocation immediately, without synchronization.
 hipError_t release_now(void* memory, hipMemoryType type) {
     std::size_t bytes = 0;
     {
@@ -78,14 +78,14 @@ hipError_t release_now(void* memory, hipMemoryType type) {
     return hipSuccess;
 }
 
-/// Synchronizes the device first, as HIP does.
+/// Frees an allocation after synchronizing the device, as HIP does.
 hipError_t release(void* memory, hipMemoryType type) {
     if (!memory) return hipSuccess;
     finish_all(current_device());
     return release_now(memory, type);
 }
 
-/// True if the memory is on the side that a copy of this kind requires.
+/// True if `memory` is device memory and `on_device`, or neither.
 bool fits(void const* memory, bool on_device) {
     std::lock_guard const lock(allocations().mutex);
     Allocation const* const found = find(allocations(), memory);

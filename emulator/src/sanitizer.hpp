@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Defined if compiled with AddressSanitizer: g++ defines a macro, clang a feature.
+/// 1 if compiled with AddressSanitizer, otherwise 0: g++ defines a macro, clang a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define HIP_ON_CPU_SANITIZE_ADDRESS 1
 #elif defined(__has_feature)

@@ -17,7 +17,7 @@ struct Operands {
     void* acc;
 };
 
-/// Bits of one factor in a lane's registers.
+/// Returns the bits of element number `element` in a lane's registers; elements have `bits` bits.
 std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bits) {
     unsigned const per_word = 32 / bits;
     return words[element / per_word] >> element % per_word * bits & static_cast<std::uint32_t>((1ull << bits) - 1);
@@ -34,7 +34,7 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
 template <class Acc>
 void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
     unsigned const bits = 8 * bytes_of(factor), elements_per_word = 32 / bits, depth = 8 * elements_per_word;
-    double a[16][32], b[8][32];  // b is column-major
+    double a[16][32], b[8][32];  // b is stored column-major
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
         unsigned const group = lane / 4, t = lane % 4;
@@ -53,7 +53,7 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
         for (unsigned i = 0; i < 4; ++i) {
             unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
             if constexpr (std::is_same_v<Acc, float>)
-                if (is_float8(factor)) {  // one half of the indices k, then the other
+                if (is_float8(factor)) {  // two halves of the indices k, one after the other
                     for (unsigned k = 0; k < depth; k += 16)
                         acc[i] = float8_sum(factor, acc[i], &a[row][k], &b[column][k], 16);
                     continue;
@@ -73,7 +73,7 @@ void multiply_warp(Factor factor, Acc* acc, std::uint32_t const* a, std::uint32_
     Operands own{a, b, acc};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), location);
     unsigned const first = running->lane() / warp * warp;
-    if (running->lane() != first) return;  // the first lane of a warp resumes before the others
+    if (running->lane() != first) return;  // the first lane of a warp resumes before the others, and computes for all
     for (unsigned lane = 0; lane < warp; ++lane)
         if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", location);
     multiply_all<Acc>(factor, wave, first);

@@ -14,11 +14,11 @@ namespace {
 
 constexpr unsigned box_limit = 256;
 
-/// Bit position of the block's rank in a shared address, above the offset in the block's memory.
+/// Bit position of the block's rank in a shared memory address; lower bits are the offset in the block's memory.
 constexpr unsigned rank_bit = 24;
 constexpr std::uint32_t offset_of(std::uint32_t address) { return address & ((1u << rank_bit) - 1); }
 
-/// Coordinates in the modes of a map; 0 for missing modes.
+/// Coordinates in the modes of a tensor map; 0 for modes past its rank.
 using Coord = std::array<std::int64_t, 5>;
 
 /// Layout of the 64 bits of an mbarrier.
@@ -53,7 +53,7 @@ std::uint32_t rows_of(TensorMap const& map) {
     return map.is_im2col ? map.box[1] : rows;
 }
 
-/// Address of an element in global memory; null if out of bounds.
+/// Returns the address of an element in global memory, or null if the coordinate is out of bounds of the tensor.
 std::byte* place_of(TensorMap const& map, Coord const& at) {
     auto* const memory = reinterpret_cast<std::byte*>(map.memory);
     std::int64_t offset = at[0] * map.element_bytes;
@@ -71,7 +71,7 @@ void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* 
     if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", location);
 }
 
-/// Copies one element of a box; out-of-bounds elements read as zero and are not written.
+/// Copies one element of a box. An element out of bounds of the tensor is loaded as zero, and is not stored.
 void move(TensorMap const& map, std::byte* memory, std::uint32_t shared, bool to_memory) {
     void* const here = shared_pointer(swizzled(map, shared));
     if (!to_memory && memory) std::memcpy(here, memory, map.element_bytes);
@@ -94,8 +94,8 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, 
     }
 }
 
-/// Walks pixels from (n, h, w) = at[3], at[2], at[1], w fastest, within the bounding box's corners; adds the filter
-/// tap's offset to each.
+/// Copies map.box[1] pixels, from (n, h, w) = (at[3], at[2], at[1]) on, w fastest, within the bounding box's corners;
+/// reads each at the filter tap's offset, `column` and `row`.
 void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row) {
     auto w = first[1], h = first[2], n = first[3];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
@@ -295,7 +295,8 @@ void bulk_wait_group_read() { running_block().asynchrony().finish_stores(); }
 
 namespace {
 
-/// Calls f(matrix, i, element) for the lane's elements in shared memory; i counts within one matrix.
+/// Calls f(matrix, i, element) for each of the lane's elements in shared memory; i, 0 or 1, counts the lane's elements
+/// of one matrix.
 template <class F>
 void for_each_of_matrices(std::uint32_t address, bool transposed, SourceLocation const& location, F f) {
     if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", location);

@@ -14,7 +14,7 @@
 using namespace hip_on_cpu;
 
 struct hipEvent {
-    hipStream_t stream = nullptr;  ///< last recorded on it
+    hipStream_t stream = nullptr;  ///< stream that it was last recorded on
     std::chrono::steady_clock::time_point time{};
     bool recorded = false;
 };
@@ -25,12 +25,12 @@ struct hipGraphExec {
 
 namespace {
 
-/// Capacity of a device: 4 multiprocessors of 2,048 threads.
+/// Number of threads that a device can run at once: 4 multiprocessors with 2,048 threads each.
 constexpr std::size_t threads_at_once = 4 * 2048;
 
 constexpr std::size_t plain_shared_bytes = 48 << 10, max_shared_bytes = 227 << 10;
 
-/// Kernels with a raised limit of dynamic shared memory.
+/// Maximum dynamic shared memory, in bytes, of the kernels for which hipFuncSetAttribute() has raised it.
 struct SharedBytes {
     std::mutex mutex;
     std::map<void const*, std::size_t> most;
@@ -40,10 +40,10 @@ SharedBytes& shared_bytes_of_kernels() {
     return s;
 }
 
-/// Stream that the calling thread is capturing; one at a time suffices for tests.
+/// The stream that this thread is capturing, or null; one at a time suffices for tests.
 thread_local hipStream_t capturing = nullptr;
 
-/// Non-blocking streams, which defer their work.
+/// All non-blocking streams, which defer their work.
 struct Streams {
     std::mutex mutex;
     std::set<hipStream_t> all;
@@ -59,7 +59,7 @@ void do_waiting(hipStream_t stream) {
     stream->waiting.clear();
 }
 
-/// A stream is usable if its device is current.
+/// True if the stream's device is current.
 bool usable(hipStream_t stream) { return !stream || stream->device == current_device(); }
 
 }  // namespace

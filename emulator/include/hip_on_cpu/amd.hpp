@@ -5,18 +5,18 @@
 
 #include "hip_on_cpu/block.hpp"
 
-/// AMD's matrix instructions as functions: D = A B + C of a wave; all lanes call from the same source line. A 32-bit
-/// register of factors holds two half or bfloat16, or four 8-bit elements, the first in the lowest bits, or one float.
-/// gfx942's "fp8" and "bf8" are AMD's FNUZ formats, gfx12's are OCP's. Products are exact, and a float sum is rounded
-/// once. On gfx90a, MFMA of half and bfloat16 flushes subnormal factors, accumulators and results to zero. Source: AMD,
-/// MIOpen's documentation, "MI200 MFMA behavior specifics". The program aborts if the device's architecture lacks the
-/// instruction, and if gfx11's lanes 16 to 31 do not replicate the factors of lanes 0 to 15. The k index of gfx12's
-/// 16-bit factors is in the order of its 8-bit ones: results do not depend on it, because A and B agree. Source: AMD,
-/// "AMD Instinct MI300" instruction set architecture, section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4"
-/// instruction set architectures.
+/// AMD's matrix instructions as functions: return D = A B + C of a wave; all lanes call from the same source line. A
+/// 32-bit register of an operand has two half or bfloat16, or four 8-bit elements, the first in the lowest bits, or one
+/// float. gfx942's "fp8" and "bf8" are AMD's FNUZ formats, gfx12's are OCP's. Products are exact, and a float sum is
+/// rounded once. On gfx90a, MFMA of half and bfloat16 flushes subnormal operands, accumulators and results to zero.
+/// Source: AMD, MIOpen's documentation, "MI200 MFMA behavior specifics". The program aborts if the device's
+/// architecture lacks the instruction, and if gfx11's lanes 16 to 31 do not replicate the operands of lanes 0 to 15.
+/// The k index of gfx12's 16-bit operands is in the order of its 8-bit ones: results do not depend on it, because A and
+/// B agree. Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7, and those of MI100 and MI200;
+/// "RDNA3" and "RDNA4" instruction set architectures.
 namespace hip_on_cpu::amd {
 
-/// Elements packed in registers.
+/// Array of consecutive registers, or of elements packed in them.
 template <class T, int Size>
 struct Vector {
     T values[Size];
@@ -32,7 +32,7 @@ using Floats16 = Vector<float, 16>;
 using Integers8 = Vector<std::int32_t, 8>;
 using Integers16 = Vector<std::int32_t, 16>;
 
-/// No-ops here: they pin accumulators to registers, and order their computation, on a GPU.
+/// hold() and finish() have no effect here: on a GPU they keep accumulators in registers and order their computation.
 template <class Accumulators>
 void hold(Accumulators&) {}
 template <class Accumulators>
@@ -53,11 +53,11 @@ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c,
                                    SourceLocation location = SourceLocation::current());
 Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c,
                                    SourceLocation location = SourceLocation::current());
-/// FP32 MFMA, each product added and rounded, and XF32 MFMA, which reads the upper 19 bits of factors.
+/// FP32 MFMA, which rounds after each addition, and XF32 MFMA, which reads the upper 19 bits of each operand element.
 Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, SourceLocation location = SourceLocation::current());
 Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, SourceLocation location = SourceLocation::current());
 
-/// WMMA iu8 with signed factors; accumulators wrap.
+/// WMMA. iu8 multiplies signed bytes, and its accumulators wrap.
 Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location = SourceLocation::current());
 Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, SourceLocation location = SourceLocation::current());
 Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c,
@@ -73,10 +73,10 @@ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c,
 Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c,
                                         SourceLocation location = SourceLocation::current());
 
-/// Structured 4:2 sparsity: of every four indices k, a lane holds two factors of A. Two bits per factor in `indices`
-/// give its k, the first factor's in the lowest bits. The second factor's index must be the higher one, or the program
-/// aborts. B's factors at other indices are not multiplied. Source: AMD, the same manuals, "Sparse Matrix Arithmetic
-/// Instructions"; amd_matrix_instruction_calculator.
+/// Sparse MMAs, with structured 4:2 sparsity: of every four indices k, a lane holds two elements of A. Two bits per
+/// element in `indices` give its k, those of the first element in the lowest bits. The program aborts unless the second
+/// element's index is the higher one. Elements of B at other indices are not multiplied. Source: AMD, the same manuals,
+/// "Sparse Matrix Arithmetic Instructions"; amd_matrix_instruction_calculator.
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices,
                                   SourceLocation location = SourceLocation::current());
 Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices,
@@ -94,8 +94,8 @@ Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint
 Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices,
                                     SourceLocation location = SourceLocation::current());
 
-/// Per-lane dot products: a . b + c of two halves, rounded once (the manual does not specify more), with FP32 denormals
-/// flushed to zero; or of four signed bytes, with a sum that wraps.
+/// Dot products of one lane: return a . b + c of two halves, rounded once (the manual does not specify more), with FP32
+/// subnormals flushed to zero; or of four signed bytes, with a sum that wraps.
 float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, SourceLocation location = SourceLocation::current());
 std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c,
                          SourceLocation location = SourceLocation::current());

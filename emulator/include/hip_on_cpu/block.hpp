@@ -8,7 +8,7 @@
 
 namespace hip_on_cpu {
 
-/// Source location. Replaces std::source_location, which clang supports from version 16 on.
+/// File and line of a call. Replaces std::source_location, which clang supports from version 16 on.
 struct SourceLocation {
     char const* file = nullptr;
     unsigned line = 0;
@@ -20,19 +20,19 @@ struct SourceLocation {
 
 inline constexpr unsigned max_threads = 1024, widest_wave = 64;
 
-/// Values of all lanes of a wave in a shuffle or a vote.
+/// Values that the lanes of a wave pass to a shuffle or a vote.
 struct Exchange {
     std::uint64_t value[widest_wave];
-    std::uint64_t present;  ///< bit mask of the lanes that have not finished
+    std::uint64_t present;  ///< mask with a bit for each lane that has not finished
 
     bool has(unsigned lane) const { return present >> lane & 1; }
 };
 
-/// One block of a grid, as seen by its threads.
+/// One block of a grid, as its threads access it.
 class Block {
 public:
     dim3 index, size, grid;
-    std::size_t shared_bytes = 0;  ///< of dynamic shared memory
+    std::size_t shared_bytes = 0;  ///< bytes of dynamic shared memory
 
     Block(Block const&) = delete;
     Block& operator=(Block const&) = delete;
@@ -40,9 +40,9 @@ public:
     dim3 thread() const { return current->index; }
     unsigned lane() const { return current->lane; }
 
-    /// Called by a thread: returns when every thread of the block has called it from the same place.
+    /// Waits until every thread of the block has called it from the same source line. Called by a thread.
     void barrier(SourceLocation const& location);
-    /// Barrier among the unfinished lanes of a wave; returns each lane's value.
+    /// Waits until all unfinished lanes of the running thread's wave have called it; returns the `value` of each.
     Exchange const& exchange(std::uint64_t value, SourceLocation const& location);
 
     /// Dynamic shared memory, aligned to 1024 bytes.
@@ -60,15 +60,17 @@ protected:
     ~Block() = default;
 };
 
-/// Block that this OS thread runs.
+/// The block that this OS thread runs.
 extern constinit thread_local Block* running;
 
-/// Device architecture from HIP_ON_CPU_ARCH, such as "gfx90a"; if unset, "gfx90a" with 64-lane waves, and "" (not AMD)
-/// with 32-lane waves.
+/// Architecture of AMD devices: the value of HIP_ON_CPU_ARCH, such as "gfx90a"; "" if the devices are not AMD's. If
+/// HIP_ON_CPU_ARCH is not set, "gfx90a" with 64-lane waves, and "" with 32-lane waves.
 char const* architecture();
-/// Compute capability times ten: from HIP_ON_CPU_ARCH, as "sm_80", or 90. AMD devices report 10.
+/// Compute capability of the devices, times ten: 80 if HIP_ON_CPU_ARCH is "sm_80"; 90 if it is not set; 10 for AMD
+/// devices.
 int compute_capability();
-/// Wave size: HIP_ON_CPU_WAVE, 32 or 64; else that of HIP_ON_CPU_ARCH; else 32.
+/// Number of lanes per wave: the value of HIP_ON_CPU_WAVE, 32 or 64; if it is not set, that of HIP_ON_CPU_ARCH;
+/// otherwise 32.
 unsigned wave_width();
 
 }  // namespace hip_on_cpu

@@ -8,20 +8,21 @@
 /// "Distributed Shared Memory".
 namespace hip_on_cpu {
 
-/// Portable maximum cluster size, in blocks.
+/// Portable maximum size of a cluster, in blocks.
 inline constexpr unsigned max_cluster_blocks = 8;
 
-/// True if the block is in a cluster, its rank, and the cluster's size: 0 and 1 without a cluster.
+/// in_cluster(): true if the block is in a cluster. cluster_rank(), cluster_size(): its rank in the cluster and the
+/// number of the cluster's blocks; 0 and 1 without a cluster.
 bool in_cluster();
 unsigned cluster_rank();
 unsigned cluster_size();
 
-/// barrier.cluster: called by all threads of all blocks of a cluster. The program aborts if a block has finished
-/// without it.
+/// barrier.cluster: synchronizes all threads of all blocks of a cluster. Aborts the program if a block has finished
+/// without calling it.
 void cluster_barrier(SourceLocation location = SourceLocation::current());
 
-/// mapa: address in block `rank`'s shared memory that corresponds to `own` in this block's. The shared memory of a
-/// finished block is NaN.
+/// mapa: returns the address in the shared memory of block `rank` that corresponds to `own` in this block's. The shared
+/// memory of a finished block is NaN.
 void* shared_of_block(void* own, unsigned rank);
 
 }  // namespace hip_on_cpu

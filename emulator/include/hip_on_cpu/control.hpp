@@ -11,19 +11,19 @@
 /// report, as "gfx90a" or "sm_80"; HIP_ON_CPU_DEVICES, the number of devices, default 2.
 namespace hip_on_cpu {
 
-/// Makes the next call of the named function, e.g. "hipMalloc", return the error without effect.
+/// Makes the next call of the function with this name, such as "hipMalloc", return `error` without any effect.
 void fail_next(std::string const& function, hipError_t error);
 
-/// Makes every call return the error, as after an invalid access by a kernel, until hipSuccess is set.
+/// Makes every call return `error`, as after an invalid access by a kernel, until it is called with hipSuccess.
 void fail_always(hipError_t error);
 
-/// Number of calls of the named function, by any thread.
+/// Number of calls of the function with this name so far, by all threads.
 long calls(std::string const& function);
 
-/// Number of live allocations, streams, events and graphs.
+/// Number of existing allocations, streams, events and graphs.
 long live_objects();
 
-/// Sets the number of devices.
+/// Sets the number of devices, as HIP_ON_CPU_DEVICES does.
 void set_devices(int count);
 
 }  // namespace hip_on_cpu

@@ -8,7 +8,7 @@
 
 #include "hip_on_cpu/block.hpp"
 
-/// HIP's extensions of C++ in device code. Names are HIP's.
+/// HIP's extensions of C++ in device code, under HIP's names.
 
 #define __global__
 #define __device__
@@ -23,7 +23,7 @@
 #define blockIdx (hip_on_cpu::running->index)
 #define blockDim (hip_on_cpu::running->size)
 #define gridDim (hip_on_cpu::running->grid)
-/// Declares `name` as an array in dynamic shared memory.
+/// Declares `name` as a pointer to the block's dynamic shared memory.
 #define HIP_DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(hip_on_cpu::running->shared_memory());
 
 inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
@@ -31,7 +31,7 @@ inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
 inline void __syncthreads(hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     hip_on_cpu::running->barrier(location);
 }
-/// Yields to other blocks, because a thread that spins on their memory calls it repeatedly.
+/// Also yields the CPU to other blocks, because a thread that polls their memory calls it repeatedly.
 inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     sched_yield();
@@ -40,7 +40,7 @@ inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits)
 
 namespace hip_on_cpu {
 
-/// Returns `value` of lane `from` of the wave; all bits set if that lane has finished.
+/// Returns the `value` of lane `from` of the wave; all bits are set if that lane has finished.
 template <class T>
 T of_lane(T value, int from, SourceLocation const& location) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
@@ -54,8 +54,8 @@ T of_lane(T value, int from, SourceLocation const& location) {
     return value;
 }
 
-/// Compare-and-swap: returns true if `old` was replaced by `value`; otherwise `old` becomes the current value. A
-/// compiler builtin, because <atomic> takes as long to compile as the rest of this header.
+/// Compare-and-swap: returns true if it replaced `old` by `value` at `address`; otherwise sets `old` to the current
+/// value. A compiler builtin, because <atomic> takes as long to compile as the rest of this header.
 template <class T>
 bool exchanged(T* address, T& old, T value) {
     return __atomic_compare_exchange(address, &old, &value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -63,7 +63,7 @@ bool exchanged(T* address, T& old, T value) {
 
 }  // namespace hip_on_cpu
 
-/// Splits a wave into groups of `width` lanes, a power of two; shuffles stay within a group.
+/// Wave shuffles, within groups of `width` lanes, a power of two.
 template <class T>
 T __shfl(T value, int from, int width = warpSize,
          hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
@@ -89,7 +89,7 @@ T __shfl_down(T value, unsigned delta, int width = warpSize,
     return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, location);
 }
 
-/// One bit per lane.
+/// Returns a mask with bit l set if lane l's `predicate` is not 0.
 inline unsigned long long __ballot(int predicate,
                                    hip_on_cpu::SourceLocation location = hip_on_cpu::SourceLocation::current()) {
     hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, location);
@@ -99,7 +99,7 @@ inline unsigned long long __ballot(int predicate,
     return bits;
 }
 
-/// For int and unsigned; returns the previous value.
+/// For int and unsigned; returns the value before the operation.
 template <class T>
 T atomicMax(T* address, T value) {
     T old;
@@ -109,7 +109,7 @@ T atomicMax(T* address, T value) {
     return old;
 }
 
-/// For float, int and unsigned; returns the previous value.
+/// For float, int and unsigned; returns the value before the addition.
 template <class T>
 T atomicAdd(T* address, T value) {
     T old;

@@ -6,8 +6,8 @@
 #include "hip_on_cpu/block.hpp"
 #include "hip_on_cpu/factor.hpp"
 
-/// Instructions of sm_80: cp.async, and mma.sync, D = A B + C of 16 x 8 from registers, as one function that all lanes
-/// of a warp call from the same source line. Products are exact, and a float sum is rounded once. The program aborts if
+/// Instructions of sm_80: cp.async, and mma.sync, D (16, 8) = A B + C from registers, as one function that all lanes of
+/// a warp call from the same source line. Products are exact, and a float sum is rounded once. The program aborts if
 /// the device's compute capability is lower. Each half of a 64-lane wave is a warp, because kernels for NVIDIA GPUs are
 /// tested with both wave sizes. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5 (mma.sync; m16n8k16 of .f16 and .bf16,
 /// m16n8k32 of .s8, m16n8k8 of .tf32).
@@ -20,7 +20,7 @@ void multiply_floats(Factor factor, float* acc, std::uint32_t const* a, std::uin
 void multiply_integers(std::int32_t* acc, std::uint32_t const* a, std::uint32_t const* b,
                        SourceLocation const& location);
 
-/// Registers are numbered as in the manual; the first factor is in the lowest bits.
+/// mma.sync. Registers are numbered as in the manual; a register's first element is in its lowest bits.
 template <Factor factor>
 void mma_sync(float (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
               SourceLocation location = SourceLocation::current()) {
@@ -32,9 +32,10 @@ void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t
     multiply_integers(acc, a, b, location);
 }
 
-/// cp.async of 4, 8 or 16 bytes to shared memory, zero-filled if `is_read` is false: immediate or deferred to the
-/// thread's wait, according to HIP_ON_CPU_ASYNC. Copies since the last commit form a group; a wait covers all groups
-/// but the last `pending`. Available on every device, because kernels are compiled once for all of them.
+/// cp.async of 4, 8 or 16 bytes to shared memory, zero-filled if `is_read` is false. It completes at its issue or at
+/// the thread's wait, according to HIP_ON_CPU_ASYNC. commit_copies() makes the thread's copies since the last commit a
+/// group; wait_for_groups() waits for all groups except the last `pending`. Available on every device, because kernels
+/// are compiled once for all of them.
 void copy(void* to, void const* from, unsigned bytes, bool is_read);
 void commit_copies();
 void wait_for_groups(unsigned pending);
