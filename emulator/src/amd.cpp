@@ -88,7 +88,8 @@ SparseFactors sparse_factors_of(Instruction const& instruction, Exchange const& 
         auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (e / per)]);
         auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
         unsigned const own = e % per;
-        if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", location);
+        if (own % 2 == 1 && index(own) <= index(own - 1))
+            fault("the two indices of a sparse MMA are not in ascending order", location);
         unsigned const bytes = bytes_of(instruction.factor);
         unsigned bits = 0;
         std::memcpy(&bits, static_cast<std::byte const*>(lane->a) + own * bytes, bytes);
@@ -103,7 +104,7 @@ void check_copies(Exchange const& wave, std::size_t bytes, SourceLocation const&
         auto const *const first = reinterpret_cast<Operands const*>(wave.value[lane]),
                           *const second = reinterpret_cast<Operands const*>(wave.value[lane + 16]);
         if (std::memcmp(first->a, second->a, bytes) != 0 || std::memcmp(first->b, second->b, bytes) != 0)
-            fault("lanes 16 to 31 of a WMMA hold other factors than lanes 0 to 15", location);
+            fault("lanes 16 to 31 of a WMMA do not replicate the operands of lanes 0 to 15", location);
     }
 }
 
@@ -152,7 +153,7 @@ Accumulators const& multiply(Instruction const& instruction, A const& a, B const
     Operands own{&a, &b, &c, indices};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), location);
     if (std::popcount(wave.present) != static_cast<int>(instruction.lanes))
-        fault("lanes of a matrix instruction have finished", location);
+        fault("lanes of the wave have finished before a matrix instruction", location);
     if (running->lane() == 0) {  // the first lane to resume
         if (instruction.copied) check_copies(wave, sizeof a, location);
         multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave, location);

@@ -53,8 +53,7 @@ Moments const& Moments::chosen() {
         char const* const text = std::getenv("HIP_ON_CPU_ASYNC");
         std::string const word = text ? text : "mixed";
         if (word != "eager" && word != "lazy" && word != "mixed") {
-            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ASYNC is %s, but work is done eager, lazy or mixed\n",
-                         word.c_str());
+            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ASYNC is %s: set it to eager, lazy or mixed\n", word.c_str());
             std::exit(1);
         }
         return Moments{word == "lazy", word != "eager"};
@@ -81,9 +80,11 @@ void Asynchrony::check_finished() const {
     auto const stores = [](Thread const& thread) { return !thread.stores.empty(); };
     auto const copies = [](Thread const& thread) { return !thread.copies.empty(); };
     char const* what = nullptr;
-    if (std::any_of(threads.begin(), threads.end(), stores)) what = "stores that nobody has waited for";
-    else if (std::any_of(threads.begin(), threads.end(), copies)) what = "copies that nobody has waited for";
-    else if (!loads.empty()) what = "loads that nobody has waited for";
+    if (std::any_of(threads.begin(), threads.end(), stores))
+        what = "outstanding bulk or TMA stores (call bulk_wait_group_read())";
+    else if (std::any_of(threads.begin(), threads.end(), copies))
+        what = "outstanding cp.async copies (call wait_for_groups<0>())";
+    else if (!loads.empty()) what = "outstanding bulk or TMA loads (call mbarrier_wait())";
     if (!what) return;
     std::fprintf(stderr, "hip_on_cpu: %s at the end of block (%u, %u, %u)\n", what, running->index.x, running->index.y,
                  running->index.z);
@@ -145,7 +146,7 @@ void Asynchrony::multiply(void* acc, int n, std::uint64_t a, std::uint32_t const
     Product& product = all[thread.begun++];
     if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor ||
         product.majors != majors || product.of_registers != (registers != nullptr))
-        fault("threads of a warpgroup begin different products", location);
+        fault("threads of a warpgroup issue wgmma with different operands", location);
     product.acc[number % group] = acc;
     if (registers) {
         product.registers.resize(group);
@@ -173,7 +174,7 @@ void Asynchrony::wait_for_products(unsigned pending, SourceLocation const& locat
     std::size_t const needed = groups[groups.size() - 1 - pending];
     auto const& all = products[warpgroup];
     running_block().wait_until([&all, needed] { return needed == 0 || all[needed - 1].arrived == group; },
-                               "the products of a warpgroup", location);
+                               "the warpgroup's wgmma", location);
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 

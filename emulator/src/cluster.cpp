@@ -26,8 +26,10 @@ void Cluster::wait(SourceLocation const* location) {
     }
     changed.wait(lock, [&] { return barriers != before || finished > 0; });
     if (barriers != before) return;
-    std::fprintf(stderr, "hip_on_cpu: a block waits for its cluster at %s:%u, and another has finished\n",
-                 location ? location->file : "", location ? location->line : 0);
+    std::fprintf(
+        stderr,
+        "hip_on_cpu: a block waits at the cluster barrier %s:%u, but another block of its cluster has finished\n",
+        location ? location->file : "", location ? location->line : 0);
     std::abort();
 }
 

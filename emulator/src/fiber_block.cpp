@@ -47,12 +47,12 @@ unsigned wave_width() {
         std::string const arch = named ? named : "", own = arch.rfind("gfx9", 0) == 0 ? "64" : "32";
         std::string const word = text ? text : own;
         if (word != "32" && word != "64") {
-            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_WAVE is %s, but a wave has 32 or 64 lanes\n", word.c_str());
+            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_WAVE is %s: set it to 32 or 64\n", word.c_str());
             std::exit(1);
         }
         if (!arch.empty() && ((arch.rfind("gfx", 0) != 0 && !is_nvidia(named)) || word != own)) {
-            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ARCH is %s, with waves of %s lanes\n", arch.c_str(),
-                         word.c_str());
+            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ARCH is %s, which is unknown or has no waves of %s lanes\n",
+                         arch.c_str(), word.c_str());
             std::exit(1);
         }
         return word == "32" ? 32u : 64u;

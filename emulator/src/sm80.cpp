@@ -69,13 +69,13 @@ template <class Acc>
 void multiply_warp(Factor factor, Acc* acc, std::uint32_t const* a, std::uint32_t const* b,
                    SourceLocation const& location) {
     if (!*architecture() && compute_capability() < (is_float8(factor) ? 89 : 80))
-        fault("no such mma.sync on this device", location);
+        fault("mma.sync requires compute capability 8.0, with 8-bit floats 8.9", location);
     Operands own{a, b, acc};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), location);
     unsigned const first = running->lane() / warp * warp;
     if (running->lane() != first) return;  // the first lane of a warp resumes before the others, and computes for all
     for (unsigned lane = 0; lane < warp; ++lane)
-        if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", location);
+        if (!wave.has(first + lane)) fault("lanes of the warp have finished before mma.sync", location);
     multiply_all<Acc>(factor, wave, first);
 }
 

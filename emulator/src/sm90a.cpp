@@ -29,9 +29,9 @@ struct Barrier {
 static_assert(sizeof(Barrier) == 8);
 
 Barrier& barrier_at(std::uint32_t address, SourceLocation const& location) {
-    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", location);
+    if (address % 8 != 0) fault("address of an mbarrier is not a multiple of 8", location);
     auto& barrier = *static_cast<Barrier*>(shared_pointer(address));
-    if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before it is initialised", location);
+    if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before mbarrier_init()", location);
     return barrier;
 }
 
@@ -65,10 +65,11 @@ std::byte* place_of(TensorMap const& map, Coord const& at) {
 }
 
 void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* at, SourceLocation const& location) {
-    if (shared % 128 != 0) fault("a bulk copy's shared memory is not aligned to 128 bytes", location);
+    if (shared % 128 != 0) fault("shared memory address of a TMA box is not a multiple of 128", location);
     if (offset_of(shared) + row_bytes(map) * rows_of(map) > running->shared_bytes)
-        fault("a bulk copy leaves the block's shared memory", location);
-    if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", location);
+        fault("a TMA box exceeds the block's dynamic shared memory", location);
+    if (at[0] * map.element_bytes % 16 != 0)
+        fault("first coordinate of a TMA box is not a multiple of 16 bytes", location);
 }
 
 /// Copies one element of a box. An element out of bounds of the tensor is loaded as zero, and is not stored.
@@ -181,7 +182,7 @@ bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_
 }
 
 void mbarrier_init(std::uint32_t address, unsigned arrivals, SourceLocation location) {
-    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", location);
+    if (address % 8 != 0) fault("address of an mbarrier is not a multiple of 8", location);
     Barrier barrier{};
     barrier.expected = barrier.pending = arrivals;
     std::memcpy(shared_pointer(address), &barrier, sizeof barrier);
@@ -189,7 +190,7 @@ void mbarrier_init(std::uint32_t address, unsigned arrivals, SourceLocation loca
 
 void mbarrier_arrive(std::uint32_t address, SourceLocation location) {
     Barrier& barrier = barrier_at(address, location);
-    if (barrier.pending == 0) fault("an mbarrier has more arrivals than it was initialised for", location);
+    if (barrier.pending == 0) fault("an mbarrier gets more arrivals in a phase than mbarrier_init() expects", location);
     barrier.pending = barrier.pending - 1;
     end_phase_if_complete(barrier);
 }
@@ -210,7 +211,7 @@ void mbarrier_wait(std::uint32_t address, unsigned parity, SourceLocation locati
 void bar_arrive(unsigned number, unsigned expected, SourceLocation location) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     if (barrier.arrived > 0 && barrier.threads != expected)
-        fault("threads arrive at a named barrier with different counts", location);
+        fault("threads pass different thread counts to a named barrier", location);
     barrier.threads = expected;
     if (++barrier.arrived < expected) return;
     barrier.arrived = 0, ++barrier.generation;
@@ -240,7 +241,8 @@ void bar_warp_sync(SourceLocation location) { running->exchange(0, location); }
 
 void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
               SourceLocation const& location) {
-    if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", location);
+    if (map->is_im2col || map->rank != rank)
+        fault("tma_load() requires a tiled tensor map with as many modes as coordinates", location);
     check_copy(*map, to, at, location);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
@@ -251,8 +253,8 @@ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std
 
 void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                      unsigned column, unsigned row, SourceLocation location) {
-    if (!map->is_im2col) fault("an im2col load of a tiled map", location);
-    if (column > 255 || row > 255) fault("an im2col load's tap is past 255", location);
+    if (!map->is_im2col) fault("tma_load_im2col() requires an im2col tensor map", location);
+    if (column > 255 || row > 255) fault("filter tap offset of tma_load_im2col() exceeds 255", location);
     check_copy(*map, to, at, location);
     Coord const first{at[0], at[1], at[2], at[3], 0};
     load(
@@ -264,9 +266,9 @@ namespace {
 
 void check_linear(std::uint32_t shared, void const* global, unsigned bytes, SourceLocation const& location) {
     if (shared % 16 != 0 || reinterpret_cast<std::uintptr_t>(global) % 16 != 0 || bytes % 16 != 0)
-        fault("a linear bulk copy is not aligned to 16 bytes", location);
+        fault("size or an address of a bulk copy is not a multiple of 16 bytes", location);
     if (offset_of(shared) + bytes > running->shared_bytes)
-        fault("a bulk copy leaves the block's shared memory", location);
+        fault("a bulk copy exceeds the block's dynamic shared memory", location);
 }
 
 }  // namespace
@@ -278,7 +280,8 @@ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t
 
 void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
                SourceLocation const& location) {
-    if (map->is_im2col || map->rank != rank) fault("a tiled store of a map of another kind", location);
+    if (map->is_im2col || map->rank != rank)
+        fault("tma_store() requires a tiled tensor map with as many modes as coordinates", location);
     check_copy(*map, from, at, location);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
@@ -299,7 +302,7 @@ namespace {
 /// of one matrix.
 template <class F>
 void for_each_of_matrices(std::uint32_t address, bool transposed, SourceLocation const& location, F f) {
-    if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", location);
+    if (address % 16 != 0) fault("row address of stmatrix or ldmatrix is not a multiple of 16", location);
     Exchange const& rows = running->exchange(address, location);
     unsigned const lane = running->lane();
     for (unsigned matrix = 0; matrix < 4; ++matrix)
@@ -332,15 +335,17 @@ void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool trans
 void wgmma(void* acc, int n, std::uint64_t a, std::uint64_t b, bool accumulate, Factor factor, Majors majors,
            SourceLocation location) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
-        fault("wgmma has no such shape", location);
+        fault("wgmma requires N = 8, 16, ..., 256; int8 above 32 a multiple of 16", location);
     if (bytes_of(factor) != 2 && majors != Majors{})
-        fault("wgmma of 8-bit and TF32 operands is K-major only", location);
-    if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", location);
+        fault("8-bit and TF32 operands of wgmma must be K-major", location);
+    if (factor == Factor::float32 || factor > Factor::e5m2)
+        fault("wgmma does not support float32 and FNUZ operands", location);
     running_block().asynchrony().multiply(acc, n, a, nullptr, b, accumulate, factor, majors, location);
 }
 void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
                      SourceLocation const& location) {
-    if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", location);
+    if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2)
+        fault("wgmma with a in registers requires 16-bit operands and N = 8, 16, ..., 256", location);
     running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {}, location);
 }
 void wgmma_commit() { running_block().asynchrony().commit_products(); }

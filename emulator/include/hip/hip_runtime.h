@@ -11,9 +11,9 @@
 #include "hip_on_cpu/sm80.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 
-/// The part of HIP's runtime API that a kernel library needs, on the CPU, for any C++20 compiler. Calls are
-/// synchronous, except on non-blocking streams: their work runs when a call synchronizes with it. Names and numbers are
-/// HIP's.
+/// The part of HIP's runtime API that a kernel library needs, on the CPU, for any C++20 compiler. Names and numbers
+/// are HIP's. Calls are synchronous, except on non-blocking streams, whose work runs when a call synchronizes with the
+/// stream.
 
 #define HIP_ON_CPU 1
 
@@ -125,7 +125,7 @@ hipError_t hipMalloc(T** memory, std::size_t bytes) {
     return hipMalloc(reinterpret_cast<void**>(memory), bytes);
 }
 hipError_t hipFree(void* memory);
-/// Allocates immediately; hipFreeAsync frees in stream order.
+/// hipMallocAsync allocates immediately; hipFreeAsync frees in stream order.
 hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream);
 hipError_t hipFreeAsync(void* memory, hipStream_t stream);
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned flags = 0);
@@ -173,21 +173,21 @@ inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void const
     return hipSuccess;
 }
 enum hipFuncAttribute { hipFuncAttributeMaxDynamicSharedMemorySize = 8 };
-/// Raises the limit of a kernel's dynamic shared memory from the default of 48 KB, to at most 227 KB.
+/// Sets the maximum dynamic shared memory of a kernel to `value` bytes, at most 227 KB; 48 KB by default.
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value);
 
 namespace hip_on_cpu {
 
-/// True if launches of the kernel may use this much dynamic shared memory.
+/// True if launches of the kernel may use `bytes` bytes of dynamic shared memory.
 bool fits_shared_bytes(void const* kernel, std::size_t bytes);
 
-/// A kernel and its arguments: called by every thread of a launch.
+/// A kernel with its arguments; every thread of a launch calls run().
 struct Call {
     virtual ~Call() = default;
     virtual void run() const = 0;
 };
 
-/// Takes ownership of `call`. `at_once`: a cooperative launch.
+/// Launches a kernel and deletes `call` afterwards. `at_once`: true for a cooperative launch.
 hipError_t launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream, bool at_once);
 
 template <class... Parameters>
@@ -212,7 +212,8 @@ hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** a
     return launch(copy_call(kernel, arguments), grid, block, shared_bytes, stream, at_once);
 }
 
-/// Cluster launch. Refused if the device's compute capability is below 9.0, or if the clusters do not divide the grid.
+/// Launches a kernel in clusters of `cluster` blocks. Returns hipErrorInvalidValue below compute capability 9.0, and
+/// hipErrorInvalidConfiguration if `cluster` is not 1 to 8 or does not divide grid.x.
 hipError_t launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
                            hipStream_t stream);
 
@@ -224,11 +225,12 @@ hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
 
 }  // namespace hip_on_cpu
 
-/// HIP's declaration, refused at run time: a void const* has no parameter types to call with.
+/// HIP's declaration; returns hipErrorInvalidDeviceFunction, because a void const* does not tell the kernel's parameter
+/// types.
 hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream);
 
-/// `arguments` has one pointer per parameter.
+/// Launches a kernel; `arguments` has one pointer per parameter.
 template <class... Parameters>
 hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                            std::size_t shared_bytes, hipStream_t stream) {
@@ -240,7 +242,7 @@ hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, 
     return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true);
 }
 
-/// Portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...). hipGetLastError() returns the error.
+/// Portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...); hipGetLastError() returns its error.
 /// Write a kernel with several template arguments as HIP_KERNEL_NAME(kernel<A, B>).
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 template <class... Parameters, class... Arguments>

@@ -95,9 +95,9 @@ template <Factor factor, int N, Major a_major, Major b_major, class Acc>
 __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
     static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 192 || N == 232 ||
                       N == 240 || N == 256,
-                  "wgmma() is not written out for this N");
+                  "wgmma() is not defined for this N: add it to arch/sm90a_wgmma.hpp");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
-                  "8-bit and TF32 operands are K-major");
+                  "8-bit and TF32 operands of wgmma must be K-major");
     if constexpr (N == 56) {
         FUSEKIT_WGMMA(56, "%31, %32", FUSEKIT_ACC_28, FUSEKIT_NAMES_28, "%28", "%29", "%30")
     } else if constexpr (N == 64) {
@@ -123,7 +123,8 @@ __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool 
 
 template <Factor factor, int N>
 __device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate) {
-    static_assert(N == 56 || N == 64 || N == 104 || N == 112 || N == 120, "wgmma() is not written out for this N");
+    static_assert(N == 56 || N == 64 || N == 104 || N == 112 || N == 120,
+                  "wgmma() is not defined for this N: add it to arch/sm90a_wgmma.hpp");
     static_assert(factor == Factor::half || factor == Factor::bfloat16);
     if constexpr (N == 56) {
         FUSEKIT_WGMMA_REGISTERS(56, FUSEKIT_ACC_28, FUSEKIT_NAMES_28, "%28, %29, %30, %31", "%32", "%33")

@@ -14,7 +14,7 @@ namespace fusekit::hip {
 /// least 2^-133. An infinity, or a value that rounds to one, gives NaN.
 template <int Count>
 __device__ void take_bf16_term(float (&remainder)[Count], std::uint32_t (&words)[Count / 2]) {
-    static_assert(Count % 2 == 0, "two values are rounded at once");
+    static_assert(Count % 2 == 0, "Count must be even: two floats are rounded to one word");
 #pragma unroll
     for (int i = 0; i < Count / 2; ++i) {
         words[i] = packed<bfloat16>(remainder[2 * i], remainder[2 * i + 1]);

@@ -18,9 +18,9 @@ FUSEKIT_H constexpr bool fits_register_file(int producer, int consumer, int prod
 template <int producer, int consumer, int producer_warpgroups = 1, int consumer_warpgroups = 2>
 struct RegisterBudget {
     static_assert(is_register_count(producer) && is_register_count(consumer),
-                  "setmaxnreg takes multiples of 8 from 24 to 256");
+                  "register counts of setmaxnreg must be multiples of 8 from 24 to 256");
     static_assert(fits_register_file(producer, consumer, producer_warpgroups, consumer_warpgroups),
-                  "exceeds the 64 K registers of an SM");
+                  "the warpgroups' registers exceed the 64 K of an SM");
 
     __device__ static void producer_deallocate() { ptx::setmaxnreg_dec<producer>(); }
     __device__ static void consumer_allocate() { ptx::setmaxnreg_inc<consumer>(); }

@@ -16,7 +16,7 @@ namespace fusekit::hip {
 template <class Atom>
 class ThreadPixels {
     static constexpr int pixels = Atom::n / 4;
-    static_assert(pixels <= 64, "a thread's pixels are bits");
+    static_assert(pixels <= 64, "a thread's pixels exceed the 64 bits of a mask");
 
 public:
     __device__ explicit ThreadPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
