@@ -32,7 +32,8 @@ std::uint32_t bfloat16(int value) {
 }
 std::uint32_t int8(int value) { return static_cast<std::uint8_t>(value); }
 std::uint32_t float32(int value) { return bfloat16(value) << 16; }
-std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }  // truncated bits
+// the bits that TF32 truncates are set
+std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }
 /// Upper bits of a half, whose exponent has as many bits as e5m2's, or one more than e4m3's.
 std::uint32_t e5m2(int value) { return half(value) >> 8; }
 std::uint32_t e5m2_fnuz(int value) { return value == 0 ? 0 : e5m2(value) + 4; }
@@ -42,11 +43,11 @@ std::uint32_t e4m3(int value) {
 }
 std::uint32_t e4m3_fnuz(int value) { return value == 0 ? 0 : e4m3(value) + 8; }
 
-/// Register layout of an instruction: lanes and elements of factors and accumulators. `group`: index of a lane among
-/// those of the same row.
+/// Register layout of an instruction: lane and index of each element of the operands and accumulators. `group`: index
+/// of a lane among the lanes that hold the same row.
 struct Layout {
     unsigned size, depth, lanes, factors;
-    unsigned (*row)(unsigned group, unsigned element);  ///< of an accumulator
+    unsigned (*row)(unsigned group, unsigned element);  ///< row of an accumulator
 };
 
 template <int Words, class Accumulators>
@@ -118,7 +119,7 @@ struct SparseProblem {
     Accumulators* out;
 };
 
-/// product() with a[i][k] at the two indices k of pair(), and zeros elsewhere.
+/// Expected result of a sparse MMA: product() with a[i][k] at the two indices k of pair(), and zeros elsewhere.
 template <class Accumulators>
 __global__ void sparse_product(SparseProblem<Accumulators> problem) {
     Layout const& at = problem.layout;
@@ -168,7 +169,7 @@ template <class F>
 __global__ void alone(F const* f) {
     (*f)();
 }
-/// Runs f in a kernel of `threads` threads.
+/// Runs f in each thread of a kernel with `threads` threads.
 template <class F>
 void launch_one(F const& f, unsigned threads = 1) {
     hipLaunchKernelGGL(HIP_KERNEL_NAME(alone<F>), dim3(1), dim3(threads), 0, nullptr, &f);
@@ -197,7 +198,7 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
 
 TEST_CASE("MFMA of half and bfloat16 flushes subnormals on gfx90a alone") {
     if (!is("gfx908") && !is("gfx90a") && !is("gfx942")) SKIP("no MFMA");
-    // First accumulator of c plus 8 products (4 on gfx908), with all factors equal to a and b.
+    // First accumulator of c plus 8 products (4 on gfx908), with all operand elements equal to a and b.
     struct Results {
         float factor, normal, sum, result;
     } halves{}, bfloats{};

@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned threads = 40;
 
-/// Each thread sums, over all blocks of the cluster, the values of its counterparts in shared memory `own`, in two
-/// rounds.
+/// Each thread sums, over all blocks of the cluster, the values that the threads with its index stored to shared memory
+/// `own`, in two rounds.
 void add_up_in(float* own, float* out) {
     unsigned const thread = threadIdx.x, block = blockIdx.x;
     float total = 0;
@@ -38,7 +38,7 @@ __global__ void add_up_asked(float* out) {
     add_up_in(own + 8, out);
 }
 
-/// Reads after the other blocks may have finished.
+/// Kernel whose blocks read DSMEM after the other blocks may have finished.
 void read_late_from(float* own, float* out) {
     if (threadIdx.x == 0) *own = 1;
     hip_on_cpu::cluster_barrier();
@@ -55,7 +55,7 @@ __global__ void read_late_asked(float* out) {
     read_late_from(own, out);
 }
 
-/// Converts an address of the block's memory to a number, and back.
+/// Kernel that converts an address of the block's shared memory to a number, and back.
 __global__ void name_block(float* out) {
     HIP_DYNAMIC_SHARED(float, own)
     std::uint32_t const address = hip_on_cpu::sm90a::shared_address(own + 3);

@@ -11,8 +11,8 @@
 namespace {
 
 __global__ void two_barriers(int) {
-    if (threadIdx.x < 10) __syncthreads();  // the first
-    else __syncthreads();                   // the second
+    if (threadIdx.x < 10) __syncthreads();  // threads 0 to 9
+    else __syncthreads();  // threads 10 to 63
 }
 
 __global__ void some_finish(int) {
@@ -21,14 +21,14 @@ __global__ void some_finish(int) {
 }
 
 __global__ void two_shuffles(int) {
-    int const there = threadIdx.x % 2 ? __shfl(1, 0)   // of odd lanes
-                                      : __shfl(2, 0);  // of even lanes
+    int const there = threadIdx.x % 2 ? __shfl(1, 0)  // odd lanes
+                                      : __shfl(2, 0);  // even lanes
     if (there < 0) std::puts("never");
 }
 
 __global__ void shuffle_and_barrier(int) {
-    if (threadIdx.x == 7) __syncthreads();  // of one
-    else __shfl(1, 0);                      // of the others
+    if (threadIdx.x == 7) __syncthreads();  // one lane
+    else __shfl(1, 0);  // the other lanes
 }
 
 __global__ void reads_beyond(int* memory) {
@@ -41,18 +41,20 @@ __global__ void waits_for_nothing(int) {
     if (threadIdx.x == 0) hip_on_cpu::sm90a::mbarrier_init(barrier, 2);
     __syncthreads();
     if (threadIdx.x == 0) hip_on_cpu::sm90a::mbarrier_arrive(barrier);
-    if (threadIdx.x < 16) hip_on_cpu::sm90a::mbarrier_wait(barrier, 0);  // for a second arrival
+    // waits for a second arrival, which never occurs
+    if (threadIdx.x < 16) hip_on_cpu::sm90a::mbarrier_wait(barrier, 0);
 }
 
 __global__ void no_barrier(int) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
-    hip_on_cpu::sm90a::mbarrier_arrive(hip_on_cpu::sm90a::shared_address(memory));  // which nobody initialised
+    hip_on_cpu::sm90a::mbarrier_arrive(hip_on_cpu::sm90a::shared_address(memory));  // without mbarrier_init()
 }
 
 __global__ void two_products(int) {
     float sums[4];
     auto const factor = hip_on_cpu::sm90a::Factor::half;
-    hip_on_cpu::sm90a::wgmma(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);  // of other operands
+    // different operands in the two halves of the warpgroup
+    hip_on_cpu::sm90a::wgmma(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);
 }
 
 __global__ void no_such_instruction(int) { hip_on_cpu::amd::mfma_f32_32x32x8f16({}, {}, {}); }

@@ -12,7 +12,7 @@ __global__ void add_place(T* out, T more) {
     out[blockIdx.x * blockDim.x + threadIdx.x] += static_cast<T>(Times) * static_cast<T>(blockIdx.x) + more;
 }
 
-/// Every block adds 1, spins until all blocks have, and writes the sum.
+/// Kernel: every block adds 1 to a counter, polls it until all blocks have added, and writes the sum.
 __global__ void all_arrive(int* arrived, int* out) {
     if (threadIdx.x == 0) {
         atomicAdd(arrived, 1);
@@ -33,7 +33,7 @@ TEST_CASE("hipLaunchKernelGGL passes its arguments as the kernel's parameters") 
     CHECK(values == std::vector<double>{1.5, 1.5, 11.5, 11.5, 21.5, 21.5});
     hipLaunchKernelGGL(nothing, 0, 2, 0, nullptr);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
-    hipLaunchKernelGGL(nothing, 1, 2, 4, nullptr);  // dynamic shared memory
+    hipLaunchKernelGGL(nothing, 1, 2, 4, nullptr);  // with dynamic shared memory
     CHECK(hipGetLastError() == hipSuccess);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runtime functions behave as HIP's, and kernels as on a GPU.
+// Runtime functions behave as HIP's do, and kernels as on a GPU.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Device memory with a copy on the host.
+/// Device memory, and a copy of it on the host.
 template <class T>
 struct Buffer {
     std::vector<T> host;

@@ -17,7 +17,7 @@ int number(int at) { return at * 7 % 15 - 7; }
 int a_at(int row, int k) { return number(31 * row + k); }
 int b_at(int k, int column) { return number(17 * column + 5 * k); }
 
-/// An integer of at most 8 bits, encoded in 32, 16 or 8 bits.
+/// An integer that is exact in 8 bits, encoded in 32, 16 or 8 bits.
 std::uint32_t bits_of(Factor factor, int value) {
     if (factor == Factor::int8) return static_cast<std::uint8_t>(value);
     auto const as_float = static_cast<float>(value);
@@ -28,7 +28,8 @@ std::uint32_t bits_of(Factor factor, int value) {
     return (bits >> 16 & 0x8000u) | ((bits >> 13 & 0x3ffffu) - (112u << 10));  // exponents are biased by 127 and by 15
 }
 
-/// 8 x 8 submatrices, four of A and two of B, in PTX's order: each lane holds 32 bits of each, from row lane / 4.
+/// Operands as 8 x 8 submatrices, four of A and two of B, in PTX's order: each lane holds 32 bits of each submatrix, of
+/// its row lane / 4.
 template <Factor factor, class Acc>
 __global__ void product(Acc* out) {
     auto const lane = static_cast<int>(threadIdx.x % 32);
@@ -80,7 +81,7 @@ TEST_CASE("emulator: mma.sync multiplies half, bfloat16, int8 and TF32") {
 
 namespace {
 
-/// Three copies in two groups, the second zero-filled; records shared memory after each wait.
+/// Kernel: three cp.async in two groups, the second group zero-filled; records shared memory after each wait.
 __global__ void copy_in_groups(int const* from, int* out) {
     __shared__ int shared[3][4];
     for (auto& four : shared)

@@ -37,10 +37,10 @@ struct Copy {
     ptx::TensorMap map, out;
     std::int32_t at[4], to[2];
     unsigned column, row, bytes;
-    Half* seen;  ///< snapshot of shared memory
+    Half* seen;  ///< where the kernel records shared memory
 };
 
-/// Loads a box, records its layout in shared memory, and stores it.
+/// Kernel: loads a box, records its layout in shared memory, and stores it.
 __global__ void copy_box(Copy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const tile = ptx::shared_address(memory), barrier = tile + copy.bytes;
@@ -64,14 +64,14 @@ __global__ void copy_box(Copy copy) {
 
 template <class Acc>
 struct Product {
-    Half const *a, *b;  ///< rows of 128 bytes; one line of them is multiplied
+    Half const *a, *b;  ///< operands, as rows of 128 bytes
     Acc* d;
     int n;
-    bool late;  ///< reads the accumulators before the wait
-    bool registers = false;  ///< A in registers
-    ptx::Majors majors = {};  ///< of the operands in shared memory
-    ptx::Factor factor = ptx::Factor::half;  ///< for float accumulators
-    unsigned line = 128;  ///< bytes per line: the swizzle
+    bool late;  ///< true: reads the accumulators before the wait
+    bool registers = false;  ///< true: operand A in registers
+    ptx::Majors majors = {};  ///< majors of the operands in shared memory
+    ptx::Factor factor = ptx::Factor::half;  ///< operand type if accumulators are floats
+    unsigned line = 128;  ///< bytes per line, the width of the swizzle
 };
 
 /// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two wgmma groups: of `factor`, or of int8 if accumulators are
@@ -144,7 +144,8 @@ struct LinearCopy {
     Half *seen, *to;
 };
 
-/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive, and one copy of both back.
+/// Kernel: two copies, of 16 and 32 bytes, complete on one mbarrier, on which all lanes of a wave arrive; one copy
+/// stores both.
 __global__ void copy_linear(LinearCopy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
@@ -159,7 +160,7 @@ __global__ void copy_linear(LinearCopy copy) {
     if (threadIdx.x != 0) return;
     ptx::bulk_store(copy.to, to, 48);
     ptx::bulk_commit_group();
-    memory[0] = 99;  // too early: the copy may not have read it
+    memory[0] = 99;  // the store may not have read it yet
     ptx::bulk_wait_group_read();
     memory[2] = 99;
 }
@@ -195,7 +196,7 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
             if (row < 3 && i < 56) CHECK(y[(row + 1) * 80 + 16 + i] == (in_bounds ? x[(row - 1) * 80 + at] : 0));
         }
     CHECK(y[80 + 15] == 7);
-    CHECK(y[80 + 72] == 7);  // past the map's extent
+    CHECK(y[80 + 72] == 7);  // out of bounds of the tensor
     if (moments() == "lazy") CHECK(seen[0] == 0xffff);
     else CHECK(seen[0] == 0);
 }
@@ -233,7 +234,7 @@ TEST_CASE("an im2col box covers columns, rows and images of a padded convolution
         Copy copy{};
         REQUIRE(
             ptx::encode_im2col(&copy.map, 2, x.data(), extents, strides, lower, upper, 8, pixels, steps, unswizzled));
-        int const first = 1;  // the output pixel
+        int const first = 1;  // the first output pixel
         copy.at[0] = 8, copy.at[1] = first % q * stride - pad, copy.at[2] = first / q % p * stride - pad;
         copy.column = static_cast<unsigned>(tap % filter * dilation),
         copy.row = static_cast<unsigned>(tap / filter * dilation);
@@ -346,7 +347,7 @@ TEST_CASE("wgmma int8 accumulates modulo 2^32") {
 
 namespace {
 
-/// Two halves of the block alternate as producer and consumer.
+/// Kernel: the two halves of the block alternate as producer and consumer.
 __global__ void ping_pong(int* turns) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const barrier = ptx::shared_address(memory);
@@ -365,7 +366,7 @@ __global__ void ping_pong(int* turns) {
     }
 }
 
-/// Four matrices with first rows at the addresses of lanes 0, 8, 16 and 24; stored, then loaded back.
+/// Kernel: stores four matrices, whose first rows are at the addresses of lanes 0, 8, 16 and 24, and loads them back.
 template <bool transposed>
 __global__ void store_matrices(Half* out) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)

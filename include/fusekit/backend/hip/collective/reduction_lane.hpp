@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// A thread's state for one total of a reduction: the coordinate `at` that all elements of the total share (their
-/// channel or their pixel), and the operators' parameters prepared for this coordinate.
+/// A thread's state for one sum of a reduction: the coordinate `at` that all its elements share (their channel or their
+/// pixel), and the operators' parameters prepared for this coordinate.
 template <class Plan>
 struct ReductionLane {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -22,9 +22,9 @@ struct ReductionLane {
         epilogue = Epilogue::prepare(at, bound.epilogue);
     }
 
-    /// Calls f(lane) for element j of packet `step`, where `lane` is this state. If operators read coordinates, `lane`
-    /// has the element's own coordinate, and f is not called for elements outside the segment (the channel or matrix
-    /// columns that the CTA reduces), for which `has` is false.
+    /// Calls f(lane) for element j of the vector that the thread loads in loop step `step`, where `lane` is this state.
+    /// If operators read coordinates, `lane` has the element's own coordinate, and f is not called for elements for
+    /// which `has` is false: those outside the channel or matrix columns that the CTA reduces.
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {

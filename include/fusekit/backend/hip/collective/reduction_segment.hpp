@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Memory layout of the elements that are reduced to one total, the sum of a channel or of a pixel. planes: the
-/// elements fill a dense H x W plane per image. columns: the tensor is a dense matrix, each total is the sum of a
-/// column, and adjacent elements belong to different columns. any: any strides; elements are loaded one at a time.
+/// Memory layout of the elements that are reduced to one sum, that of a channel or of a pixel. planes: the elements
+/// fill a dense H x W plane per image. columns: the tensor is a dense matrix, each sum is that of a column, and
+/// adjacent elements belong to different columns. any: any strides; elements are loaded one at a time.
 enum class Pattern { planes, columns, any };
 
 /// Kernel argument of a plan that reduces. The work is divided into segments, which CTAs process one at a time: a
@@ -22,7 +22,8 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;  ///< true if a segment is a range of matrix columns, false if it is a channel
+    /// true if a segment (the work of a CTA at a time) is a range of matrix columns, false if it is a channel
+    bool by_columns;
     ImageOrder order;  ///< numbering of the matrix columns, and of the pixels of an image
     unsigned threads = 0;
     unsigned segments = 0;
@@ -30,27 +31,29 @@ struct ReductionParams {
     /// per group
     unsigned grid_groups = 0, group_size = 1;
     bool in_clusters = false;  ///< true if the CTAs of a group form a cluster and exchange totals through DSMEM
-    /// packets per row of a segment of matrix columns, a power of two; 1 for a segment that is a channel
+    /// number of packets (vectors of adjacent elements) per row of a segment of matrix columns, a power of two; 1 for a
+    /// segment that is a channel
     unsigned width = 1;
-    unsigned columns = 0;  ///< packets per row of the whole matrix; for segments of matrix columns only
-    /// loop steps per segment. For matrix columns: packets per column, that is rows of the matrix. For a channel:
+    /// number of packets (vectors of adjacent elements) per row of the whole matrix; 0 for channels
+    unsigned columns = 0;
+    /// number of loop steps per segment (the work of a CTA at a time). For matrix columns: matrix rows. For a channel:
     /// images or, with Pattern::any, elements. With several slabs: the steps of one slab
     unsigned steps = 0;
     /// number of slabs, a power of two: ranges of images into which the batch is divided so that 32 bits can count the
-    /// steps of each
+    /// loop steps of each
     unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
-    std::int64_t count = 0;  ///< number of elements that are added to each total
-    /// groups: iterations of a thread's loop, each of which loads `unroll` packets. part: iterations per part, if the
-    /// sum is divided into parts that are merged pairwise (PairwiseTotals)
+    std::int64_t count = 0;  ///< number of elements of each sum
+    /// groups: iterations of a thread's loop, each of which loads `unroll` packets (vectors of adjacent elements).
+    /// part: iterations per part, if the sum is divided into parts that are merged pairwise (PairwiseTotals)
     unsigned groups = 0, part = 0;
-    /// number of packets that cover a plane: packets[0] if the plane begins at the start of a packet, packets[1] the
-    /// largest number for any beginning
+    /// number of packets (vectors of adjacent elements) that cover a plane: packets[0] if the plane begins at the start
+    /// of a packet, packets[1] the largest number for any beginning
     FastDivmod packets[2] = {};
 };
 
-/// Maps a thread's loop steps to the packets, offsets and coordinates of one segment: a channel, or `width` packets of
-/// matrix columns. With slabs (Pattern::any only): the segment's elements in one slab, a range of images.
+/// Maps a thread's loop steps to offsets and coordinates of the elements of one segment: a channel, or `width` packets
+/// (vectors) of matrix columns. With slabs (Pattern::any only): the segment's elements in one slab, a range of images.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static_assert(!may_have_slabs || pattern == Pattern::any);
@@ -58,14 +61,16 @@ class ReductionSegment {
     using Params = ReductionParams<Plan, T, U>;
 
 public:
-    /// number of totals that a thread accumulates: one per lane (element) of a packet for matrix columns, otherwise one
+    /// number of sums that a thread accumulates: for matrix columns one per element of the vectors that it loads,
+    /// otherwise one
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Offsets, in elements, of a packet in x, in y and in the operators' second tensor.
+    /// Offsets, in elements, of a packet (a vector that a thread loads at once) in x, in y and in the operators' second
+    /// tensor.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        /// index of the packet's first element in its plane; negative if the packet begins before the plane. Elements
-        /// outside the plane are skipped
+        /// index of the packet's first element in its H x W plane; negative if the packet begins before the plane.
+        /// Elements outside the plane are skipped
         int first;
     };
 
@@ -87,8 +92,9 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Returns the number of packets in a segment that is a channel, or per column in a segment of matrix columns; 0
-    /// for columns past the matrix, because the last segment may be narrower.
+    /// Returns the number of loop steps in this segment: for a channel its packets, for matrix columns the matrix rows,
+    /// or 0 for columns past the matrix, because the last segment may be narrower. A packet is the vector that a thread
+    /// loads at once.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
@@ -100,8 +106,8 @@ public:
         return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
-    /// Returns the offsets of packet `step` of the segment. A packet may extend past either end of its plane, but never
-    /// past the tensor.
+    /// Returns the offsets of the packet (the vector that a thread loads at once) of loop step `step`. It may extend
+    /// past either end of its H x W plane, but never past the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = coord(step, 0);
@@ -122,8 +128,8 @@ public:
             return {at, at, at, i - lead};
         }
     }
-    /// True if a plane is a whole number of packets and starts at one, so that all elements of a packet are in the
-    /// plane.
+    /// True if an H x W plane is a whole number of packets (vectors of `lanes` elements), so that all elements of a
+    /// packet are in the plane.
     __device__ bool aligned() const {
         return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
@@ -136,20 +142,20 @@ public:
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// Returns the number of elements of a packet that are added to each total: for Pattern::planes those inside the
-    /// plane, otherwise 1.
+    /// Returns the number of elements of a packet (the vector that a thread loads at once) that are added to each sum:
+    /// for Pattern::planes those inside the plane, otherwise 1.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
-    /// Returns the offset in x, in elements, of the first element of the segment's channel in the image of packet
-    /// `step`: an element of the same total that is close in memory. For Pattern::planes.
+    /// For Pattern::planes: returns the offset in x, in elements, of the channel's first element in the image of loop
+    /// step `step`: an element of the same sum that is close in memory.
     __device__ std::int64_t value_of_image(unsigned step) const {
         return base + lead + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// Returns the coordinate that all elements of the thread's total number `total` share: the channel (with n, p, q
+    /// Returns the coordinate that all elements of the thread's sum number `total` share: the channel (with n, p, q
     /// zero) or the pixel.
     __device__ OutputCoord first_coord(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
@@ -158,7 +164,8 @@ public:
         else return {0, index, 0, 0};
     }
 
-    /// Returns the coordinate in y of element `lane` of packet `step`.
+    /// Returns the coordinate in y of element `lane` of the packet (the vector that a thread loads at once) of loop
+    /// step `step`.
     __device__ OutputCoord coord(unsigned step, int lane) const {
         OutputCoord at = first_coord(lane % totals);
         if constexpr (per_pixel) {
@@ -179,13 +186,15 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< offset, in elements, of the segment's first packet in the first image or matrix row
+    /// offset, in elements, of the first packet of the channel or of the columns, in the first image or matrix row
+    std::int64_t base;
     unsigned slab = 0;
-    int lead = 0;  ///< number of elements of the channel's first packet that precede the plane
+    /// number of elements before the plane in the channel's first packet (the vector that a thread loads at once)
+    int lead = 0;
     FastDivmod packets = {};
 
     __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
-    /// Number of loop steps (see ReductionParams::steps) per image.
+    /// Number of loop steps per image (ReductionParams::steps).
     __device__ unsigned steps_of_image() const { return per_pixel ? 1 : params.order.plane.value(); }
 };
 

@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// own range of GemmK. A group is a thread block cluster if `cluster` > 1.
 struct SplitKGroups {
     /// one barrier counter per output tile and per rank of a CTA in its group, then the accumulators of each tile and
-    /// group; unused if groups == 1
+    /// group of CTAs; unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
 
@@ -22,7 +22,7 @@ struct SplitKGroups {
 template <int Rows, int Columns, int gap = 1>
 struct AccumulatorTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;
-    /// number of floats that a group of CTAs stores to the workspace per output tile
+    /// number of floats that each group of CTAs stores to the workspace per output tile
     static constexpr int floats = Rows * Columns;
 
     Packet<float, 4> rows[Rows][quads + gap];

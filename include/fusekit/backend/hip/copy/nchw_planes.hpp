@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Division of a tile's channels of x among the 8 producer warps: `groups` groups of `sharing` warps; each group has
-/// `own` = 8 channels.
+/// Division of a tile's channels of x among the 8 producer warps, which form `groups` groups of `sharing` warps; each
+/// group loads `own` = 8 channels.
 template <class Tiles>
 struct PlaneWarps {
     static constexpr int own = 8;

@@ -37,7 +37,7 @@ class FloatPlaneFilters {
     static constexpr int max_stages = contiguous_taps ? 2 : FloatPlaneFiltersState::max_stages;
 
 public:
-    /// Bytes of SMEM for the stages. With contiguous taps they are one stage, and the caller may lend a second one.
+    /// Bytes of SMEM for the stages. With contiguous taps they are one stage, and the caller may pass a second one.
     static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((contiguous_taps ? 1 : max_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 

@@ -124,8 +124,8 @@ private:
         });
     }
 
-    /// Returns the statistics (Total, for example count, mean and squared deviations) of the thread's elements of one
-    /// buffer row, which is a channel. write_row() has replaced the row's sums by the values that the statistics
+    /// Returns the statistics (for example count, mean and squared deviations) of the thread's elements of one buffer
+    /// row, which is a channel. write_row() has replaced the row's accumulators by the values that the statistics
     /// operator received. `partials` threads divide the row; only the tile's first `pixels` pixels are counted.
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;

@@ -41,7 +41,7 @@ protected:
     int pixel;  ///< for channels-last y: elements from a pixel of y to the next
     unsigned thread;
 
-    /// Returns the channel of y of the thread's channel number `own`, 0 or 1.
+    /// Returns the index in y of the thread's channel number `own`, 0 or 1.
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
     /// Applies the epilogue to `sum`, an accumulator of the thread's channel number `own`, 0 or 1.

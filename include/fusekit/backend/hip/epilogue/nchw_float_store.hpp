@@ -28,8 +28,8 @@ public:
         if (tiles.channels_last) return store_pixels(acc, part, first_pixel, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = exchanged / pitch,
                   columns_of_step = exchanged % pitch, elements = length(part);
-        // After exchange(), the four lanes of group `group` have pixel number `group` of each of the eight 8-pixel
-        // blocks that the values came from; value i is of channel i.
+        // After exchange(), the four lanes of lane group `group` (lane / 4) have pixel number `group` of each of the
+        // eight 8-pixel blocks that the values came from; value i is of channel i.
         int const group = static_cast<int>(thread % 32 / 4),
                   of_lane = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
                   tile_pixel = first_pixel + of_lane;

@@ -23,8 +23,9 @@ class NchwStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>>
     /// pitch, the SMEM stores of four consecutive lanes to eight channels are in different banks.
     static constexpr int pitch = packet + pixels;
     static_assert(pitch % 16 == 8);
-    /// True if the 8 staged channels of a part may be contiguous in y, so that one bulk store copies them: if the part
-    /// is a whole image, which happens for tiles of several parts. joined() tells it for the tensor at run time.
+    /// True if the 8 staged channels of a part of the tile (PlanePart: rows of one image) may be contiguous in y, so
+    /// that one bulk store copies them: if the part is a whole image, which happens for tiles of several parts.
+    /// joined() returns the answer at run time.
     static constexpr bool may_join = parts > 1;
     /// has_pixels: true if the plan's filter may be 1x1. has_rows: true if the filter may be larger than 1x1.
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
@@ -53,16 +54,16 @@ public:
     }
 
 private:
-    /// Returns the number of elements in y between the last multiple of 16 bytes and a part's first element in channel
-    /// c. `start`: index of that first element in the channel.
+    /// Returns the number of elements in y between the last multiple of 16 bytes and the first element of a PlanePart
+    /// (rows of one image) in channel c. `start`: index of that element in the channel.
     __device__ int early(int c, int start) const {
         return static_cast<int>(
             (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
     }
 
     __device__ bool joined() const { return may_join && tiles.whole(); }
-    /// Returns the index in the staging buffer of a part's first element in staged channel c, 0 to 7. `start`: index of
-    /// that element in its channel of y.
+    /// Returns the index in the staging buffer of the first element of a PlanePart (rows of one image) in staged
+    /// channel c, 0 to 7. `start`: index of that element in its channel of y.
     __device__ int first_of(int c, int start) const { return joined() ? c * plane : c * pitch + early(c, start); }
 
     /// Stages and copies one half of the warp's 16 channels, channels `from` to `from` + 7 of y. The thread has one of
@@ -143,8 +144,9 @@ private:
         }
     }
 
-    /// Copies a part's staged channels, from channel `from` of y on, to y: aligned 16-byte chunks by bulk stores; the
-    /// first and last chunk of a channel, which other parts also write, one element per lane.
+    /// Copies the staged channels of a PlanePart (rows of one image), from channel `from` of y on, to y: aligned
+    /// 16-byte chunks by bulk stores; the first and last chunk of a channel, which other PlaneParts also write, one
+    /// element per lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
         int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),

@@ -12,7 +12,7 @@ namespace fusekit::hip {
 /// statistics of each channel over the tile's pixels.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
-    /// number of threads per channel; each accumulates the statistics of 1 / parts of the tile's pixels
+    /// number of threads per channel; each accumulates the statistics of an eighth of the tile's pixels
     static constexpr int parts = 8;
     using Epilogue = typename Plan::Epilogue;
 

@@ -19,7 +19,7 @@ class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PixelState;
     static constexpr int unroll = Schedule::unroll;
-    /// number of a packet's elements whose parameters are loaded as one vector
+    /// number of elements of a packet (a thread's vector) whose parameters are loaded as one vector
     static constexpr int width = (min)(lanes, 4);
 
 public:
@@ -31,7 +31,8 @@ public:
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
     /// shares_channels: true if the CTA prepares the parameters of its tile's channels in SMEM, for channels-last
-    /// tensors. tile_packets: maximum number of packets per tile of channels, so that one thread prepares each channel.
+    /// tensors. tile_packets: maximum number of packets (vectors of channels) per tile, so that one thread prepares
+    /// each channel.
     static constexpr bool shares_channels = only_channel && lanes > 1;
     static constexpr int tile_packets = (max)(1, threads / lanes);
 
@@ -148,8 +149,8 @@ public:
     }
 
 private:
-    /// Returns the registers for a packet's results: those of x's elements if the types of x and y are equal, so that
-    /// no second packet is needed; otherwise `other`.
+    /// Returns the registers for the results of a packet (a thread's vector): those of x's elements if the types of x
+    /// and y are equal, so that no second packet is needed; otherwise `other`.
     template <class Results, class Values>
     __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
         if constexpr (std::is_same_v<Results, Values>) return values;
@@ -185,9 +186,9 @@ private:
         }
         __syncthreads();
     }
-    /// Returns the index in Shared::words of the channel of element `lane` of packet `packet` of the tile. `width`
-    /// consecutive elements of a packet are contiguous, followed by the same elements of the next packet, which the
-    /// next thread loads.
+    /// Returns the index in Shared::words of the channel of element `lane` of the tile's packet (vector of channels)
+    /// number `packet`. `width` consecutive elements of a packet are contiguous, followed by the same elements of the
+    /// next packet, which the next thread loads.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {
         return (lane / width * tile_packets + packet) * width + lane % width;
     }

@@ -27,7 +27,8 @@ namespace fusekit::hip {
 template <class Plan, class Schedule>
 class FloatPlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< number of MMAs per part of the tile, along GemmN
+    /// number of MMAs per part of the tile (PlanePart: rows of an image), along GemmN
+    static constexpr int products = Schedule::products;
     /// number of accumulator tiles of a warpgroup, one per MMA
     static constexpr int own = parts * products / consumers;
     /// True if the MMAs' N is chosen at run time, as small as the output tile allows. 1x1 convolutions are not bound by

@@ -27,7 +27,8 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T>
 class PlanesGemm : public TmaKernel {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int products = Schedule::products;  ///< number of MMAs per part of the tile, along GemmN
+    /// number of MMAs per part of the tile (PlanePart: rows of an image), along GemmN
+    static constexpr int products = Schedule::products;
     using Atom = Wgmma<T, Schedule::pixels / products>;
     using Tiles = PlaneTiles<Schedule::pixels, T>;
     using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;

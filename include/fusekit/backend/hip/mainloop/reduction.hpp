@@ -58,7 +58,7 @@ private:
     unsigned const thread, grid_group, block_rank, number;
     unsigned const rows, row, column;  ///< number of rows of threads in a CTA; this thread's row and column
     Segment const segment;
-    unsigned const first, stride, steps;  ///< the thread's first packet, distance to its next; packets per segment
+    unsigned const first, stride, steps;  ///< the thread's first vector, distance to its next; number of vectors
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
                                         unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,
@@ -104,7 +104,7 @@ private:
     /// speed: on an H100, planes of 14x14 halves gain 7 %; 7x7 floats lose 10 % (15 more registers).
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Sums the thread's packets, `unroll` at a time. Parts (PairwiseTotals) are numbered through all slabs of images.
+    /// Sums the thread's vectors, `unroll` at a time. Parts (PairwiseTotals) are numbered through all ranges of images.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
                                          Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
@@ -134,7 +134,7 @@ private:
                         opaque_per_block(block_rank), number, slab);
     }
     __device__ __forceinline__ Reducing of_slab(unsigned slab) const { return may_have_slabs ? reloaded(slab) : *this; }
-    /// Returns the number of the thread's last packet + its stride, rounded up to whole iterations of `unroll`.
+    /// Returns the number of the thread's last vector + its stride, rounded up to whole iterations of `unroll`.
     __device__ __forceinline__ unsigned end() const {
         return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
@@ -164,8 +164,8 @@ private:
         if (saves) reloaded().save();
     }
 
-    /// Writes the results of the packets before `step`, `unroll` at a time, from last to first. If `kept`, the elements
-    /// of the last `unroll` packets are still in registers.
+    /// Writes the results of the vectors before `step`, `unroll` at a time, from last to first. If `kept`, the elements
+    /// of the last `unroll` vectors are still in registers.
     __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
                                                bool kept) const {
         for (; step > first; kept = false) {
@@ -175,14 +175,14 @@ private:
         }
     }
 
-    /// Saves the sums of the segment, which apply() has stored to SMEM.
+    /// Saves the sums of the channel or columns, which apply() has stored to SMEM.
     __device__ __forceinline__ void save() const {
 #pragma unroll
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_coord(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
-    /// Calls f(i, step, packet) for up to `unroll` of the thread's packets, from `step` on; no branches if all exist.
+    /// Calls f(i, step, offsets) for up to `unroll` of the thread's vectors, from `step` on; no branches if all exist.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -226,7 +226,7 @@ private:
         }
     }
 
-    /// Adds `unroll` packets to the accumulators. `count`: number of elements added to each accumulator so far.
+    /// Adds `unroll` vectors to the accumulators. `count`: number of elements added to each accumulator so far.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {

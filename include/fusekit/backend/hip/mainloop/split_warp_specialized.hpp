@@ -9,7 +9,7 @@ namespace fusekit::hip {
 /// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs with few output tiles. The cluster's first
 /// CTA adds the accumulators of the others through DSMEM in rank order, so that results are bitwise identical in every
 /// run, and runs the epilogue. It uses only the preamble and the k-loop of WarpSpecializedGemm: a CTA reduces some
-/// k-tiles of one output tile, and its producer and consumer warps then meet at cluster barriers.
+/// k-tiles of one output tile, and all its warps then synchronize at cluster barriers.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
@@ -19,8 +19,8 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     static constexpr int quads = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
-    /// SMEM layout of the accumulators of all threads of a CTA, for CTA 0 of the cluster; reuses the memory of the
-    /// stages.
+    /// SMEM layout of the accumulators of all threads of a CTA, which CTA 0 of the cluster reads; reuses the memory of
+    /// the stages.
     struct Exchange {
         Packet4 acc[quads][Atom::threads];
     };

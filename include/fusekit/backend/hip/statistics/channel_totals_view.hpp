@@ -28,8 +28,9 @@ struct ChannelTotalsView {
             ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Loads the Totals of channel k of the output tiles with indices number_of(0), ..., number_of(Count - 1) into
-    /// `totals`, with all loads in flight. If `waits`, repeats the loads until put() has written all Count of them.
+    /// Loads the statistics (a Total each) of channel k of the output tiles number_of(0), ..., number_of(Count - 1)
+    /// into `totals`, with all loads in flight. If `waits`, repeats the loads until put() has written all Count of
+    /// them.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_ready = false;

@@ -37,9 +37,9 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges the Totals of all `group_size` CTAs into row 0. All `threads` threads of one CTA call it with their index
-    /// `thread`. A thread merges Width adjacent columns of every rows-th CTA; Rows::sum() then reduces over the threads
-    /// of a column, with `shared` as its SMEM scratch.
+    /// Merges the per-column statistics (Totals) of all `group_size` CTAs into row 0. All `threads` threads of one CTA
+    /// call it with their index `thread`. A thread merges Width adjacent columns of every rows-th CTA; Rows::sum() then
+    /// reduces over the threads of a column, with `shared` as its SMEM scratch.
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

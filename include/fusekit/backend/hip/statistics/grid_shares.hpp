@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Distributes work items over the CTAs of a grid, at most 65535. There is one item per CTA, and each item needs
-/// results of every CTA. The CTAs need not be co-resident: CTAs that start while others have not started skip their
-/// item and exit, so a CTA waits for the others only after all have started. The last CTA to call take() gets all
-/// skipped items.
+/// Distributes work items over the CTAs of a grid of at most 65535 CTAs. There is one item per CTA, and each item needs
+/// results of every CTA. The CTAs need not be co-resident: a CTA that calls take() before all CTAs have started skips
+/// its item and never waits; all skipped items are assigned to the last CTA that calls take(), when all CTAs have
+/// started.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);

@@ -15,9 +15,9 @@
 
 namespace fusekit::hip {
 
-/// Merges the statistics of one channel (Totals of tiles) sequentially. For every type of Total but Moments, which has
-/// MergedMoments with the same interface. Its constructor ignores its argument, which MergedMoments needs: the merger
-/// starts empty.
+/// Merges the statistics of one channel over several tiles, one after another. For all types of statistics (Total)
+/// except Moments, for which MergedMoments has the same interface. The constructor ignores its argument, which
+/// MergedMoments needs: the merger starts empty.
 template <class Total>
 class TotalMerger {
 public:
@@ -56,7 +56,7 @@ class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     static constexpr unsigned warps = 3, barrier_number = 15;
-    static constexpr unsigned max_channels = 32;  ///< maximum number of channels whose Totals a CTA merges at once
+    static constexpr unsigned max_channels = 32;  ///< maximum number of channels whose statistics a CTA merges at once
 
 public:
     using Total = typename Op::template Total<float>;
@@ -85,18 +85,19 @@ public:
                 static_cast<unsigned>(params.y.layout.shape[1])};
     }
 
-    /// before_put() waits until merge_shares() has cleared this CTA's Totals; MMA threads call it before their first
-    /// ChannelTotalsView::put(). after_put() reports that a warpgroup has written its Totals; one thread of each MMA
-    /// warpgroup calls it after the last put().
+    /// before_put() waits until merge_shares() has cleared the ChannelTotalsView entries that this CTA writes; MMA
+    /// threads call it before their first put(). after_put() reports that a warpgroup has written its entries; one
+    /// thread of each MMA warpgroup calls it after the last put().
     __device__ static void before_put(Shared const& shared) {
         ptx::mbarrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
     __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Clears this CTA's Totals, then merges the Totals of all CTAs for the channels that GridShares assigns to this
-    /// CTA. The CTA's three merging warps call it after the previous kernel has ended, `thread` in [0, 96). The CTAs of
-    /// the grid write the Totals of tiles 0 to `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for
-    /// each range of Totals that this CTA writes: `count` channels from channel `first` on, of tile `tile`.
+    /// Clears the ChannelTotalsView entries that this CTA writes, then merges the statistics of all tiles for the
+    /// channels that GridShares assigns to this CTA. The CTA's three merging warps call it, after the previous kernel
+    /// has ended, with `thread` from 0 to 95. The grid's CTAs write entries of tiles 0 to `tiles` - 1.
+    /// `for_each_own(clear)` calls clear(tile, first, count) for each range of entries that this CTA writes: `count`
+    /// channels from channel `first` on, of tile `tile`.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -124,7 +125,7 @@ public:
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, warm_icache ? 1 : tiles, (begin + i) * share_channels,
                             share_channels, thread, warm_icache, barrier);
-                // wait until this CTA's MMA warpgroups have written their Totals; the other CTAs finish soon after
+                // wait until this CTA's MMA warpgroups have written their statistics; the other CTAs finish soon after
                 if (warm_icache) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);
                 else ++i;
                 warm_icache = false;
@@ -132,9 +133,9 @@ public:
     }
 
 private:
-    /// Merges the Totals of `share_channels` channels from channel `first` on, over all tiles, and saves the resulting
-    /// statistics. Consecutive threads load consecutive channels of one tile. With `warm_icache`, executes the same
-    /// code without waiting for Totals and without saving statistics.
+    /// Merges the statistics of `share_channels` channels, from channel `first` on, over all tiles, and saves them.
+    /// Consecutive threads load consecutive channels of one tile. With `warm_icache`, executes the same code without
+    /// waiting for other CTAs and without saving.
     template <class Params, class Barrier>
     __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
                                        unsigned first, unsigned share_channels, unsigned thread, bool warm_icache,
@@ -144,7 +145,8 @@ private:
                        parts = threads / share_channels;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
-        Total next[at_once + 1];  // the last element is the Total of tile 0, from which every Merger is constructed
+        // the last element is the statistics of tile 0, from which every Merger is constructed
+        Total next[at_once + 1];
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {

@@ -14,8 +14,8 @@ namespace fusekit::hip {
 /// that a CTA reduces at once if there are several parts.
 inline constexpr std::int64_t max_values_of_part = 1024, max_width_of_parts = 8;
 
-/// Maximum number of parts for which a CTA of `threads` threads has SMEM: PairwiseTotals stores log2(parts) + 1 sums of
-/// each column.
+/// Maximum number of parts into which a sum is divided, given the SMEM of a CTA of `threads` threads: PairwiseTotals
+/// stores log2(parts) + 1 sums of each column.
 FUSEKIT_H constexpr std::int64_t max_parts(std::int64_t threads) {
     return std::int64_t{1} << ((threads - threads / 4) / max_width_of_parts - 1);
 }

@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// Statistics (Totals) of a CTA's threads in SMEM, Count per thread, as a matrix: one row per float of each of the
-/// Count Totals, one column per thread.
+/// Statistics of a CTA's threads in SMEM, Count Totals (for example of count, mean and squared deviations) per thread,
+/// as a matrix: one row per float of each of the Count Totals, one column per thread.
 template <class Total, int Count, int threads>
 struct SharedTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -19,8 +19,8 @@ struct SharedTotals {
             for (int word = 0; word < words; ++word)
                 at(index, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
     }
-    /// Loads Total number i, 0 to Count - 1, of thread `index` from SMEM. The loads are volatile, so that the compiler
-    /// does not forward the values of this thread's put().
+    /// Loads statistics number i, 0 to Count - 1, of thread `index` from SMEM. The loads are volatile, so that the
+    /// compiler does not forward the values of this thread's put().
     __device__ __forceinline__ Total get(unsigned index, int i) const {
         Total total;
 #pragma unroll

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Loads the statistics (Total) of channel k of an output tile from global memory, bypassing the L1 cache, because
-/// another CTA may have written it.
+/// Loads the statistics of channel k of an output tile from global memory, bypassing the L1 cache, because another CTA
+/// may have written them.
 template <class Total>
 __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
     Total total;
@@ -43,7 +43,7 @@ class TileTotals<Plan, channels, max_parts, threads> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// SMEM layout of the partial statistics of an output tile: for each channel, up to max_parts Totals, each over
+    /// SMEM layout of the partial statistics of an output tile: for each channel, up to max_parts of them, each over
     /// some of the tile's pixels.
     struct Shared {
         Uninitialized<Total> parts[max_parts][channels];
@@ -64,9 +64,10 @@ public:
         int count = 0;
     };
 
-    /// Finishes the statistics of the output tile that is number `tile` along y's pixels and number `column` along y's
-    /// channels; it has `count_n` channels, from channel `first_k` of y on. All threads of the CTA call it after they
-    /// have written `parts` partial Totals of each channel to `shared`.
+    /// Merges the CTA's partial statistics of an output tile and writes them to global memory; if the CTA is the last
+    /// to finish, merges and saves the statistics of all tiles. `tile`, `column`: index of the tile along y's pixels
+    /// and along y's channels; it has `count_n` channels, from channel `first_k` of y on. All threads of the CTA call
+    /// it, after they have written `parts` partial statistics of each channel to `shared`.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -110,9 +111,9 @@ private:
         }
     }
 
-    /// Merges the Totals of `tiles` tiles, whose indices are `first`, first + `step`, ..., into that of tile `first`,
-    /// as a binary tree over consecutive tiles. A thread merges three levels of the tree (8 Totals) between its loads
-    /// and its store.
+    /// Merges the statistics of `tiles` tiles, whose indices are `first`, first + `step`, ..., into those of tile
+    /// `first`, as a binary tree over consecutive tiles. A thread merges three levels of the tree (8 tiles) between its
+    /// loads and its store.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned fan_in = 8;

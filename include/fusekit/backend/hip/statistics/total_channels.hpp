@@ -54,8 +54,8 @@ private:
 };
 
 /// Channel statistics of a warpgroup's accumulators: `products` MMAs of 64 channels each, with pixels as columns. A
-/// thread accumulates in registers, over several tiles, a Total of each of its two channels per MMA over its own
-/// pixels. Empty if the plan has no statistics.
+/// thread accumulates in registers, over several tiles, the statistics of its two channels per MMA at its own pixels.
+/// Empty if the plan has no statistics.
 template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
@@ -70,7 +70,7 @@ class TotalChannels<Plan, Atom, products> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds the values of a tile, `of_tile`, at the thread's pixels in the mask `counted`, to the Totals of the
+    /// Adds the values of a tile, `of_tile`, at the thread's pixels in the mask `counted`, to the statistics of the
     /// thread's channels. `of_tile` are the values that the statistics operator received. Overwrites those outside the
     /// mask. Precondition: the tile's first pixel is in the mask.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
@@ -116,9 +116,9 @@ public:
         count = merged_count;
     }
 
-    /// Merges the Totals of a warp's lanes, writes those of y's channels from channel `first` on to tile `tile` of
-    /// `to`, omitting channels past y's last, and resets this thread's Totals. All lanes call it, after at least one
-    /// add(). Four lanes have the same channels; each of the four merges and writes some of them.
+    /// Merges the statistics of a warp's lanes, writes those of y's channels from channel `first` on to tile `tile` of
+    /// `to`, omitting channels past y's last, and resets this thread's statistics. All lanes call it, after at least
+    /// one add(). Four lanes have the same channels; each of the four merges and writes some of them.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
         unsigned number = 0;  // index, in [0, channels), of the channel that this lane writes
 #pragma unroll
@@ -162,7 +162,8 @@ private:
     Total totals[channels] = {};
     float count = 0;  ///< number of values that each channel's statistics in `totals` cover
 
-    /// Returns first ? a : b, selected word by word in registers; `?:` on Totals would force them into local memory.
+    /// Returns first ? a : b, selected word by word in registers; `?:` on the structs would force them into local
+    /// memory.
     __device__ static Total one_of(bool first, Total const& a, Total const& b) {
         Total one;
 #pragma unroll

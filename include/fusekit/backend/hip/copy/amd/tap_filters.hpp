@@ -10,7 +10,7 @@
 namespace fusekit::hip {
 
 /// Loader of w (KCRS) in the order of a TapOrder: by 16-byte loads of consecutive taps or, for the tail taps (those
-/// that do not fill 16 bytes), by one load of Order::pair elements for each `unit` channels.
+/// that do not fill 16 bytes), by one load of Order::pair elements for every Order::unit channels.
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public FilterPackets<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = FilterPackets<W, Size, Order::tile_k, threads, has_scalars>;

@@ -17,8 +17,8 @@
 namespace fusekit::hip {
 
 /// True if TapOrder can order the taps of the filter in the head's type and pixels can be loaded in quads (four
-/// consecutive ones at column stride 1): for a Conv whose unit of channels (TapOrder::unit) has at least 16 bytes of
-/// taps, or a TransposedConv of 16- or 32-bit elements without strides.
+/// consecutive ones at column stride 1): for a Conv with at least 16 bytes of taps per TapOrder::unit channels, or a
+/// TransposedConv of 16- or 32-bit elements without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
     if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
@@ -169,7 +169,8 @@ private:
     /// byte offset in x from the channels of the k-tile of the last find() to those of the next k-tile to load
     std::uint32_t soffset = 0;
     std::uint32_t to_next;  ///< bytes in x from the channels of a k-tile to those of the next k-tile
-    /// phase: current phase of the TapOrder. end: index of the first k-tile of the next phase
+    /// phase: index of the current phase of the TapOrder (k-tiles with the same taps). end: index of the first k-tile
+    /// of the next phase
     int phase = -1, end = 0;
 };
 

@@ -31,7 +31,7 @@ struct TapOrder {
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, tail_taps = unit * taps % packet / pair;
     static constexpr int phases = packed ? in_packets : tail_taps;
-    /// number of channels from a k-tile of a phase to the next k-tile
+    /// number of channels from a k-tile to the next one with the same taps
     static constexpr int channels = tile_k / (packed ? packet : pair) * unit;
 
     /// Returns the column of x that tap `tap` reads, minus the column of the pixel of y that reads it, at column stride
@@ -59,8 +59,8 @@ struct TapOrder {
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
-    /// Returns the channel and tap of index k of a k-tile of phase `phase` whose first channel is `first`. The channel
-    /// may be past the last one.
+    /// Returns the channel and tap of index k of a k-tile whose first channel is `first`, in phase `phase` (the k-tiles
+    /// with the same taps). The channel may be past the last one.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
         constexpr int count = packed ? packet : pair;
         auto const own = static_cast<int>(k);

@@ -86,7 +86,7 @@ public:
             }
         });
     }
-    /// Stores the thread's elements to the tile. ORs `over` into the first element of each transposed Packet, as a
+    /// Stores the thread's elements to the tile. ORs `over` into the first element of each transposed vector, as a
     /// 32-bit word: into two consecutive pixels at once for 16-bit elements. If `over` is ones, a column of x that was
     /// loaded as zeros becomes the column of ones that sums the bias gradient.
     template <class Along>
@@ -108,8 +108,8 @@ public:
     }
     __device__ void wait(ContiguousMode) {}
 
-    /// first_row(), first_pixel(): row and pixel, in the tile, of the first Packet that the thread loads. All
-    /// transposed Packets of the thread have that row, at consecutive pixels.
+    /// first_row(), first_pixel(): row and pixel, in the tile, of the first vector that the thread loads. All
+    /// transposed vectors of the thread have that row, at consecutive pixels.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
@@ -147,7 +147,7 @@ private:
         return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
     }
 
-    /// The rows and pixels, in the operand tile, of the Packets that a thread loads; a Packet has Count rows.
+    /// The rows and pixels, in the operand tile, of the Packets (vectors) that a thread loads; a Packet has Count rows.
     template <int Count, bool along_pixels>
     struct FragmentOf {
         static constexpr int count = Count;
@@ -236,7 +236,7 @@ private:
         __builtin_memcpy(&value, &bits, sizeof bits);
         return value;
     }
-    /// Returns elements 2 `number` and 2 `number` + 1 of the thread's Packet i, as a 32-bit word.
+    /// Returns elements 2 `number` and 2 `number` + 1 of the thread's vector number i, as a 32-bit word.
     template <int Count>
     __device__ std::uint32_t word(unsigned i, unsigned number) const {
         std::uint32_t result;

@@ -54,7 +54,8 @@ public:
         last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
-    /// Returns the first slot, at or after `slot`, that is in a k-tile which may contain edges.
+    /// Returns the first slot (pixel number with padded rows, PaddedRows), at or after `slot`, that is in a k-tile
+    /// which may contain edges.
     __device__ int from(int slot) const { return slot < first_end ? slot : (max)(slot, last_begin); }
 
 private:
