@@ -69,8 +69,8 @@ private:
 #else
     static constexpr std::uint32_t words = 0x00020000;
 #endif
-    /// The descriptor's words for size and format, in registers that are not contiguous with the address: otherwise the
-    /// compiler copies both next to the address at each load.
+    /// Size and format words of the buffer resource descriptor, in registers that are not contiguous with its address
+    /// words: otherwise the compiler copies both next to the address at each load.
     std::uint32_t bytes, format;
 #else
     template <class T>

@@ -11,8 +11,8 @@ namespace fusekit::hip::arch {
 
 namespace detail {
 
-/// Type: the first of Tags that describes the architecture `number` of `maker`, or Any. Tags with is_specific match
-/// only if `specific`.
+/// Member Type: the first of Tags that describes the architecture `number` of `maker`, or Any. Tags with is_specific
+/// match only if `specific`.
 template <Architecture::Maker maker, int number, bool specific, class Tags>
 struct Nearest : std::type_identity<Any> {};
 template <Architecture::Maker maker, int number, bool specific, class First, class... Rest>

@@ -29,8 +29,8 @@ inline constexpr bool has_float8<Float8<Mantissa, false>, Tag> =
 template <int Mantissa, class Tag>
 inline constexpr bool has_float8<Float8<Mantissa, true>, Tag> = std::is_base_of_v<arch::Gfx942, Tag>;
 
-/// Type: MMA unit (Mfma, Wmma, MmaSync) of an architecture's matrix instruction for operands of type F in registers;
-/// for tf32, that of the FP32 instruction if there is no TF32 one; void if there is no instruction.
+/// Member Type: MMA unit (Mfma, Wmma, MmaSync) of an architecture's matrix instruction for operands of type F in
+/// registers; for tf32, that of the FP32 instruction if there is no TF32 one; void if there is no instruction.
 template <class F, class Tag>
 struct NativeUnit {
     using Type = void;
@@ -89,7 +89,7 @@ template <class F, class Tag>
 inline constexpr bool has_dots = (std::is_same_v<F, half> || std::is_same_v<F, int8>) &&
                                  std::is_base_of_v<arch::Gfx1030, Tag> && !std::is_base_of_v<arch::Gfx11, Tag>;
 
-/// Type: MMA atom of a schedule: of matrix instructions, dot instructions, or SIMT arithmetic.
+/// Member Type: MMA atom of a schedule: of matrix instructions, dot instructions, or SIMT arithmetic.
 template <class Schedule, class T, class F, class Tag>
 struct NativeAtomOf {
     using Unit = typename NativeUnit<F, Tag>::Type;

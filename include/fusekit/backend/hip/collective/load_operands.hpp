@@ -91,7 +91,8 @@ public:
     /// * stride().
     __device__ Step found(int in_table) const { return {in_table, prologue()}; }
     __device__ static int stride() { return tile_k; }
-    static constexpr bool has_table = true;  ///< true: find() fills a table, in which found() locates a k-tile
+    /// true: this loader has a table, which find() fills and in which found() locates a k-tile
+    static constexpr bool has_table = true;
     /// Issues the loads of a k-tile to registers or, if they are asynchronous copies, to `stage`.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);

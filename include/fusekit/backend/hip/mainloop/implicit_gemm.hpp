@@ -22,7 +22,8 @@
 
 namespace fusekit::hip {
 
-/// Type: MMA atom (atom/simt.hpp describes atoms) of a schedule, for elements T that the atom multiplies as type F.
+/// Member Type: MMA atom (atom/simt.hpp describes atoms) of a schedule, for elements T that the atom multiplies as type
+/// F.
 template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,

@@ -104,7 +104,7 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads the thread's elements of the k-tile of the last find(), or of a later k-tile with the same tap whose
+    /// Loads the thread's elements of the k-tile that find() located last, or of a later k-tile with the same tap whose
     /// channels are `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll

@@ -11,8 +11,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Base: TableOperands with the loaders and the LDS table of ChannelOperands, which has one entry for each 16 bytes
-/// along GemmK.
+/// Member Base: TableOperands with the loaders and the LDS table of ChannelOperands, which has one entry for each 16
+/// bytes along GemmK.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;
@@ -41,8 +41,8 @@ class ChannelOperands : public detail::ChannelOperandsOf<Plan, Atom, T, U>::Base
 
 public:
     using typename Base::Stage;
-    /// Position of a k-tile. With `has_runs`: byte offset, in x and in w, from the channels of the k-tile of the last
-    /// find() to those of this one. Otherwise: byte offset of the k-tile's first entry in the LDS table.
+    /// Position of a k-tile. With `has_runs`: byte offset, in x and in w, from the channels of the k-tile that find()
+    /// located last to those of this one. Otherwise: byte offset of the k-tile's first entry in the LDS table.
     using typename Base::Step;
     static constexpr bool has_table = !has_runs;
 

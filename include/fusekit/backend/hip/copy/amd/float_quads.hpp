@@ -64,8 +64,8 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(position, k));
     }
-    /// Loads the quads of the k-tile of the last find(), or of a later k-tile with the same taps whose channels are
-    /// `soffset` bytes later in x.
+    /// Loads the quads of the k-tile that find() located last, or of a later k-tile with the same taps whose channels
+    /// are `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], soffset);

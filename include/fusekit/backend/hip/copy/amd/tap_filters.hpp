@@ -26,8 +26,8 @@ public:
 
     /// Bytes in w from the channels of a k-tile to those of the next k-tile with the same taps.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads the k-tile of the last find(), or a later k-tile with the same taps whose channels are `soffset` bytes
-    /// later in w. Tail taps ignore `soffset`; precondition: their k-tiles are loaded in order.
+    /// Loads the k-tile that find() located last, or a later k-tile with the same taps whose channels are `soffset`
+    /// bytes later in w. Tail taps ignore `soffset`; precondition: their k-tiles are loaded in order.
     __device__ void load(std::uint32_t soffset) {
         if constexpr (Order::packed) {
             Base::load(soffset);

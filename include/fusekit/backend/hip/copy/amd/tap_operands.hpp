@@ -41,8 +41,8 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Type: MMA atom for the k-tiles of TapOperands. It is the schedule's atom or, if its matrix instruction has a sparse
-/// version, the atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of v_perm_b32
+/// Member Type: MMA atom for the k-tiles of TapOperands. It is the schedule's atom or, if its matrix instruction has a
+/// sparse version, the atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of v_perm_b32
 /// instructions. Unpadded 16-bit elements have none to save.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct TapAtom {
@@ -57,7 +57,7 @@ struct TapAtom<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
 };
 
-/// Type: TapOperands' loader of x, for the operand layout of the atom and the element type.
+/// Member Type: TapOperands' loader of x, for the operand layout of the atom and the element type.
 template <class Atom, Element T, bool padded, class Order>
 struct TapInputs {
     using Type = TapQuads<T, Atom::tile_m, Atom::threads, padded, Order>;
@@ -77,8 +77,8 @@ struct StageOfTiles {
     X x;
     W w;
 };
-/// Type: LDS stage of TapOperands. It is the atom's stage or, if the loader of x (Inputs) defines a tile type, a stage
-/// with that tile for x.
+/// Member Type: LDS stage of TapOperands. It is the atom's stage or, if the loader of x (Inputs) defines a tile type, a
+/// stage with that tile for x.
 template <class Inputs, class AtomStage>
 struct TapStage {
     using Type = AtomStage;
@@ -125,7 +125,7 @@ public:
     /// Returns the number of k-tiles along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    /// Position of a k-tile: byte offset in w from the channels of the k-tile of the last find() to those of this
+    /// Position of a k-tile: byte offset in w from the channels of the k-tile that find() located last to those of this
     /// k-tile, which has the same taps.
     using Step = int;
 
@@ -166,7 +166,7 @@ private:
     unsigned thread;
     Inputs inputs;
     Filters weights;
-    /// byte offset in x from the channels of the k-tile of the last find() to those of the next k-tile to load
+    /// byte offset in x from the channels of the k-tile that find() located last to those of the next k-tile to load
     std::uint32_t soffset = 0;
     std::uint32_t to_next;  ///< bytes in x from the channels of a k-tile to those of the next k-tile
     /// phase: index of the current phase of the TapOrder (k-tiles with the same taps). end: index of the first k-tile

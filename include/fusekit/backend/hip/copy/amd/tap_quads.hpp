@@ -21,8 +21,8 @@ public:
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads the quads of the k-tile of the last find(), or of a later k-tile with the same taps whose channels are
-    /// `soffset` bytes later in x.
+    /// Loads the quads of the k-tile that find() located last, or of a later k-tile with the same taps whose channels
+    /// are `soffset` bytes later in x.
     __device__ void load(std::uint32_t soffset) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], soffset);

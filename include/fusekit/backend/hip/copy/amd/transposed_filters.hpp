@@ -52,7 +52,7 @@ public:
     __device__ void find(Offsets const& offsets, int table_offset) {
         own = first + offsets.w_at(table_offset, Fragment::first_pixel(in_packets, thread));
     }
-    /// Loads the k-tile of the last find() or, after another load(), the next k-tile: advances the offset to its
+    /// Loads the k-tile that find() located last or, after another load(), the next k-tile: advances the offset to its
     /// channels.
     __device__ void load() {
         std::uint32_t at = 0;

@@ -50,8 +50,8 @@ struct WindowOffsets {
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// Reads a line's offsets of four consecutive pixels. `line` is the line's byte offset in the table; `pixel` is the
-    /// byte offset, in the line, of the first of the four pixels.
+    /// Reads the offsets of one window row or window column for four consecutive pixels. `line` is the byte offset of
+    /// its line in the table; `pixel` is the byte offset, in the line, of the first of the four pixels.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
@@ -78,9 +78,9 @@ struct WindowOffsets {
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Fills the lines and quads for 64 pixels from pixel number `first` on, in a numbering that pads each image to a
-    /// multiple of four pixels. Pixels at `end` and later are in padding. Half of the threads compute the lines of
-    /// window rows, the others those of window columns.
+    /// Fills `lines` (the offsets of window rows and window columns) and `quads` (those of dy) for 64 pixels from pixel
+    /// number `first` on, in a numbering that pads each image to a multiple of four pixels. Pixels at `end` and later
+    /// are in padding. Half of the threads compute the window rows, the others the window columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);
