@@ -13,7 +13,7 @@ class Architecture {
 public:
     enum class Maker : unsigned char { other, amd, nvidia };
 
-    FUSEKIT_H Architecture() = default;  ///< an unknown architecture
+    FUSEKIT_H Architecture() = default;  ///< makes an unknown architecture
     /// Makes an architecture from its number: gfx(0x90a) is gfx90a; sm(90) is sm_90, compute capability 9.0.
     FUSEKIT_H static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     FUSEKIT_H static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }

@@ -15,9 +15,9 @@ struct Processor {
     /// argument is the number of CTAs per processor.
     int waves_per_simd;
 
-    bool has_async_copies;  ///< true if it copies from global to shared memory without a register
+    bool has_async_copies;  ///< true if the processor copies from global to shared memory without a register
     bool overlaps_kernels;  ///< true if a kernel may start before the previous one on its stream has ended
-    bool has_clusters;  ///< true if it has clusters of CTAs, with DSMEM
+    bool has_clusters;  ///< true if the processor has clusters of CTAs, with DSMEM
 
     /// Unroll factors. gemm_unroll: of the loop over the GemmK indices of a k-tile in SIMT kernels with at most 400
     /// threads per processor. crowded_gemm_unroll: of the same loop with more threads per processor. merge_unroll: of

@@ -92,9 +92,9 @@ public:
         if constexpr (may_have_slabs) slab = the_slab;
     }
 
-    /// Returns the number of loop steps in this segment: for a channel its packets, for matrix columns the matrix rows,
-    /// or 0 for columns past the matrix, because the last segment may be narrower. A packet is the vector that a thread
-    /// loads at once.
+    /// Returns the number of loop steps in this segment: for a channel its packets (vectors that a thread loads at
+    /// once), for matrix columns the matrix rows, or 0 for columns past the matrix, because the last segment may be
+    /// narrower.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {

@@ -6,8 +6,9 @@
 namespace fusekit::hip {
 
 /// Coordinates of a CTA's output tile: TileM pixels x TileN channels of one channel group of y. Pixels are numbered
-/// over all images, over a range of images (slabs.hpp), over a phase of a TransposedConv (conv_phases.hpp), or over one
-/// matrix of a batch. CTAs are numbered along channels first, then along channel groups, then along pixels.
+/// over all images, over a range of images (slabs.hpp), over one phase of a TransposedConv (the pixels with the same
+/// remainders of p and q by the strides, conv_phases.hpp), or over one matrix of a batch. CTAs are numbered along
+/// channels first, then along channel groups, then along pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;

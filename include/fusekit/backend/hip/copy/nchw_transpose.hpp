@@ -68,8 +68,8 @@ private:
     PlanePart first_part;
     int count_of_parts;
 
-    /// Computes, for each of the warp's 8 channels, the byte offset in the SMEM stage of planes of row `first` of x,
-    /// for PlanePart number `part` of the output tile.
+    /// Computes into `found`, for each of the warp's 8 channels, the byte offset in the SMEM stage `planes` of row
+    /// `first` of x, in PlanePart number `part`.
     __device__ void find_channels(int (&found)[own], int part, int first) const {
 #pragma unroll
         for (int i = 0; i < own; ++i) {

@@ -9,9 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Stores 64 filters, from filter `first` of w on, to SMEM as operand b of the stem kernel: one panel for every two
-/// rows of the window. Chunks of 16 indices of GemmK have 8 elements of each of the two rows. Elements outside the
-/// window and filters past the last one are zero. `threads` threads call it.
+/// Stores 64 filters, from filter `first` of w on, to SMEM as operand b of the stem kernel: one panel (an operand tile)
+/// for every two rows of the window. Chunks of 16 indices of GemmK have 8 elements of each of the two rows. Elements
+/// outside the window and filters past the last one are zero. `threads` threads call it.
 template <class Panel, class Problem>
 __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
                                  unsigned threads) {

@@ -26,7 +26,7 @@ class DirectStore {
     static constexpr int partials = threads / rows;
     static constexpr int total_unroll =
         (min)(4, columns / 4 / partials);  // with more, the comparisons exceed AMD's registers
-    /// number of partial statistics of a channel, one per thread, that are merged
+    /// number of partial statistics per channel, each of one thread, that are merged
     static constexpr int parts = along_channels ? threads / columns : partials;
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;

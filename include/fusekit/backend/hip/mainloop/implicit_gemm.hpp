@@ -186,8 +186,8 @@ class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Atom = typename Parts::Atom;
     using Writer = typename Parts::Writer;
     using Storage = typename Parts::Storage;
-    /// True if a thread has registers for addresses. Threads of a small tile that apply a prologue to vectors of
-    /// channels have none to spare.
+    /// True if a thread keeps addresses in registers. Threads of a small tile that apply a prologue to vectors of
+    /// channels have no registers to spare.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
     /// True if registers are scarce: int8 elements may be loaded one at a time and then occupy a register each, in

@@ -107,7 +107,7 @@ private:
     };
 
     /// Returns the index, in a row of x, of the first element that the windows of a tile read; negative in the padding.
-    /// TMA loads begin at multiples of 8 elements.
+    /// The TMA load begins at the multiple of 8 elements at or before it.
     __device__ static int first_element(StemShape const& shape, Tile const& tile) {
         return tile.q * shape.step - shape.lead_in;
     }
@@ -164,7 +164,7 @@ private:
         multiply<chunks, true>(shared, windows, begin, shape.panels, acc);
     }
 
-    /// Multiplies the windows of a tile by the filters, one panel of filters (TILE_K) at a time.
+    /// Multiplies the windows of a tile by the filters, one panel of filters (two window rows, TILE_K) at a time.
     template <int chunks, bool whole_words>
     __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
                                     int panels, typename Atom::Accumulators& acc) {

@@ -18,12 +18,12 @@ __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const&
     return total;
 }
 
-/// Statistics of a Conv's output (ChannelStatistics). Each CTA computes a Total (for example count, mean and squared
-/// deviations) of each channel over its output tile and writes it to the caller's scratch in global memory. Of each
-/// group of consecutive tiles, the CTA that finishes last merges the group's Totals; the CTA that finishes last of all
-/// merges the groups' Totals. The merges are pairwise, so that the rounding error does not grow with the tensor, and in
-/// a fixed order: results are bitwise identical in every run. This primary template, for plans without statistics, does
-/// nothing.
+/// Statistics of a Conv's output (ChannelStatistics). Each CTA computes the statistics (a Total, for example count,
+/// mean and squared deviations) of each channel over its output tile and writes them to the caller's scratch in global
+/// memory. The last CTA to finish in each group of consecutive tiles merges the group's statistics, and the last CTA of
+/// all merges those of the groups. The merges are pairwise, so that the rounding error does not grow with the tensor,
+/// and in a fixed order: results are bitwise identical in every run. This primary template, for plans without
+/// statistics, does nothing.
 template <class Plan, int channels, int max_parts, int threads>
 struct TileTotals {
     struct Shared {};

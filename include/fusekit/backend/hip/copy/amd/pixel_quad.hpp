@@ -29,8 +29,9 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Sets `position`, the position of the thread's quad in its row of y. `space`: number of spatial modes.
-    /// `first_column` and `last_column`: the filter columns that read the leftmost and the rightmost column of x.
+    /// Sets `position`, the position (left, middle or right) of the thread's quad in its row of y. `space`: number of
+    /// spatial modes. `first_column` and `last_column`: the filter columns that read the leftmost and the rightmost
+    /// column of x.
     __device__ void find_position(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) position = QuadPosition::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) position = QuadPosition::right;

@@ -66,9 +66,9 @@ struct QuadOffsets {
         bool const in_middle = position == middle;
         return in_middle ? same : selectors[position / 2][in_middle ? 0 : k];
     }
-    /// Returns all ones, which moves an offset out of the Buffer's bounds, if a tap with the entry `mask` of `masks`
-    /// reads a row of padding above or below x for a pixel whose window has the rows `invalid` out of bounds; otherwise
-    /// 0.
+    /// Returns a mask to OR into an offset: all ones, which moves it out of the Buffer's bounds, if a tap reads a row
+    /// of padding above or below x; otherwise 0. `mask`: the tap's entry in `masks`. `invalid`: the rows of the pixel's
+    /// window that are out of bounds of x.
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }

@@ -50,7 +50,7 @@ struct TapOrder {
         return most;
     }
 
-    /// True if `all` channels, those of a channel group, are whole units or, if there are tail taps, a multiple of
+    /// True if `all` channels, those of a channel group, are a multiple of `unit` or, if there are tail taps, of
     /// `packet`.
     FUSEKIT_H static constexpr bool fills_packets(std::int64_t all) {
         return all % (tail_taps > 0 ? packet : unit) == 0;

@@ -107,8 +107,8 @@ public:
         range.find(conv, taps, thread);
     }
     /// Fills the table's lines, of `quads` entries each, with `count` entries for the quads from slot `first`
-    /// (PaddedRows) on. Out of range of their Buffers are entries at slot `end` and later, and, unless `of_edges`,
-    /// edges (EdgeSteps); with `of_edges`, all entries except edges.
+    /// (PaddedRows) on. Entries at slot `end` and later are out of range of their Buffers; so are edges (EdgeSteps)
+    /// unless `of_edges`, and all entries except edges with `of_edges`.
     template <int threads, bool of_edges, class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
                          unsigned thread) {

@@ -89,7 +89,7 @@ private:
 };
 
 /// Member Type: MMA atom of a weight gradient for elements T: the target's matrix instruction, or SIMT arithmetic.
-/// Members:
+/// Other members:
 ///
 ///     stage_count     number of SMEM stages: 2; 1 on AMD, whose LDS is small
 ///     addends         number of pixels after which accumulators are promoted: added to FP32 running sums
