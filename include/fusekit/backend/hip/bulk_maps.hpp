@@ -112,6 +112,9 @@ FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
+/// Largest distance, in pixels, between windows of consecutive pixels that TMA's im2col loads support.
+inline constexpr int max_im2col_stride = 8;
+
 /// Returns the first limit of TMA's im2col loads that a filter exceeds, if any.
 FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
     Unmet unmet;
@@ -120,7 +123,7 @@ FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
         unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 255, "use MatrixGemm"),
                             at_most("pad_before", filter.pad_before[mode], 128, "use MatrixGemm"),
                             at_most("pad_after", filter.pad_after[mode], 127, "use MatrixGemm"),
-                            at_most("stride", filter.strides[mode], 8, "use MatrixGemm"),
+                            at_most("stride", filter.strides[mode], max_im2col_stride, "use MatrixGemm"),
                             at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode], 128,
                                     "use MatrixGemm"));
     }

@@ -33,9 +33,12 @@ struct alignas(8) KOffset {
     std::uint32_t mask;
 
     /// most(): the maximum number of slices, rows or columns of a window, limited by the mask's bits. bit(): the bit of
-    /// slice, row or column i. `never`: a bit that no row has, for indices of GemmK past the end.
-    FUSEKIT_H static constexpr int most(int space) { return 30 / space; }
-    FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
+    /// slice, row or column i; those from most() on share the last bit, which is right for windows without padding.
+    /// `never`: a bit that no row has, for indices of GemmK past the end.
+    FUSEKIT_HD static constexpr int most(int space) { return 30 / space; }
+    FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) {
+        return 1u << (most(space) * mode + (min)(i, most(space) - 1));
+    }
     static constexpr std::uint32_t never = 1u << 31;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
+#include "fusekit/backend/hip/dispatch/fold_windows.hpp"
 #include "fusekit/backend/hip/dispatch/list.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/plan/empty.hpp"
@@ -82,6 +83,9 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     if (Refusal refusal = operands.refuse_limits()) return *refusal;
     if (detail::writes_nothing(bound, y.layout.shape))
         return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
+    if constexpr (detail::may_fold_windows<Plan>)
+        if (detail::FoldedWindows<Plan, T, U> const to(operands); to.folded)
+            return prepare_conv<orders>(gpu, to.bound, to.x, to.y, workspace_bytes, tuned, limits);
     if (detail::runs_without_tiles(operands))
         return detail::Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     bool on_matrix_units = false;

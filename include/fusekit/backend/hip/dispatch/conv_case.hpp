@@ -44,9 +44,12 @@ struct ConvOperands {
     }
 };
 
-/// True if the mask of a KOffset has bits for all slices, rows and columns of a padded window.
+/// True if the mask of a KOffset has bits for all slices, rows and columns of a window, or if the filter is not padded,
+/// so that no tap is out of bounds.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
+    if constexpr (!spreads<Geometry>)
+        if (filter.pad(0) == filter) return true;
     for (int mode = 0; mode < filter.rank; ++mode)
         if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
     return true;
