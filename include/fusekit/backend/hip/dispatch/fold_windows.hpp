@@ -6,13 +6,13 @@
 
 namespace fusekit::hip::detail {
 
-/// Reads an unpadded convolution of few channels, such as a patch embedding, as one of more channels and fewer taps,
-/// whose loads are whole packets of 16 bytes. Layouts and the filter change, memory does not:
-///   x'[n, s C + c, h, q] = x[n, c, h, q stride + s]      columns of a window become channels, where they are
-///   contiguous
-///                                                        (NHWC x, KRSC weights); the filter becomes R x 1
-///   x'[n P + p, c, r, q] = x[n, c, p stride + r, q]      rows of y become images, where the vertical stride exceeds
-///                                                        TMA's limit of 8; the stride becomes 1
+/// True if a plan's unpadded convolutions of few channels, such as patch embeddings, may be read as convolutions of
+/// more channels and fewer taps, whose loads are whole packets of 16 bytes. Layouts and the filter change, memory does
+/// not:
+///   x'[n, s C + c, h, q] = x[n, c, h, q stride + s]: columns of a window become channels, where they are contiguous
+///     (NHWC x, KRSC weights), and the filter becomes R x 1;
+///   x'[n P + p, c, r, q] = x[n, c, p stride + r, q]: rows of y become images, where the vertical stride exceeds TMA's
+///     limit of 8, and the stride becomes 1.
 /// False for a filter that is part of the plan's type, which cannot change.
 template <class Plan>
 inline constexpr bool may_fold_windows =
