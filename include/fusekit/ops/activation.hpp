@@ -22,8 +22,9 @@
 #include "fusekit/ops/operator.hpp"
 
 /// Every activation, X(number, type, name, name in C), listed once: the run time, the C interface and tests read this
-/// list. Numbers are those of runtime::ActivationMode and of FUSEKIT_RELU and its like; the first eleven are MIOpen's.
-/// An activation that is chosen at run time is found by comparisons in this order.
+/// list. The number is the value in runtime::ActivationMode and of the C constant, such as FUSEKIT_RELU; 0 to 10 have
+/// MIOpen's meaning (miopenActivationMode_t). Code that selects an activation at run time compares the mode with the
+/// entries in this order.
 #define FUSEKIT_PIECEWISE_ACTIVATIONS(X)          \
     X(3, Relu, relu, RELU)                        \
     X(0, Passthru, passthru, PASSTHRU)            \
@@ -48,12 +49,12 @@
 
 namespace fusekit {
 
-/// y = f(x), elementwise. Mode is the function f: a struct of activation/, one file per function, or any struct with
-/// Args and apply. Softmax is not one: it needs a whole row (ops/operator.hpp).
+/// y = f(x), elementwise. Mode is the function f: a struct of ops/activation/, one file per function, or any struct
+/// with Args and apply. Softmax is not a Mode, because one result depends on a whole row of values (ops/operator.hpp).
 ///
-/// Arguments: the alpha, beta and gamma of f, if it has them. For every f of activation/, NaN maps to NaN, and
-/// +-infinity to the limit (except LeakyRelu with alpha = 0, where 0 * -infinity is NaN); likewise for its slope, the
-/// derivative of f. At a kink the comment of the struct states which one-sided slope is used. Sources: MIOpen's
+/// Arguments: the alpha, beta and gamma of f, if it has them. Every f of ops/activation/ maps NaN to NaN and +-infinity
+/// to its limit there (except LeakyRelu with alpha = 0, where 0 * -infinity is NaN); the slope of f, its derivative,
+/// does so too. At a kink of f the comment of its struct states which one-sided slope is used. Sources: MIOpen's
 /// activation modes (miopenActivationMode_t) for the first eleven; the papers named in the comments of the other
 /// structs.
 template <class Mode>

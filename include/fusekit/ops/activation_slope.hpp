@@ -7,11 +7,11 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] * f'(z[n,k,p,q])
 ///
-/// Backward pass of an activation f (Mode, ops/activation.hpp): after a TransposedConv, whose result is dL/df(z), y is
-/// dL/dz.
-/// Arguments: z, the activation's input, of y's shape, any element type and strides, disjoint from y in memory or y
-/// itself; for a Relu, z may be the Relu's output, which is positive wherever its input is. `of`: the Args of f. At a
-/// kink the comment of f's struct states which one-sided slope is used.
+/// Backward pass of an activation f (Mode, ops/activation.hpp) with input z. In a plan after a TransposedConv, whose
+/// result x is dL/df(z), y is dL/dz.
+/// Arguments: z, of y's shape, any element type and strides, disjoint from y in memory or y itself; for a Relu, z may
+/// be the Relu's output instead, because the output is positive exactly where the input is. `of`: the Args of f. At a
+/// kink of f the comment of f's struct states which one-sided slope is used.
 template <class Mode>
 struct ActivationSlope {
     static constexpr auto stage = Stage::pointwise;

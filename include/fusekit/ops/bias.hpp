@@ -33,7 +33,7 @@ struct Bias {
         return V{} + 1.0f;
     }
 
-    /// bias[k] = sum of dy[n,k,p,q] over n, p, q
+    /// Output of a backward pass: bias[k] = sum of dy[n,k,p,q] over n, p, q.
     struct Gradients {
         OptionalView<float, 1> bias = {};
 

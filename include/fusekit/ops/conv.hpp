@@ -17,7 +17,7 @@ inline constexpr char const* conv_equation[] = {
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
     "y[n,k,o,p,q] = sum of x[n,c,d,h,w] * weights[k,c,t,r,s] over c, t, r, s"};
 
-/// Args of a Conv whose filter geometry is part of its type: the weights alone.
+/// Args of a Conv whose filter geometry is a template argument: the weights alone.
 template <auto Geometry>
 struct ConvArgs {
     static constexpr int space = Geometry.rank;
@@ -39,7 +39,8 @@ struct ConvArgs {
 template <>
 struct ConvArgs<dynamic> {
     static constexpr int space = 2, collapsed_space = 2;
-    /// Filter without a default: omitting it does not compile.
+    /// Type of the argument `filter` of Conv<dynamic>: a filter without a default, so that code that leaves it out does
+    /// not compile.
     struct GivenFilter : Filter<2> {
         template <class = void>
         GivenFilter() = delete;  // the argument filter is left out: give .filter = fk::filter(r, s) after .weights
@@ -57,7 +58,8 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;
     static constexpr bool may_be_single_pixels = true;
-    static constexpr int longest = 1 << 30;  ///< upper bound of the filter's size in one mode: unknown at compile time
+    /// upper bound of the filter's size in one mode; the size itself is a run-time argument
+    static constexpr int longest = 1 << 30;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     FUSEKIT_H static Text written(Args const& args) { return args.filter.to_string(); }
@@ -68,7 +70,8 @@ struct ConvArgs<dynamic> {
 
 /// y[n,k,p,q] = sum over c, r, s of x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation] *
 ///              weights[k, c, r, s],  g = the group of k; x is zero outside its extents.
-/// The padding is summed like any other value: on every path, an infinite or NaN weight times padding gives NaN.
+/// The padding's zeros are multiplied like any other value: on every path, an infinite or NaN weight times padding
+/// gives NaN.
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q likewise.
@@ -77,11 +80,11 @@ struct ConvArgs<dynamic> {
 /// Arguments: weights, of x's type or, with Conv<..., Weights<T>>, of T, any strides (for filter(t, r, s): stride[T] =
 /// R stride[R]); with Conv<dynamic> also filter, the geometry of R x S.
 /// Requires: C and K divisible by G; a filter that fits the padded input, unless the input has an extent of 0; with
-/// int8, accumulated exactly in int32, at most 131071 products per output. Extents of 0 are valid: an empty y is not
-/// written, and with C = 0 the sums are 0. Source: the cross-correlation that deep learning calls convolution; Dumoulin
-/// and Visin 2016, section 2.
+/// int8, which is accumulated exactly in int32, at most 131071 products (C/G R S) per output. Extents of 0 are valid:
+/// an empty y is not written, and with C = 0 the sums are 0. Source: the cross-correlation that deep learning calls
+/// convolution; Dumoulin and Visin 2016, section 2.
 ///
-/// Compilers quote the line of an unmet requirement: its comment gives the reason.
+/// If a constraint below fails, the compiler prints its line, so the comment on that line states the requirement.
 template <auto Geometry, class Option = void>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more

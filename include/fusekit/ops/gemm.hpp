@@ -21,7 +21,7 @@ struct GemmWith : detail::MatrixHead<Option> {
                                                    stride[0], stride[1]);
     }
 
-    /// Offset, in elements, of the weight that multiplies column k of x.
+    /// Offset in elements, from the weights' first element, of the weight that multiplies column k of x.
     FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.k, k}});
     }
@@ -45,7 +45,7 @@ struct GemmWith : detail::MatrixHead<Option> {
 
 /// y[m,n] = sum of x[m,k] * weights[n,k] over k
 ///
-/// Fully connected layer. Operators that follow see y's N columns as channels.
+/// Fully connected layer. Operators after a Gemm are applied to y with its N columns as channels.
 /// Shapes: x M x K, weights N x K, y M x N. Batches: x B x M x K or A x B x M x K, y B x M x N or A x B x M x N; all
 /// matrices of the batch share the weights (BatchedGemm has weights per matrix). Any strides.
 /// Arguments: weights, of x's type or, with GemmWith<Weights<T>>, of T.

@@ -10,7 +10,7 @@ namespace fusekit {
 /// Maximum of a window; NaN if one value is NaN.
 struct Max {
     static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
-    static constexpr bool may_repeat = true;  ///< true if a value may be combined with the result twice
+    static constexpr bool may_repeat = true;  ///< true if adding a value to the result twice changes nothing
     FUSEKIT_H static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
@@ -47,7 +47,7 @@ struct Average {
 
 namespace detail {
 
-/// Base of pools: apply passes the value through.
+/// Base of pools: apply() returns x unchanged.
 struct Pooling {
     static constexpr auto stage = Stage::pooling;
     struct Args {};
@@ -57,14 +57,15 @@ struct Pooling {
         return x;
     }
 
-    /// Refuses an input without elements if the output has elements: the windows of these would hold no value.
+    /// Stores an error in `in` if the input has no elements and the output has some: windows of these outputs would
+    /// have no value.
     FUSEKIT_H static void check_values(Check const& in, CollapsedShape<4> const& output) {
         if (has_no_elements(in.y) && !has_no_elements(output))
             in.fail("", "1 value or more to each window", "values of " + to_string(in.y));
     }
 };
 
-/// Window geometry of a Pool, from rows and columns or a full filter.
+/// Filter with the geometry of a Pool: from R and S alone, adjacent R x S windows; else the given filter.
 FUSEKIT_H constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
     return filter(rows, columns).stride(rows, columns);
 }
@@ -87,7 +88,7 @@ consteval bool holds_elements(auto... window) {
     return true;
 }
 
-/// Elements that a window covers along one mode of x; padding is not counted.
+/// Elements of x that a window covers along one mode: index of the first, and their number; padding is not counted.
 struct Span {
     Extent first, count;
 };
@@ -99,19 +100,19 @@ FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, E
 
 }  // namespace detail
 
-/// y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of (p, q)
+/// Max or Average over windows: y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of (p, q).
 ///
 /// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding is excluded: Average divides by the
 /// number of elements of the window that are inside the image. Windows may overlap or leave gaps; no operator that
 /// writes a tensor (Store) or a maximum (Amax) may precede such a Pool. Pool<Max, 2, 2>: adjacent windows of 2 x 2 that
 /// partition the image; other sizes likewise.
 ///
-/// Must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x P x Q, with P and Q
-/// as a Conv with the same filter would give. The input must be images (two spatial modes). After a Conv only Pool<Of,
-/// 2, 2>. Requires: padding smaller than the window, so that every window covers an element; at least one window,
+/// Pool must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x P x Q, with P
+/// and Q as of a Conv with the same filter. x must be images (two spatial modes). After a Conv only Pool<Of, 2, 2> is
+/// valid. Requires: padding smaller than the window, so that every window covers an element; at least one window,
 /// unless H or W is 0. For Pool<Of, R, S>: R divides H and S divides W.
 ///
-/// Compilers quote the line of an unmet requirement: its comment gives the reason.
+/// If a constraint below fails, the compiler prints its line, so the comment on that line states the requirement.
 template <class Of, auto... Window>
     requires(detail::is_window(Window...))  // a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
             &&
@@ -160,8 +161,8 @@ struct Pool : detail::Pooling {
 
 /// y[n,k,0,0] = mean of x[n,k,h,w] over h, w
 ///
-/// Must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x 1 x 1. Requires: H
-/// and W of at least 1, unless N or K is 0.
+/// GlobalAverage must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x 1 x 1.
+/// Requires: H and W of at least 1, unless N or K is 0.
 struct GlobalAverage : detail::Pooling {
     static constexpr bool divides = true, fits_tile = false;
     static constexpr auto equation = "y[n,k] = mean of x[n,k,p,q] over p, q";

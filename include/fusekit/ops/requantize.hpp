@@ -7,10 +7,10 @@ namespace fusekit {
 
 /// y[n,k,p,q] = x[n,k,p,q] * scale[k] + zero_point
 ///
-/// Must be the last operator of a plan on int8, which stores its result rounded to nearest even and saturated:
-/// Conv<...>, Bias, Requantize computes y = saturate(round((sum x w + bias[k]) * scale[k] + zero_point)). The sum is an
-/// exact integer, converted to float once (rounded beyond 2^24). Bias, scale and zero_point are applied in float, each
-/// rounded, except that a CPU or GPU with fused multiply-add rounds scale and zero_point once.
+/// Requantize must be the last operator of a plan on int8, whose result is stored rounded to nearest even and
+/// saturated: Conv<...>, Bias, Requantize computes y = saturate(round((sum x w + bias[k]) * scale[k] + zero_point)).
+/// The sum is an exact integer, converted to float once (rounded beyond 2^24). Bias, scale and zero_point are applied
+/// in float with a rounding each; with fused multiply-add, scale and zero_point are one operation with one rounding.
 ///
 /// Real values are s_x x, s_w[k] w and s_y (y - zero_point), with scales s_x, s_w[k] and s_y: then scale[k] = s_x
 /// s_w[k] / s_y, and bias is in units of s_x s_w[k]. x has zero point 0; to use a zero point z of x, subtract z times

@@ -29,7 +29,7 @@ struct Residual {
         return V{} + 1.0f;
     }
 
-    /// z[n,k,p,q] = alpha2 * dy[n,k,p,q], of any element type and strides
+    /// Output of a backward pass: z[n,k,p,q] = alpha2 * dy[n,k,p,q], of any element type and strides.
     struct Gradients {
         OptionalOutput z = {};
     };

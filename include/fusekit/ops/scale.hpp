@@ -9,7 +9,8 @@ namespace fusekit {
 
 namespace detail {
 
-/// One factor for all elements. Refuses per-channel factors with a message.
+/// Type of Scale's argument: one factor for all elements. A constructor from any other type, such as a view of factors
+/// per channel, does not compile; its static_assert names Requantize.
 struct ScaleFactor {
     float value;
 

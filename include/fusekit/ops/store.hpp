@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Base of operators that store a value per element to a tensor besides y.
+/// Base of operators that store one value per element to a tensor other than y.
 template <class Op>
 struct StoringOp {
     static constexpr auto stage = Stage::pointwise;
@@ -22,8 +22,8 @@ struct StoringOp {
 
 }  // namespace detail
 
-/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan also stores the value at this operator's position to a tensor;
-/// before an activation, that is the tensor that a backward pass needs.
+/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan also stores the value at this operator's position to a second
+/// tensor. Before an activation that is the tensor that a backward pass needs.
 ///
 /// Arguments: values, of y's shape, any element type and strides, disjoint in memory from all other arguments. The
 /// stored value is rounded to its type; the plan continues with the unrounded value.

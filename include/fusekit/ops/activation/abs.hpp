@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// The slope at 0 is 0, halfway between the one-sided slopes; MIOpen uses -1.
+/// y = |x|. The slope at 0 is 0, halfway between the one-sided slopes; MIOpen uses -1.
 struct Abs {
     static constexpr auto equation = "y = |x|";
     struct Args {};

@@ -5,7 +5,8 @@
 
 namespace fusekit {
 
-/// The slope is 1 for alpha < x <= beta, so that Clamp with alpha = 0 is ClippedRelu.
+/// y = max(alpha, min(beta, x)). The slope is 1 for alpha < x <= beta and else 0: at alpha = 0 that is ClippedRelu's
+/// slope.
 struct Clamp {
     static constexpr auto equation = "y = max(alpha, min(beta, x))";
     struct Args {

@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// The slope is 1 for 0 < x <= alpha, as in MIOpen.
+/// y = min(max(x, 0), alpha). The slope is 1 for 0 < x <= alpha and else 0, as in MIOpen.
 struct ClippedRelu {
     static constexpr auto equation = "y = min(max(x, 0), alpha)";
     struct Args {

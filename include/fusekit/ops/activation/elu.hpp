@@ -7,8 +7,8 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// Source: Clevert, Unterthiner and Hochreiter 2015.
-/// The slope at 0 is alpha, as in MIOpen.
+/// y = x for x > 0, else alpha * (exp(x) - 1). The slope at x = 0 is alpha, as in MIOpen. Source: Clevert, Unterthiner
+/// and Hochreiter 2015.
 struct Elu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * (exp(x) - 1)";
     struct Args {

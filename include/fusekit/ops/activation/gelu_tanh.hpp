@@ -7,7 +7,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// The tanh approximation. Source: Hendrycks and Gimpel 2016.
+/// GELU in its tanh approximation. Source: Hendrycks and Gimpel 2016.
 struct GeluTanh {
     static constexpr auto equation = "y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2";
     struct Args {};
@@ -18,7 +18,8 @@ struct GeluTanh {
     static constexpr auto cubic = math::Scalar<V>(0.07135481627260026);
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        V const clamped = (math::min)((math::max)(x, -22.0f), 22.0f);  // the factor is 0 or 1 beyond
+        // outside [-22, 22] the factor of x rounds to 0 or 1
+        V const clamped = (math::min)((math::max)(x, -22.0f), 22.0f);
         return (math::max)(x, -22.0f) * math::logistic(clamped * (inner<V> + cubic<V> * clamped * clamped));
     }
     template <class V>

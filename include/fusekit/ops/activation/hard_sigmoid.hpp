@@ -7,7 +7,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// The slope is alpha for 0 < alpha * x + beta < 1.
+/// y = min(max(alpha * x + beta, 0), 1). The slope is alpha for 0 < alpha * x + beta < 1, else 0.
 struct HardSigmoid {
     static constexpr auto equation = "y = min(max(alpha * x + beta, 0), 1)";
     struct Args {

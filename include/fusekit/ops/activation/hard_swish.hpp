@@ -7,8 +7,8 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// Source: Howard et al. 2019 (MobileNetV3).
-/// The slope is 0 for x <= -3 and 1 for x >= 3, as in the linear segments there.
+/// y = x * min(max(x + 3, 0), 6) / 6. The slope is 0 for x <= -3 and 1 for x >= 3; at these two kinks that is the slope
+/// of the outer, linear part. Source: Howard et al. 2019 (MobileNetV3).
 struct HardSwish {
     static constexpr auto equation = "y = x * min(max(x + 3, 0), 6) / 6";
     struct Args {};

@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// The slope at 0 is alpha, as in MIOpen.
+/// y = x for x > 0, else alpha * x. The slope at x = 0 is alpha, as in MIOpen.
 struct LeakyRelu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * x";
     struct Args {

@@ -7,7 +7,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2) for e = exp(x). Source: Misra 2019.
+/// y = x * tanh(log(1 + e)) with e = exp(x), computed as x * e (e + 2) / (e (e + 2) + 2). Source: Misra 2019.
 struct Mish {
     static constexpr auto equation = "y = x * tanh(log(1 + exp(x)))";
     struct Args {};

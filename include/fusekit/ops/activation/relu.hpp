@@ -5,7 +5,7 @@
 
 namespace fusekit {
 
-/// The slope at 0 is 0, as in MIOpen.
+/// y = max(x, 0). The slope at x = 0 is 0, as in MIOpen.
 struct Relu {
     static constexpr auto equation = "y = max(x, 0)";
     struct Args {};

@@ -7,7 +7,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// Source: Elfwing, Uchibe and Doya 2017.
+/// SiLU (swish): y = x / (1 + exp(-x)). Source: Elfwing, Uchibe and Doya 2017.
 struct Silu {
     static constexpr auto equation = "y = x / (1 + exp(-x))";
     struct Args {};

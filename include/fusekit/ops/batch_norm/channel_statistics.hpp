@@ -10,18 +10,18 @@ FUSEKIT_BEGIN_ORDERED_MATH
 
 namespace fusekit {
 
-/// y = x, and the statistics that the next layer's batch norm needs, over n, p, q:
+/// y = x; also computes the statistics that the next layer's batch norm needs, over n, p, q:
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
 /// Arguments: mean and variance, outputs of K floats, in the form that BatchNormInference<Spatial> reads. Optional:
 /// saved_inverse_deviation, an output of K floats, 1 / sqrt(variance + epsilon), which BatchNormTraining<Spatial>'s
 /// backward pass reads together with mean; the running statistics, updated by momentum as in BatchNormTraining. In a
-/// plan with a Conv also scratch: at least scratch(N x K x P x Q) contiguous floats, any content, for the statistics of
-/// tiles of y, which are merged when all tiles are computed; after a Gemm, scratch((B M) x N). All are disjoint in
-/// memory from all other arguments; runs that may overlap in time need separate ones.
+/// plan with a Conv also scratch, contiguous floats of any content, at least scratch(N x K x P x Q) of them (after a
+/// Gemm, scratch((B M) x N)): the kernel writes the statistics of each tile of y there and merges them when all tiles
+/// are computed. All arguments are disjoint in memory; runs that may overlap in time need separate ones.
 /// Requires: at least 1 value per mean. An infinite or NaN value makes its channel's statistics NaN. The summation
-/// order is fixed: results are bitwise identical from run to run. y is rounded to its type after the statistics are
-/// taken. Source: as detail::Moments.
+/// order is fixed: results are bitwise identical from run to run. Statistics are of the values before y is rounded to
+/// its element type. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
@@ -37,7 +37,8 @@ struct ChannelStatistics {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Floats of scratch for y of these extents in a plan with a Conv: one Total per channel and 64 pixels.
+    /// Number of floats of scratch for y of these extents in a plan with a Conv: one Total (statistics of one channel
+    /// over one tile) per channel and 64 pixels.
     template <int Rank>
     FUSEKIT_H static constexpr std::int64_t scratch(Index<Rank> const& y) {
         return scratch_floats<ChannelStatistics>(y);
@@ -48,7 +49,7 @@ struct ChannelStatistics {
         return x;
     }
 
-    /// Sums of x - shift and of (x - shift)^2. The shift is the first value added.
+    /// Sums of x - shift and of (x - shift)^2 over the values of one channel, where shift is the first value added.
     template <class V>
     struct Accumulator : detail::MomentsAccumulator<V> {
         V begun{};

@@ -44,8 +44,8 @@ struct BatchNorm : Normalizing<Mode> {
 /// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift
 ///
 /// Spatial: mean, variance, scale and shift have K values, indexed by k. PerActivation: K x P x Q values, indexed by k,
-/// p, q (layouts chw and hwc; cw, cdhw and the like for one or three spatial modes). They are float for every tensor
-/// type.
+/// p, q (layouts chw and hwc; for one spatial mode cw, for three cdhw). These parameters are float for every element
+/// type of x.
 /// Requires: variance >= 0 (the variance, not its inverse); epsilon >= 0, finite, and variance + epsilon > 0. Source:
 /// Ioffe and Szegedy 2015, eq. (4), at inference.
 template <class Mode>

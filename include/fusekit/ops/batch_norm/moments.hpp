@@ -9,12 +9,12 @@ namespace fusekit {
 
 namespace detail {
 
-/// Statistics of some values: count, mean, and sum of squared deviations from the mean. Two Moments merge by an exact
-/// identity, with no more cancellation than the values themselves have. Source: Chan, Golub and LeVeque 1979, eq.
+/// Statistics of a set of values: count, mean, and sum of squared deviations from the mean. Two Moments merge by an
+/// exact identity, with no more cancellation than the values themselves have. Source: Chan, Golub and LeVeque 1979, eq.
 /// (2.1).
 ///
-/// Mean and deviations are of the values times `unit`, so that a sum of 2^32 squares is finite if their mean is. `unit`
-/// is a power of two: scaling is exact, except that less than 2^-117 of the variance is lost.
+/// The fields mean and deviations are those of the values times `unit`, so that a sum of 2^32 squares is finite if the
+/// mean is. `unit` is a power of two: scaling is exact, except that less than 2^-117 of the variance is lost.
 template <class V>
 struct Moments {
     static constexpr float unit = 0x1p-16f, per_unit = 0x1p16f;
@@ -30,8 +30,8 @@ struct Moments {
     /// Unbiased estimate of the variance: divides by count - 1.
     FUSEKIT_HD constexpr V unbiased_variance() const { return deviations / (count - 1) * (per_unit * per_unit); }
 
-    /// All-reduces Moments of equal count over threads: sum(values) replaces each number of an array by its sum over
-    /// all participating threads.
+    /// All-reduces an array of Moments of equal count over threads. sum(values), a function of the caller, replaces
+    /// each number of an array by its sum over all participating threads.
     template <std::size_t Count, class Sum>
     FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
         V first[1 + Count], second[Count];
@@ -47,11 +47,12 @@ struct Moments {
         sum(second);
         for (std::size_t i = 0; i < Count; ++i) of[i] = {first[Count], of[i].mean, second[i]};
     }
-    /// Merges two Moments. Equal means stay bitwise unchanged.
+    /// Merges the Moments of two disjoint sets of values. If both means are equal, the result's mean is bitwise
+    /// identical to them.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
         return merge(a, b, b.count / at_least_one(a.count + b.count));
     }
-    /// Merges two Moments, given `share`, b's fraction of the total count: many merges of the same counts share one
+    /// Merges Moments a and b, given `share`, b's fraction of the total count, so that merges of equal counts need one
     /// division.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b, V share) {
         V const apart = math::assoc_barrier(b.mean - a.mean), step = apart * share;
@@ -61,12 +62,13 @@ struct Moments {
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
 };
 
-/// Merges many Moments with one division: sums their means' differences from one of the means, and the squares of the
-/// differences, weighted by count. As with a shift, cancellation amplifies the error at most by the number of Moments.
+/// Merges many Moments with one division: sums the differences of their means from one of the means, and the squares of
+/// these differences, weighted by count. As with any shift, cancellation amplifies the error at most by the number of
+/// Moments.
 template <class V>
 class MergedMoments {
 public:
-    /// Starts empty. `one` is any one of the Moments to merge.
+    /// Constructs an empty merge. `one` is any one of the Moments to be added; its mean is the shift.
     FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& one) : all{V{}, one.mean, V{}} {}
 
     FUSEKIT_HD constexpr void add(Moments<V> const& next) {
@@ -76,7 +78,7 @@ public:
         sum += weighted;
         squares += weighted * apart;
     }
-    /// Precondition: a and b were constructed from the same `one`.
+    /// Adds the sums of two partial merges. Precondition: a and b were constructed from the same `one`.
     FUSEKIT_HD friend constexpr MergedMoments merge(MergedMoments a, MergedMoments const& b) {
         a.all.count += b.all.count;
         a.all.deviations += b.all.deviations;
@@ -90,19 +92,19 @@ public:
     }
 
 private:
-    Moments<V> all;  ///< sums of counts and deviations; the mean stays that of `one`
+    Moments<V> all;  ///< sums of counts and of deviations; `mean` stays the mean of `one`
     V sum{}, squares{};
 };
 
-/// Sums of x - shift and of its square. The shift is one of the values, or close to them: then (shift - mean)^2 is at
-/// most the sum of squared deviations, so cancellation amplifies the error at most by the count, which is small until
-/// Moments are merged.
+/// Sums of x - shift and of (x - shift)^2. The shift is one of the values x, or close to them: then (shift - mean)^2 is
+/// at most the sum of squared deviations, so cancellation amplifies the error at most by the count, which is small
+/// until Moments are merged.
 template <class V>
 struct MomentsAccumulator {
     V shift{}, sum{}, squares{};  ///< of values times Moments::unit
 
     FUSEKIT_HD constexpr void start(V x) { shift = x * Moments<V>::unit; }
-    /// Adds nothing if `counts`, a lane mask or a bool, is false. Scaling and subtraction compile to one FMA.
+    /// Adds x, or nothing where `counts`, a bool or a lane mask, is false. Scaling and subtraction compile to one FMA.
     template <class Mask = bool>
     FUSEKIT_HD constexpr void add(V x, Mask counts = true) {
         V const deviation = math::select(counts, math::assoc_barrier(x * Moments<V>::unit - shift), V{});
@@ -112,7 +114,8 @@ struct MomentsAccumulator {
     FUSEKIT_HD constexpr Moments<V> total(V count) const {
         return total_of(count, sum / Moments<V>::at_least_one(count));
     }
-    /// Computes the Moments, given 1 / count, which many accumulators share.
+    /// Computes the Moments of the `count` values added. `inverse` is 1 / count, which the caller computes once for
+    /// many accumulators.
     FUSEKIT_HD constexpr Moments<V> total(V count, V inverse) const { return total_of(count, sum * inverse); }
 
 private:

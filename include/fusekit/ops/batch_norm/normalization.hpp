@@ -16,8 +16,8 @@ struct PerActivation;  ///< statistics per channel and pixel: K x P x Q values
 
 namespace detail {
 
-/// y = (x - mean) * scale + shift, where scale includes 1 / sqrt(variance + epsilon). Subtracting the mean first avoids
-/// the cancellation of x * scale + (shift - mean * scale) when the mean is large.
+/// y = (x - mean) * scale + shift, where scale already includes 1 / sqrt(variance + epsilon). The mean is subtracted
+/// first, because x * scale + (shift - mean * scale) cancels when the mean is large.
 template <class V>
 struct Normalization {
     V mean, scale, shift;
@@ -25,8 +25,8 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return math::assoc_barrier(x - mean) * scale + shift; }
 };
 
-/// Base of BatchNormInference and BatchNormTraining with statistics as Mode says (Spatial or PerActivation): shapes of
-/// parameters, parameter gradients, checks.
+/// Base of BatchNormInference and BatchNormTraining: shapes of parameters, parameter gradients, argument checks. Mode:
+/// statistics per channel (Spatial) or per channel and pixel (PerActivation).
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;
@@ -34,7 +34,7 @@ struct Normalizing {
     static constexpr int rank = per_pixel ? 3 : 1;
     static constexpr char const* modes = per_pixel ? "K x P x Q" : "K";
 
-    /// Type of the views of parameters: per pixel or per channel.
+    /// Type of the parameters' views: K x P x Q (PerActivation) or K (Spatial).
     using Parameters = std::conditional_t<per_pixel, PlaceParameters, ChannelParameters>;
 
     template <class V>
@@ -48,8 +48,8 @@ struct Normalizing {
         return prepared.scale;
     }
 
-    /// scale = sum of dy * (x - mean) * inverse_deviation, shift = sum of dy, over the elements that share the
-    /// parameter.
+    /// Outputs of a backward pass: scale = sum of dy * (x - mean) * inverse_deviation, shift = sum of dy, each over the
+    /// elements that use the same scale and shift: over n, p, q (Spatial) or over n (PerActivation).
     struct Gradients {
         OptionalView<float, rank> scale = {}, shift = {};
 
@@ -66,13 +66,14 @@ struct Normalizing {
         in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
     }
 
-    /// Writes `value` to the parameter element that output coordinate `at` has, if the view is given.
+    /// Writes `value` to the element of `view`, of a parameter's shape, that output coordinate `at` uses; does nothing
+    /// if the view is not given.
     template <class V>
     FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
         if (view.given()) element(view.view(), at) = static_cast<float>(value);
     }
-    /// Updates the running statistic that output coordinate `at` has, if the view is given: view += momentum * (to -
-    /// view).
+    /// Updates the running statistic that output coordinate `at` uses: view += momentum * (to - view). Does nothing if
+    /// the view is not given.
     template <class V>
     FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
                                           float momentum) {
@@ -80,7 +81,8 @@ struct Normalizing {
         float const running = element(view.view(), at);
         set(view, at, running + momentum * (to - running));
     }
-    /// Checks the statistics that training saves and updates, each over `count` values.
+    /// Checks the outputs of training (saved and running statistics), epsilon and momentum; each mean is over `count`
+    /// values.
     template <class Args>
     FUSEKIT_H static void check_statistics(Args const& args, std::int64_t count, Check const& in) {
         in.writable("saved_inverse_deviation", args.saved_inverse_deviation, parameter_shape(in), modes);
@@ -101,7 +103,7 @@ protected:
         else return {{{in.y[1]}}};
     }
 
-    /// The element of a per-channel or per-pixel view that output coordinate `at` has.
+    /// Element of a parameter's view, K or K x P x Q, that output coordinate `at` uses.
     template <class T>
     FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
         if constexpr (per_pixel) return view(at.k, at.p, at.q);

@@ -11,16 +11,18 @@ namespace fusekit {
 /// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) * inverse_deviation + shift, with this batch's statistics: mean over n
 /// (Spatial: over n, p, q), variance = mean of (x - mean)^2, inverse_deviation = 1 / sqrt(variance + epsilon).
 ///
-/// Must be the first operator of its plan: no result is known before the last value is read.
+/// BatchNormTraining must be the first operator of its plan: the statistics, and so every result, depend on all values
+/// of the channel.
 /// Arguments: scale and shift, of BatchNormInference's shapes. Optional: saved_mean and saved_inverse_deviation,
 /// outputs for the backward pass; the running statistics, both or neither, updated by
 ///   running_mean     += momentum * (mean - running_mean)
 ///   running_variance += momentum * (variance * count / (count - 1) - running_variance),
 /// where momentum is MIOpen's expAvgFactor. All are float for every tensor type.
-/// Requires: epsilon > 0; momentum in [0, 1]; at least 1 value per mean, 2 with running statistics. A single value
-/// equals its mean: y = shift. An infinite or NaN value makes its channel NaN.
-/// Overflow: for up to 2^23 values with a mean below 2^80, nothing overflows before the variance does. The square of a
-/// larger mean's rounding error may overflow on one backend and not on another: the channel is then NaN.
+/// Requires: epsilon > 0; momentum in [0, 1]; at least 1 value per mean, 2 with running statistics. With a single value
+/// per mean, y = shift. An infinite or NaN value makes its channel NaN.
+/// Overflow: for up to 2^23 values with a mean below 2^80, no intermediate value overflows unless the variance does.
+/// With a larger mean the square of its rounding error may overflow on one backend and not on another: the channel is
+/// then NaN.
 /// Source: Ioffe and Szegedy 2015, algorithm 1; sums as in detail::Moments.
 template <class Mode>
 struct BatchNormTraining : detail::Normalizing<Mode> {
@@ -44,8 +46,9 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Parameters of y = x * scale + shift for a normalized x: per channel (Spatial) or per pixel (PerActivation). They
-    /// are prepared before the batch statistics are known.
+    /// Normalization without its statistics: y = x * scale + shift for a normalized x, with scale and shift per channel
+    /// (Spatial) or per pixel (PerActivation). A backend prepares scale and shift in the first pass, before the
+    /// statistics of the batch are known.
     struct Affine {
         using Args = BatchNormTraining::Args;
         static constexpr auto stage = Stage::normalization;
@@ -88,8 +91,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         Base::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    /// Operator that replaces BatchNormTraining in a backward pass: recomputes y from saved_mean and
-    /// saved_inverse_deviation, per channel or per pixel.
+    /// Operator that replaces BatchNormTraining when a backward pass recomputes y: normalizes x with saved_mean and
+    /// saved_inverse_deviation, per channel or per pixel, instead of new statistics.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
         static constexpr int flops_per_element = Base::per_pixel ? 4 : 3;
@@ -119,8 +122,9 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         }
     };
 
-    /// dx = scale * inverse_deviation * (dy - mean(dy) - (x - mean) * mean(dy * (x - mean)) * inverse_deviation^2),
-    /// because the statistics depend on every x. The field `dy` is mean(dy); `along` is the coefficient of x - mean.
+    /// Function object of the backward pass: dx = scale * inverse_deviation * (dy - mean(dy) - (x - mean) * mean(dy *
+    /// (x - mean)) * inverse_deviation^2). The two means over the batch are there because the statistics depend on
+    /// every x. The field `dy` is mean(dy); `along` is the coefficient of x - mean.
     template <class V>
     struct Projection {
         V dy, along;

@@ -6,7 +6,7 @@
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/tensor/check.hpp"
 
-/// Validity of a filter given as a template argument, and the messages for an invalid one.
+/// Validity of a filter given as a template argument, and error texts for invalid filters.
 namespace fusekit::detail {
 
 consteval bool is_filter(auto) { return false; }
@@ -34,7 +34,7 @@ consteval int longest_of(Filter<Rank> const& f) {
     return longest;
 }
 
-/// Refuses a group count that does not divide x's channels C, or the number of filters K.
+/// Stores an error in `in` if the group count does not divide C, the channels of x, or K, the number of filters.
 template <int Rank, class Written>
 FUSEKIT_H void check_groups(Filter<Rank> const& f, Index<4> const& weights, Written const& written, Check const& in) {
     std::int64_t const groups = f.group_count, c = in.x[1], k = weights[0];

@@ -22,8 +22,8 @@ consteval bool has_strides(Filter<Rank> const& f) {
     return false;
 }
 
-/// Largest and smallest input extent that the filter maps to `out` in one mode; 0 if there is none. The smallest for an
-/// `out` of 0 is 0.
+/// Largest and smallest input extent in one mode for which the filter's output extent is `out`; 0 if there is none. The
+/// smallest for an `out` of 0 is 0.
 template <int Rank>
 FUSEKIT_H constexpr Extent max_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
@@ -45,18 +45,19 @@ FUSEKIT_H constexpr Extent min_input(Filter<Rank> const& f, int mode, Extent out
 /// y[n,c,h,w] = sum over k, r, s of x[n,k,p,q] * weights[k,c,r,s] where p stride - pad + r dilation = h and
 ///              q stride - pad + s dilation = w
 ///
-/// The transpose of Conv<Geometry>: maps the gradient of a convolution's output to that of its input. As a layer it
+/// Transpose of Conv<Geometry>: maps the gradient of a convolution's output to the gradient of its input. As a layer it
 /// upsamples images in decoders.
-/// Shapes: those of the convolution, from its y to its x: x N x K x P x Q, weights K x C/G x R x S, y N x C x H x W,
-/// for any H and W that the filter maps to P and Q. A stride above 1 allows several: a given y decides, and a new y has
-/// the smallest, H = (P - 1) stride + dilation (R - 1) + 1 - top - bottom.
+/// Shapes are those of the convolution with x and y exchanged: x N x K x P x Q, weights K x C/G x R x S, y N x C x H x
+/// W, for any H and W that the filter maps to P and Q. With a stride above 1 several H and W are valid: a given y
+/// selects one, and a new y has the smallest, H = (P - 1) stride + dilation (R - 1) + 1 - top - bottom.
 /// filter(s) and filter(t, r, s): one and three spatial modes, as in Conv.
 /// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (for filter(t, r, s):
 /// stride[T] = R stride[R]).
-/// Requires: K divisible by G; with int8, accumulated exactly in int32, K/G R S of at most 131071.
-/// Zeros between the elements of x: for strides above 1, the host also multiplies by the zeros that a stride inserts,
-/// stride^2 products per useful one, and so does a GPU if the product of the strides exceeds 16, or if a pool or
-/// statistics follow. In these cases an infinite or NaN weight times such a zero gives NaN.
+/// Requires: K divisible by G; with int8, which is accumulated exactly in int32, K/G R S of at most 131071.
+/// Inserted zeros: a transposed convolution is a convolution over x with stride - 1 zeros inserted between elements.
+/// The host multiplies by these zeros too, stride^2 products per useful one, and so does a GPU if the product of the
+/// strides exceeds 16, or if a pool or statistics follow. In these cases an infinite or NaN weight times such a zero
+/// gives NaN.
 /// gfx90a rounds factors of type half to bfloat16, because its matrix units flush subnormal halves to 0; with
 /// Products<float> it does not round (tensor/products.hpp).
 /// Source: Dumoulin and Visin 2016, section 4.
@@ -83,7 +84,8 @@ struct TransposedConv {
     FUSEKIT_HD static constexpr auto geometry(Args const&) {
         return detail::TransposedFilter<collapsed_space, detail::has_strides(Geometry)>(filter);
     }
-    /// Filters of the first group, C/G x K/G x R x S; group g begins g K/G filters further along K.
+    /// Weights of the first group as filters with input and output channels exchanged, C/G x K/G x R x S. Those of
+    /// group g begin g K/G indices further along the weights' mode K.
     FUSEKIT_HD static constexpr detail::CollapsedView<AnyView<4>> filters(Args const& args) {
         AnyView<4> view = args.weights;
         Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
@@ -93,7 +95,7 @@ struct TransposedConv {
     }
     FUSEKIT_H static Text written(Args const&) { return Geometry.to_string(); }
 
-    /// Smallest extents of y.
+    /// Smallest extents of y that the filter maps to x's extents.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         CollapsedShape<4> y = x;
         y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
@@ -107,7 +109,7 @@ struct TransposedConv {
         }
         return y;
     }
-    /// The extents of `given` if the filter maps them to x's extents.
+    /// Returns the extents `given` of y if the filter maps them to x's extents, else the smallest extents of y.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
                                                         CollapsedShape<4> const& given) {
         CollapsedShape<4> const least = output(x, args);
@@ -115,7 +117,7 @@ struct TransposedConv {
         y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
         return extents_of_x(y) == extents_of_x(least) ? y : least;
     }
-    /// Range of y's extents for a message: "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
+    /// Text of the valid range of y's extents, for messages: "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
     FUSEKIT_H static Text outputs(CollapsedShape<4> const& x, Args const& args) {
         Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
         Index<space + 2> most = least;
@@ -157,7 +159,7 @@ struct TransposedConv {
     }
 
 private:
-    /// Extents that the filter maps y's extents to.
+    /// Extents of x to which the filter maps extents y.
     FUSEKIT_H static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
         Index<space + 2> x = detail::expand<space + 2>(y);
         for (int i = 0; i < space; ++i) x[2 + i] = Geometry.output(i, x[2 + i]);

@@ -18,17 +18,18 @@ inline constexpr char const* weight_gradient_equation[] = {
 /// Gradient of Conv<Geometry> with respect to its weights:
 ///   dw[k,c,r,s] = sum over n, p, q of dy[n,k,p,q] *
 ///                 x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation],  g = the group of k;
-/// x is zero outside its extents, and the padding is summed like any other value. The plan's x is that of the Conv, and
-/// its y is dw. Optionally also the gradient of a bias after the Conv: db[k] = sum over n, p, q of dy[n,k,p,q].
+/// x is zero outside its extents, and these zeros are multiplied like any other value. The plan's x is the input of the
+/// Conv, and its y is dw. Optionally also the gradient of a bias after the Conv: db[k] = sum over n, p, q of
+/// dy[n,k,p,q].
 ///
 /// Shapes: x N x C x H x W, dy N x K x P x Q, dw K x C/G x R x S; filter(s) and filter(t, r, s) as in Conv.
 /// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, optional.
-/// The operators that follow see the values dw[k,c,r,s], at coordinates k, c, r, s: Scale undoes loss scaling, and
-/// Residual with dw itself as z accumulates into dw. They may depend on the value and its coordinate only. No operator
-/// may precede.
+/// Operators after a ConvWeightGradient are applied to the values dw[k,c,r,s], with k, c, r, s as the coordinates n, k,
+/// p, q: Scale undoes loss scaling, and Residual with dw itself as z accumulates into dw. Only operators that depend on
+/// the value and its coordinate alone are valid after it, and none before it.
 /// Requires: C and K divisible by G; a filter that fits the padded input, unless the input has an extent of 0; no int8.
-/// Sums over zero pixels are 0: with N = 0, dw is the operators' result for 0. Accumulates in float over a few hundred
-/// pixels at a time and merges in an order that depends on extents and device alone.
+/// A sum over zero pixels is 0: with N = 0, dw is the operators' result for 0. Sums are accumulated in float over a few
+/// hundred pixels at a time and merged in an order that depends on extents and device alone.
 /// gfx90a rounds factors of type half to bfloat16 (tensor/products.hpp).
 template <auto Geometry>
     requires(detail::is_geometry(

@@ -4,11 +4,13 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
-/// Maps an output index and a filter tap to the element of x that the tap reads, for convolutions and transposed
-/// convolutions. Tensors are collapsed to rows and columns; filters keep their spatial modes.
+/// Functions that map an output index and a filter tap to the element of x that the tap reads, for convolutions and
+/// transposed convolutions. Tensors have collapsed modes, rows and columns, where the rows of a volume are those of all
+/// its slices; filters keep their own one to three spatial modes.
 namespace fusekit::detail {
 
-/// Converts a filter of one spatial mode to a filter of one row with the same result; returns others unchanged.
+/// Converts a filter of one spatial mode to a filter of one row (R = 1) with the same result; returns other filters
+/// unchanged.
 FUSEKIT_H constexpr Filter<2> with_rows(Filter<1> const& f) {
     return {{1, f.size.w},    {0, f.pad_before.w}, {0, f.pad_after.w},
             {1, f.strides.w}, {1, f.dilations.w},  f.group_count};
@@ -18,8 +20,9 @@ FUSEKIT_H constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
     return f;
 }
 
-/// Window geometry of a transposed convolution over x, as filter windows move over y. In each mode, tap i of y's index
-/// p reads x's index (p + pad_before - i dilation) / stride if it is whole. `Spreads`: a stride exceeds 1.
+/// Geometry of a transposed convolution, whose windows move over its input x. It contains `of_y()`, the filter whose
+/// windows move over y. In each mode, tap i of y's index p reads x's index (p + pad_before - i dilation) / stride if
+/// that is a whole number, else nothing. `Spreads`: a stride exceeds 1, so x has inserted zeros.
 template <int Rank, bool Spreads>
 struct TransposedFilter : private Filter<Rank> {
     static constexpr int rank = Rank;
@@ -27,11 +30,12 @@ struct TransposedFilter : private Filter<Rank> {
 
     FUSEKIT_HD constexpr explicit TransposedFilter(Filter<Rank> const& filter) : Filter<Rank>(filter) {}
 
-    /// Filter of the ordinary convolution of which this is the transpose: its windows move over y.
+    /// Filter of the convolution whose transpose this geometry is; its windows move over y.
     FUSEKIT_HD constexpr Filter<Rank> const& of_y() const { return *this; }
 };
 
-/// True if the window of a geometry moves over x with stride - 1 zeros inserted between adjacent elements.
+/// True if the windows of a geometry move over x with stride - 1 zeros inserted between adjacent elements: a transposed
+/// convolution with a stride above 1.
 template <class Geometry>
 inline constexpr bool spreads = false;
 template <int Rank>
@@ -42,8 +46,8 @@ inline constexpr bool is_transposed = false;
 template <int Rank, bool Spreads>
 inline constexpr bool is_transposed<TransposedFilter<Rank, Spreads>> = true;
 
-/// Filter of an ordinary convolution whose windows over x are those of the geometry. For a transposed convolution the
-/// taps are in reverse order, and the padding may be negative.
+/// Filter of the ordinary convolution over x whose windows read the same elements as those of the geometry. For a
+/// transposed convolution the taps are in reverse order, and the padding may be negative.
 template <int Rank>
 FUSEKIT_HD constexpr Filter<Rank> const& window_filter(Filter<Rank> const& f) {
     return f;
@@ -64,7 +68,8 @@ FUSEKIT_HD constexpr bool is_single_pixels(TransposedFilter<Rank, Spreads> const
     return is_single_pixels(f.of_y());
 }
 
-/// Number of filter rows, R or, over all slices, T R; number of filter columns, S.
+/// window_rows(): number of filter rows, R, or T R for a filter with slices. window_columns(): number of filter
+/// columns, S.
 template <class Geometry>
 FUSEKIT_HD constexpr int window_rows(Geometry const& f) {
     return Geometry::rank == 3 ? f.size[0] * f.size[1] : f.size[0];
@@ -74,8 +79,9 @@ FUSEKIT_HD constexpr int window_columns(Geometry const& f) {
     return f.size[Geometry::rank - 1];
 }
 
-/// first_tap(): index of tap 0 for output index p in one mode. tap_distance(): distance from tap 0 to tap i. Both are
-/// in x, or, for a transposed convolution, in x with zeros inserted.
+/// first_tap(): index in x, in one mode, that tap 0 reads for output index p; negative in the padding. tap_distance():
+/// distance in elements from the index of tap 0 to that of tap i. For a transposed convolution both count the zeros
+/// inserted into x.
 template <int Rank, class Int>
 FUSEKIT_HD constexpr Int first_tap(Filter<Rank> const& f, int mode, Int p) {
     return p * f.strides[mode] - f.pad_before[mode];
@@ -93,7 +99,8 @@ FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, 
     return -i * f.of_y().dilations[mode];
 }
 
-/// Index of x that tap i reads for output index p in one mode; out of bounds, as -1, if the tap reads no element.
+/// Index of x, in one mode, that tap i reads for output index p; out of bounds (-1, for example) if the tap reads no
+/// element.
 template <class Geometry>
 FUSEKIT_H constexpr Extent coord_under(Geometry const& f, int mode, Extent p, int i) {
     Extent const coord = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
@@ -129,7 +136,7 @@ FUSEKIT_H constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, Col
     return weights;
 }
 
-/// Rows of a slice of x and of y; empty without slices.
+/// Rows per slice of x and of y, for volumes; an empty struct for images and signals, which have no slices.
 template <int Space>
 struct SliceHeights {
     FUSEKIT_H constexpr SliceHeights(CollapsedShape<4> const&, CollapsedShape<4> const&) {}
@@ -142,7 +149,8 @@ struct SliceHeights<3> {
         : x(the_x.from.slice_rows(the_x[2])), y(the_y.from.slice_rows(the_y[2])) {}
 };
 
-/// Row of x that row r of the window of y's row p reads; out of bounds for padding.
+/// Row of x that filter row r reads for row p of y; out of bounds for padding. Rows of volumes count through all
+/// slices.
 template <class Geometry>
 FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
     return coord_under(f, 0, p, r);
@@ -155,7 +163,7 @@ FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& h
     return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
-/// Column of x that column s of the window of y's column q reads; out of bounds for padding.
+/// Column of x that filter column s reads for column q of y; out of bounds for padding.
 template <class Geometry>
 FUSEKIT_H constexpr Extent column_under(Geometry const& f, Extent q, int s) {
     return coord_under(f, Geometry::rank - 1, q, s);

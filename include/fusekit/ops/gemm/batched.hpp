@@ -15,18 +15,19 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
     };
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.weights); }
 
-    /// Weights of the first matrix of the batch, as filters of N x K x 1 x 1.
+    /// Weights of the batch's first matrix as a view of N x K x 1 x 1 filters.
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
         return detail::MatrixHead<Option>::filters(args.weights.float32, args.weights.type, shape[3], shape[1],
                                                    stride[3], stride[1]);
     }
-    /// Strides between consecutive weight matrices, along A and along B, in elements.
+    /// Strides in elements from one weight matrix to the next, along the batch modes A and B.
     FUSEKIT_HD static constexpr Index<2> batch_strides(Args const& args) {
         return {{args.weights.layout.stride[0], args.weights.layout.stride[2]}};
     }
 
-    /// Offset, in elements, of the weight that multiplies column k of x.
+    /// Offset in elements, from the weights' first element, of the weight that multiplies column k of x for output
+    /// `at`.
     FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.n, k, at.p, at.k}});
     }
@@ -51,8 +52,8 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
 
 /// y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k
 ///
-/// Batched matrix product, as in attention: one weight matrix per matrix of the batch. Operators that follow see y's N
-/// columns as channels.
+/// Batched matrix product, as in attention: every matrix of the batch has its own weights. Operators after a
+/// BatchedGemm are applied to y with its N columns as channels.
 /// Shapes: x B x M x K, weights B x N x K, y B x M x N; or x A x B x M x K, weights A x B x N x K, y A x B x M x N; or
 /// those of a Gemm. Any strides: weights stored as K x N are a transposed view, and a stride of 0 broadcasts along a
 /// mode.

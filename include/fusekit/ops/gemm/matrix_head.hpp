@@ -7,8 +7,9 @@
 
 namespace fusekit::detail {
 
-/// Refuses an image x given for a matrix, and weights given as K x N, and names the function of tensor/transform.hpp
-/// that converts them. Other mistakes are refused by the checks of the extents.
+/// Stores an error in `in` if x is an image instead of a matrix, or if the weights are K x N instead of N x K. The
+/// error names the function of tensor/transform.hpp that converts the argument. Other mistakes are found by the checks
+/// of extents.
 [[gnu::cold]] FUSEKIT_H inline void refuse_columns(Index<2> const& weights, Check const& in) {
     std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
     if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {
@@ -41,7 +42,8 @@ struct MatrixHead {
     static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
     static constexpr Filter<2> collapsed = filter(1, 1);
     FUSEKIT_HD static constexpr Filter<2> geometry(auto const&) { return collapsed; }
-    /// View of weights of any type as N x K x 1 x 1 filters, with these strides along n and k.
+    /// View of weights, of element type `type`, as N x K x 1 x 1 filters; `n_stride` and `k_stride` are their strides
+    /// in elements along n and k.
     FUSEKIT_HD static constexpr AnyView<4> filters(float const* data, DataType type, Extent n, Extent k,
                                                    Extent n_stride, Extent k_stride) {
         AnyView<4> view(TensorView<float const>(data, {{{n, k, 1, 1}}, {{n_stride, k_stride, 1, 1}}}));
@@ -55,7 +57,7 @@ struct MatrixHead {
         return count;
     }
 
-    /// Name for messages: `name`, or `name`With<option>.
+    /// Name for messages: "Gemm", or "GemmWith<Products<tf32>>" if there is an option.
     FUSEKIT_H static Text name(char const* name) {
         Text const option = HeadOption<Option>::written();
         return option.empty() ? Text(name) : Text(name) + "With<" + option + ">";

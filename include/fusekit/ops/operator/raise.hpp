@@ -8,12 +8,13 @@
 
 namespace fusekit::detail {
 
-/// Bits of |value|: integers in the order of the floats, with NaN above all numbers.
+/// Bits of |value| as an unsigned integer: compared as integers they have the order of the floats, with NaN above all
+/// numbers.
 FUSEKIT_HD constexpr std::uint32_t magnitude_bits(float value) {
     return config::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
 }
 
-/// Raises *maximum to the float with these bits if that is larger; atomic among CPU threads.
+/// Sets *maximum to the float with the bits `magnitude` if that is larger; atomic among CPU threads.
 FUSEKIT_H constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
     if (std::is_constant_evaluated()) {
         if (magnitude_bits(*maximum) < magnitude) *maximum = config::bit_cast<float>(magnitude);
