@@ -18,7 +18,8 @@ struct KernelTupleOf;
 template <int... Nth, class... Ts>
 struct KernelTupleOf<std::integer_sequence<int, Nth...>, Ts...> : Leaf<Nth, Ts>... {};
 
-/// Trivially copyable aggregate tuple, usable as a kernel argument. std::tuple is not trivially copyable.
+/// Tuple of Ts as a trivially copyable aggregate, which a kernel may have as an argument; std::tuple is not trivially
+/// copyable.
 template <class... Ts>
 using KernelTuple = KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
@@ -31,12 +32,13 @@ FUSEKIT_HD constexpr T const& get(Leaf<Nth, T> const& leaf) {
     return leaf.value;
 }
 
-/// Type number Nth of a list of types.
+/// Type at index Nth, from 0, of the list Ts.
 template <int Nth, class... Ts>
 using TypeAt = typename std::remove_cvref_t<decltype(get<Nth>(
     std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
 
-/// Returns the argument of type Op::Args from `given`, in any position. Zero or two such arguments do not compile.
+/// Returns the one argument of type Op::Args among `given`, in any position. Without such an argument, or with two, a
+/// static_assert fails.
 template <class Op, class... Given>
 FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
@@ -52,7 +54,7 @@ FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) 
     return *found;
 }
 
-/// Refuses an argument of a type that is not the Args of an operator of the plan.
+/// Fails a static_assert if Given is not the Args of an operator in Ops, the operators of the plan.
 template <class Given, class... Ops>
 consteval bool belongs_to_plan() {
     constexpr bool belongs = (std::is_same_v<Given, typename Ops::Args> || ...);

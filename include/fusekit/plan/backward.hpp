@@ -13,14 +13,14 @@ namespace detail {
 template <class Op>
 inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
 
-/// Type: the first operator of the plan without a derivative (slope()); void if every operator has one.
+/// Type: the first operator of the plan that has no derivative, slope(); void if every operator has one.
 template <class ThePlan>
 struct WithoutSlope : std::type_identity<void> {};
 template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Static assertions that Backward supports the plan: it has no Conv or Gemm, and no pool. Each has its own message.
+/// Static assertions that the plan of a Backward has no Conv or Gemm, and no pool, each with its own message.
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
@@ -37,8 +37,8 @@ consteval bool is_differentiable() {
     return whole;
 }
 
-/// Primary template, used only after an assertion above has failed: an empty plan, so that the assertion's message is
-/// the only error.
+/// Type of Backward<ThePlan>. This primary template has no operators: it is selected only after an assertion above has
+/// failed, so that the assertion's message is the only error.
 template <class ThePlan>
 struct BackwardOf;
 template <class... Ops>
@@ -66,7 +66,7 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
-    /// Binds the gradient with respect to x alone: the plan then writes no parameter gradients.
+    /// Binds the gradient with respect to x alone: the bound plan writes no parameter gradients.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
@@ -85,16 +85,18 @@ private:
 
 }  // namespace detail
 
-/// Gradient of a pointwise plan, derived from its type: maps dy = dL/dy to dx = dL/dx, and computes dL/dparameter for
-/// every parameter that has a gradient. The forward run saves only its input x and, if the plan computes batch
-/// statistics, saved_mean and saved_inverse_deviation; intermediate values are recomputed from x.
+/// Gradient of a pointwise plan, derived from the plan's type: maps dy = dL/dy to dx = dL/dx, and computes
+/// dL/dparameter for every parameter that has a gradient. The forward run saves only its input x and, if the plan
+/// computes batch statistics, saved_mean and saved_inverse_deviation; the backward run recomputes intermediate values
+/// from x.
 ///
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
 ///
-/// Arguments: `layer`, the bound plan of the forward run; x, its input; then, for every operator of the plan, optional
-/// views to which its parameter gradients are written. Tensors that the forward run stores in addition to y are not
-/// written again. The summation order is fixed: results are bitwise identical from run to run.
+/// Arguments of bind: `layer`, the bound plan of the forward run; x, the input of that run; then, for every operator of
+/// the plan, optional views to which its parameter gradients are written. A backward run does not write the additional
+/// outputs of the forward run (of Store, for example) again. The summation order is fixed: results are bitwise
+/// identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;

@@ -17,10 +17,10 @@ namespace fusekit {
 /// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, stored,
 /// passed to a kernel and run from many threads.
 ///
-/// Holds views (pointers and layouts), not elements: the bound tensors must outlive its runs, so bind no local tensor
-/// of a function that returns the bound plan. Each run reads the tensors' current elements: to change weights, fill the
-/// bound tensor (Tensor::copy_from). Assigning another tensor to the bound one frees the memory that the view points
-/// to: bind again.
+/// A BoundPlan holds views (pointers and layouts), not elements: the bound tensors must outlive its runs, so bind no
+/// local tensor of a function that returns the bound plan. Each run reads the tensors' current elements: to change
+/// weights, write the bound tensor (Tensor::copy_from). Assigning another tensor to the bound one frees the memory to
+/// which the view points: bind again.
 template <class ThePlan>
 struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] BoundPlan {
     using Plan = ThePlan;
@@ -29,7 +29,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     typename Plan::Epilogue::Args epilogue;
     typename Plan::Prologue::Args prologue = {};
 
-    /// Shape of y: N x K x P x Q for x of N x C x H x W, likewise for one and three spatial modes; M x N for M x K.
+    /// Shape of y for the shape `x`: N x K x P x Q for N x C x H x W, likewise for one and three spatial modes; M x N
+    /// for M x K.
     template <int Rank = 4>
     FUSEKIT_H constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
         return detail::expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
@@ -38,15 +39,15 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
-    /// Shape of the values to which the epilogue is applied: y's shape, or, with a pool, the shape before the pool
-    /// reduces them.
+    /// Shape of the values to which the epilogue is applied: y's shape or, in a plan with a pool, the shape before the
+    /// pool reduces windows.
     FUSEKIT_H constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
     }
 
-    /// Runs on `device` into a new tensor of x's element type: packed, channels first or last as in `x`. Throws Error
-    /// if shapes, types or arguments do not fit.
+    /// Runs on `device` and returns y as a new tensor of x's element type: packed, channels first or last as in `x`.
+    /// Throws Error if a shape, a type or an argument is invalid for the plan.
     template <class U = void, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H auto operator()(Device&& device, X const& x) const {
@@ -60,17 +61,17 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                 device, x.const_view());
     }
 
-    /// Runs into a new tensor of element type U: layer.as<float>(device, x).
+    /// Runs and returns y as a new tensor of element type U: layer.as<float>(device, x).
     template <class U, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H auto as(Device&& device, X const& x) const {
         return operator()<U>(device, x);
     }
 
-    /// Runs on `device` into `y`, of output_shape and any element type. The epilogue's float result is rounded once, to
-    /// y's type. x and y are both double or neither is. Allocates nothing. With fk::no_output, y is neither written nor
-    /// allocated; tensors that operators store in addition to y are written. Throws Error and leaves `y` unchanged if
-    /// shapes, types, arguments or memory do not fit.
+    /// Runs on `device` from x into `y`, which has output_shape(x's shape) and any element type; x and y are both
+    /// double or neither is. The epilogue's float result is rounded once, to y's type. Allocates nothing. With
+    /// fk::no_output as y, the plan writes only the tensors that operators such as Store write. Throws Error, and
+    /// leaves `y` unchanged, if a shape, a type, an argument or the memory of a tensor is invalid.
     template <class Device, class X, class Y>
     FUSEKIT_H void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
@@ -82,8 +83,9 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// Prepares repeated runs on tensors of these layouts: x of element type T, y of U, or fk::no_output. Writes
-    /// nothing. Given layouts, the tensors' addresses will be multiples of `alignment` bytes, and of the element size
-    /// if that is larger; given tensors, their addresses' alignment is assumed. Throws Error if the layouts do not fit.
+    /// nothing. Assumes that later addresses of x and y are multiples of `alignment` bytes (or of the element size, if
+    /// larger); if x and y are tensors instead of layouts, assumes the alignment of their addresses. Throws Error if a
+    /// layout is invalid for the plan.
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] FUSEKIT_H auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
         return try_prepare<T, U>(device, x, y, alignment).value();
@@ -97,7 +99,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
     }
 
-    /// Same as prepare(), but returns the error: if (auto const run = layer.try_prepare(...)) (*run)(...);
+    /// Does the same as prepare(), but returns the error: if (auto const run = layer.try_prepare(...)) (*run)(...);
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] FUSEKIT_H auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y,
                                              int alignment = 16) const {
@@ -115,9 +117,9 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                     return prepare_for(device, x.const_view(), detail::output_view(y), 0);
     }
 
-    /// Predicts the cost of a run on tensors of these layouts, x of element type T and y of U, on `where`: a device, or
-    /// a description of one that its backend accepts, such as an architecture. Runs nothing. Throws Error if the
-    /// layouts do not fit.
+    /// Predicts the time of a run on tensors of these layouts, x of element type T and y of U, on `where`: a device, or
+    /// a description of one that its backend accepts, such as an architecture. Runs nothing. Throws Error if a layout
+    /// is invalid for the plan.
     template <class T, class U = T, class Where, int Rank>
     [[nodiscard]] FUSEKIT_H auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
@@ -132,7 +134,8 @@ private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;
 
-    /// Refuses an x whose rank is not that of the plan's head, or whose element type the prologue cannot produce.
+    /// Static assertions that x has the rank of the plan's head, and an element type that the prologue and the head
+    /// support.
     template <Element T, int Rank>
     static consteval bool accepts() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
@@ -157,7 +160,7 @@ private:
                           "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
         } else {
             constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
-            // an empty plan has broken a rule already: print that rule alone
+            // a plan that breaks an ordering rule has no operators here: only the rule's message is printed
             constexpr bool fits = Rank >= 3 || broken;
             static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
         }

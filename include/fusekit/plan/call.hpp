@@ -7,10 +7,10 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/no_output.hpp"
 
-/// Compile-time checks of the types of layer(device, x, y)'s arguments.
+/// Compile-time checks of the types of the arguments of layer(device, x, y).
 namespace fusekit::detail {
 
-/// Refuses a type that is not a tensor, such as a bare pointer or a std::vector.
+/// Fails a static_assert if X is not a tensor or a view: a bare pointer, a std::vector, or a layout.
 template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>, elements = !requires(X const& x) { x.stride; };
@@ -29,13 +29,13 @@ consteval bool is_output() {
     return tensor;
 }
 
-/// View of the argument y; fk::no_output passes through.
+/// View of the tensor y, an argument of layer(device, x, y); fk::no_output is returned unchanged.
 template <class Y>
 FUSEKIT_H auto output_view(Y& y) {
     if constexpr (std::is_same_v<std::remove_const_t<Y>, NoOutput>) return y;
     else return y.view();
 }
-/// View of a y of this layout that has no memory yet.
+/// View of a y that is not allocated yet: a null pointer with this layout.
 template <class U, int Rank>
 FUSEKIT_H TensorView<detail::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
     return {nullptr, layout};
@@ -45,8 +45,9 @@ FUSEKIT_H NoOutput output_at(NoOutput none) {
     return none;
 }
 
-/// may_run refuses a type that is not a device, and a const device unless it is only a handle. may_make_y refuses a
-/// temporary device, because y, a new tensor, would outlive the device's memory.
+/// Static assertions on Device, the type of layer's first argument. may_run: it is a device, and not const, unless it
+/// is a handle to a device. may_make_y: for a call that returns y as a new tensor, it is not a temporary that owns
+/// memory, which y would outlive.
 template <class Device>
 consteval bool may_run() {
     constexpr bool is_device =
@@ -67,8 +68,8 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// Type: element type of a new y: U, or, if U is void, x's element type as the application wrote it in X, such as
-/// __half, not fk::half.
+/// Type: element type of a new y: U or, if U is void, x's element type under the name that the application wrote, such
+/// as __half for fk::half.
 template <class X, class U = void>
 struct GivenOf {
     using Type = U;

@@ -9,7 +9,8 @@
 
 namespace fusekit::detail {
 
-/// Converts to the type of any field in an aggregate initializer.
+/// Object that converts to any type, so that it initializes any field of an aggregate: takes<Args, count> counts fields
+/// with it.
 struct AnyField {
     template <class T>
     FUSEKIT_H operator T() const;
@@ -22,14 +23,14 @@ consteval bool has_fields(std::integer_sequence<int, Nth...>) {
 template <class Args, int count>
 inline constexpr bool takes = has_fields<Args>(std::make_integer_sequence<int, count>{});
 
-/// Smallest number of initializers with which Args can be initialized: fields without a default must be given.
+/// Smallest number of initializers that Args accepts: all fields without a default must have one.
 template <class Args, int count = 0>
 consteval int fewest_fields() {
     if constexpr (count > static_cast<int>(sizeof(Args)) || takes<Args, count>) return count;
     else return fewest_fields<Args, count + 1>();
 }
-/// Largest number of initializers with which Args can be initialized. Precondition: `low` initializers are possible,
-/// and `high` are not.
+/// Largest number of initializers that Args accepts, by bisection. Precondition: `low` initializers are accepted, and
+/// `high` are not.
 template <class Args, int low, int high>
 consteval int max_fields() {
     constexpr int middle = low + (high - low) / 2;
@@ -38,9 +39,9 @@ consteval int max_fields() {
     else return max_fields<Args, low, middle>();
 }
 
-/// Converts to the next field in an aggregate initializer and passes the corresponding field of `aggregate` to `visit`.
-/// Precondition: fields follow one another in memory, each at the next address that satisfies its alignment. Elements
-/// of an array count as fields.
+/// Object that converts to the next field in an aggregate initializer and passes the corresponding field of `aggregate`
+/// to `visit`. Precondition: each field is at the next address that satisfies its alignment. Elements of an array count
+/// as fields.
 template <class Visit>
 struct FieldOf {
     char const* aggregate;
@@ -58,8 +59,8 @@ struct FieldOf {
     }
 };
 
-/// Passes every field of an aggregate to `visit`, in order. Returns true if the fields fill the aggregate. With
-/// bit-fields, references or fields with alignas they do not, and the visited addresses are not those of the fields.
+/// Passes every field of an aggregate to `visit`, in order. Returns true if the fields fill the aggregate. In an
+/// aggregate with bit-fields, references or alignas they do not, and `visit` receives wrong addresses.
 template <class Args, class Visit>
 FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     constexpr int low = fewest_fields<Args>(), count = max_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
@@ -74,8 +75,8 @@ FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     return (end + alignof(Args) - 1) / alignof(Args) * alignof(Args) == sizeof(Args);
 }
 
-/// Checks every view among the fields of an operator's Args against the shape of y, by the view's rank: rank 1 is K,
-/// rank 3 is K x P x Q, rank 4 is N x K x P x Q. A mode of extent 1 and stride 0 is broadcast.
+/// Visitor of an operator's Args that checks every view against the shape of y, by the view's rank: 1 is K, 3 is K x P
+/// x Q, 4 is N x K x P x Q. A mode of extent 1 and stride 0 is broadcast.
 class CheckViews {
 public:
     template <class Args>
@@ -104,8 +105,8 @@ private:
     bool counted = false, plain = true;
     int views = 0;
 
-    /// Rank to which a view of Rank modes is collapsed: C x W of a signal gets rows, and N x C x D x H x W of a volume
-    /// folds depth into rows.
+    /// Rank of a view of Rank modes after it is collapsed: a signal's C x W becomes C x 1 x W, and a volume's N x C x D
+    /// x H x W becomes N x C x (D H) x W.
     template <int Rank>
     static constexpr int collapsed = Rank + (Rank == 2) - (Rank == 5);
 
@@ -144,7 +145,7 @@ private:
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
         else shape = in.y;
-        // a view with two spatial modes may be given in place of a volume's: p then counts the rows of all slices
+        // a view N x C x H x W may be given where y is a volume: its rows then are those of all slices, D H
         if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};
         for (int mode = 0; mode < Rank; ++mode)
             if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
@@ -153,7 +154,7 @@ private:
 
     static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
 
-    /// Name of the view that is being checked, from its index among the fields: C++ cannot give the field's name.
+    /// Name of the checked view for messages: its number among the fields, because C++ has no names of fields.
     FUSEKIT_H char const* name() const {
         static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
                                                 "view 4 of Args",      "view 5 of Args", "view 6 of Args",
@@ -163,7 +164,7 @@ private:
     }
 };
 
-/// Runs the operator's own check; an operator without one has the extents of its views checked against y's.
+/// Calls Op::check if the operator has one; else checks the shapes of the views in its Args against y's.
 template <class Op>
 FUSEKIT_H void check_args(typename Op::Args const& args, Check const& in) {
     using Args = typename Op::Args;

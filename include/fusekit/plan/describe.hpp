@@ -9,14 +9,14 @@
 
 namespace fusekit {
 
-/// One operator of a described plan, with what it computes, costs and moves.
+/// One operator in a Description: its name, equation, output shape, FLOPs and bytes.
 struct Step {
-    Text name;                    ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
-    Text equation;                ///< stated by the operator; may be empty
-    CollapsedShape<4> output;     ///< N x K x P x Q
-    double flops = 0;             ///< FLOPs over all output elements
+    Text name;                    ///< as written in the plan: "Conv<filter(3, 3).pad(1)>"
+    Text equation;                ///< as the operator states it; may be empty
+    CollapsedShape<4> output;     ///< shape of its result, N x K x P x Q
+    double flops = 0;             ///< FLOPs over all elements of its result
     double parameter_bytes = 0;  ///< bytes of the tensors in its Args that its check() visits
-    double activation_bytes = 0;  ///< bytes of its input and output, if it were a kernel of its own
+    double activation_bytes = 0;  ///< bytes of its input and result, which it moves if it is a kernel of its own
 
     FUSEKIT_H Step() = default;
     FUSEKIT_H Step(Step const&) = default;
@@ -35,7 +35,7 @@ template <class... Ops>
 FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const&, CollapsedShape<4> const&,
                                                          DataType);
 
-/// Formats three significant digits and a unit: "14.8 GFLOP".
+/// Formats `value` with three significant digits, a metric prefix and the unit: "14.8 GFLOP".
 FUSEKIT_H inline Text quantity(double value, char const* unit) {
     char const* prefix = "";
     for (char const* larger : {"k", "M", "G", "T", "P"}) {
@@ -53,7 +53,7 @@ FUSEKIT_H inline Text padded(Text text, std::size_t width) {
     return text + "  ";
 }
 
-/// Rewrites an operator's equation for use after a Gemm: channels [k] become columns [n], [n,k,p,q] becomes [m,n].
+/// Rewrites an operator's equation for use after a Gemm: [k] becomes [n], and [n,k,p,q] becomes [m,n].
 FUSEKIT_H inline Text of_columns(char const* equation) {
     Text result;
     for (char const* c = equation; *c;) {
@@ -76,12 +76,12 @@ FUSEKIT_H inline Text label(Text const& text) {
 }  // namespace detail
 
 /// Equations, FLOPs and bytes of a plan for one input shape: as numbers, and as a Text that prints a table (`std::cout
-/// << about`, `fmt::print("{}", about)`, `std::puts(about.c_str())`). FLOP counts a multiply-add as two; bytes count
-/// each tensor once per kernel that reads or writes it.
+/// << about`, `fmt::print("{}", about)`, `std::puts(about.c_str())`). A multiply-add counts as two FLOPs; a tensor's
+/// bytes count once for each kernel that reads or writes it.
 template <int Count>
 struct Description : Text {
     Text plan;
-    CollapsedShape<4> input;  ///< N x C x H x W
+    CollapsedShape<4> input;  ///< shape of x, N x C x H x W
     DataType type;
     Step steps[static_cast<std::size_t>(Count)];
 
@@ -95,21 +95,21 @@ struct Description : Text {
 
     FUSEKIT_H double flops() const { return sum(&Step::flops); }
 
-    /// Bytes of the plan as one kernel: input, parameters and output are each moved once.
+    /// Bytes moved by the plan as one kernel: input, parameters and output once each.
     FUSEKIT_H double fused_bytes() const {
         double const ends = detail::elements(input) + detail::elements(steps[Count - 1].output);
         return ends * size_of(type) + sum(&Step::parameter_bytes);
     }
-    /// Bytes with one kernel per operator: intermediate tensors are written and read again.
+    /// Bytes moved with one kernel per operator: each intermediate tensor is written once and read once.
     FUSEKIT_H double unfused_bytes() const { return sum(&Step::activation_bytes) + sum(&Step::parameter_bytes); }
 
-    /// Arithmetic intensity, FLOP per byte.
+    /// Arithmetic intensity in FLOPs per byte: as one kernel, and with one kernel per operator.
     FUSEKIT_H double fused_intensity() const { return flops() / fused_bytes(); }
     FUSEKIT_H double unfused_intensity() const { return flops() / unfused_bytes(); }
 
     FUSEKIT_H Text to_string() const { return *this; }
 
-    /// Mermaid flowchart: the plan as one kernel, next to one kernel per operator with memory between them.
+    /// Mermaid flowchart of the plan as one kernel, and of one kernel per operator with memory between them.
     FUSEKIT_H Text mermaid() const {
         Text fused = subgraph("fused", 1, fused_bytes()), unfused = subgraph("unfused", Count, unfused_bytes());
         fused += "        x([x])" + arrow(input) + "op0\n        subgraph kernel[\" \"]\n";
@@ -208,20 +208,21 @@ FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops
 
 }  // namespace detail
 
-/// Describes `bound` for an input of the given extents. Throws Error if running it would.
+/// Describes `bound` for an input of extents `x` and element type `type`. Throws Error if a run on this input would
+/// throw.
 template <class ThePlan, int Rank>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x), type);
 }
 
-/// Describes `bound` for an input layout without memory: describe(layer, fk::nchw(64, 256, 14, 14),
+/// Describes `bound` for an input layout, without memory: describe(layer, fk::nchw(64, 256, 14, 14),
 /// fk::DataType::float16).
 template <class ThePlan, int Rank>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x).shape, type);
 }
 
-/// Describes `bound` for an existing input tensor.
+/// Describes `bound` for the shape and element type of the tensor x.
 template <class ThePlan, detail::Activations X>
 FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, X const& x) {
     auto const view = x.const_view();

@@ -5,11 +5,11 @@
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/statistics.hpp"
 
-/// Runs whose tensors have no elements (an extent of 0), handled alike by all backends.
+/// Runs on tensors without elements (an extent is 0), for all backends.
 namespace fusekit::detail {
 
-/// True if a run with y of these extents writes nothing: neither y nor a stored output has elements, and Amax is
-/// unchanged. The backend then reads nothing and launches no kernel.
+/// True if a run with y of these extents writes nothing: neither y nor a tensor stored in addition has elements, and
+/// the maximum of an Amax does not change. The backend then reads nothing and launches no kernel.
 template <class BoundPlan>
 FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     using Plan = typename BoundPlan::Plan;
@@ -24,7 +24,7 @@ FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& 
     }
 }
 
-/// Writes the results of a reduction over zero values, for y of these extents: parameter gradients of 0.
+/// Writes the results of a reduction over zero values, for y of these extents: parameter gradients are 0.
 template <class V, class Plan>
 FUSEKIT_H void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
     using Reduction = ReductionSteps<typename Plan::Head>;

@@ -33,14 +33,14 @@ struct PixelStateOf<Op> {
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
-/// The fields of Op's prepared parameters (Prepared) as an array: of floats, or, for a vector V, of vectors of floats.
+/// Op's prepared parameters (the struct Op::Prepared<V>) as an array: of floats or, for a vector V, of vectors.
 template <class Op, class V>
 struct Fields {
     static constexpr std::size_t count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
     V value[count];
 };
 
-/// Copies Op's prepared parameters of one channel to every lane of a vector V.
+/// Copies Op's prepared parameters of one channel to every lane of a vector V; returns Nothing if Op has none.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type const& state) {
     if constexpr (!Channelwise<Op>) {
@@ -53,8 +53,8 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     }
 }
 
-/// Prepares Op's parameters of channels k ... k + count - 1, one channel per lane of a vector V; lanes past the last
-/// channel repeat that channel.
+/// Prepares Op's parameters of channels k ... k + count - 1, one channel per lane of a vector V. Lanes from `count` on
+/// get the parameters of the last channel.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
     if constexpr (!Channelwise<Op>) {
@@ -84,8 +84,8 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-/// Calls f with the arguments that Op::apply takes: (x, prepared parameters), (x, args) or (x, at, args). Calls f once
-/// per lane if Op does not accept vectors.
+/// Calls f with the arguments that Op::apply has: (x, prepared parameters), (x, args) or (x, at, args). For a vector x
+/// that Op::apply does not support, calls f once per lane.
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
@@ -111,29 +111,31 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
-/// An operator that needs the coordinate (n, k, p, q): it loads or stores one element of an activation tensor, or
-/// raises a maximum, which must skip pixels outside y.
+/// True for an operator that needs the coordinate (n, k, p, q) of its value: it loads or stores one element of an
+/// activation tensor, or updates a maximum, which must not include pixels outside y.
 template <class Op>
 concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
-/// Callback for Op::views that does nothing: with it, NamesActivations tests at compile time that Op::views exists.
+/// Argument for Op::views in the concept NamesActivations, which tests at compile time that Op::views exists.
 struct IgnoresView {
     FUSEKIT_H void operator()(auto const&) const {}
 };
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
-/// A sequence of elementwise operators, each applied to the result of the previous one. As an epilogue, the operators
-/// are applied to the head's values, scalars or vectors; as a prologue, to each value of x that a Conv or Gemm reads.
+/// A sequence of elementwise operators, each applied to the result of the previous one. After a head (a Conv, a Gemm
+/// ...) the sequence is applied to the head's values; before a Conv or Gemm, to each value of x that this reads. Values
+/// are scalars or CPU vectors.
 template <class... Ops>
 struct Epilogue {
     static constexpr int size = sizeof...(Ops);
     using Args = KernelTuple<typename Ops::Args...>;
 
-    /// Prepared parameters of the Channelwise operators: of one channel or, if V is a vector, of each lane's channel.
+    /// Prepared parameters of the operators with parameters per channel: of one channel or, if V is a vector, of each
+    /// lane's channel.
     template <class V>
     using State = KernelTuple<typename ChannelStateOf<Ops, V>::Type...>;
 
-    /// Prepares the parameters of channel k, in float or double.
+    /// Prepares the operators' parameters of channel k, in float or double (V).
     template <class V = float>
     FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -141,46 +143,46 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepared parameters of the Channelwise and Placewise operators, in floats, for one channel k at one pixel (p,
-    /// q).
+    /// Prepared parameters, in float, of the operators with parameters per channel or per pixel, for one channel k at
+    /// one pixel (p, q).
     using PixelState = KernelTuple<typename PixelStateOf<Ops>::Type...>;
 
-    /// Coordinates on which the results depend: `channelwise`: the channel k; `placewise`: k, p, q; `located`: n, k, p,
-    /// q. Operators that keep a maximum are located, because raise() needs a coordinate, but load no element of an
-    /// image.
+    /// Coordinates on which the operators' results depend. `channelwise`: an operator has parameters per channel k.
+    /// `located`: an operator needs n, k, p, q, which includes operators that update a maximum. `per_pixel`: an
+    /// operator has parameters per k, p, q. `placewise`: the result depends on p and q.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Placewise<Ops> || ...);
     static constexpr bool placewise = located || per_pixel;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
-    /// True if exactly one operator loads elements of activation tensors, and its Op::views lists the views that it
-    /// loads.
+    /// True if exactly one operator loads elements of activation tensors, and its Op::views lists the views from which
+    /// it loads.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// `maxima`: number of operators that keep a maximum (Amax). `writes`: true if an operator stores every value to a
-    /// tensor besides y (Store). `stores`: true if `writes`, or if an operator keeps a maximum. `collects`: true if an
-    /// operator accumulates statistics (ChannelStatistics).
+    /// `maxima`: number of operators that update a maximum (Amax). `writes`: an operator stores every value to a tensor
+    /// other than y (Store). `stores`: `writes`, or an operator updates a maximum. `collects`: an operator accumulates
+    /// statistics (ChannelStatistics).
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
     static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
                           collects = (StatisticsOp<Ops> || ...);
 
-    /// Address of the float that Amax operator `number` raises; Amax operators are counted from 0 in plan order.
+    /// Address of the float that the Amax operator with index `number` updates; indices count Amax operators from 0 in
+    /// plan order.
     template <int number>
     FUSEKIT_HD static constexpr float* maximum(Args const& args) {
         constexpr int at = index_of_maximum(number);
         return TypeAt<at, Ops...>::maximum(get<at>(args));
     }
 
-    /// Calls f with each view of activations that the operators' `views` list.
+    /// Calls f with each view of activations in `args` that an operator's Op::views lists.
     FUSEKIT_H static constexpr void views(Args const& args, auto const& f) {
         [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             (views_of<Ops>(get<Nth>(args), f), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepares the parameters of one channel at one pixel, which do not depend on n. `at` is an OutputCoord or a type
-    /// derived from it.
+    /// Prepares the operators' parameters of channel at.k at pixel (at.p, at.q); they do not depend on at.n.
     template <class At>
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PixelState prepare(At const& at, Args const& args) {
@@ -189,7 +191,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Copies the prepared parameters of one channel to every lane of a vector.
+    /// Copies prepared parameters of one channel to every lane of a vector V.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -197,7 +199,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Prepares the parameters of `count` consecutive channels from k on, one channel per lane.
+    /// Prepares the operators' parameters of channels k ... k + count - 1, one channel per lane of V.
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -205,8 +207,8 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// Applies all operators to x, with prepared parameters `state`: a State<V> or, for V = float, a PixelState. Calls
-    /// collect(x) with the value that the statistics operator receives.
+    /// Applies all operators to x in order and returns the result. `state` is the prepared parameters, a State<V> or,
+    /// for V = float, a PixelState. Calls collect(v) with v, the value before the statistics operator, if there is one.
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
@@ -218,8 +220,7 @@ struct Epilogue {
         return x;
     }
 
-    /// Value that reaches the operator at index Count: the result of the first Count operators. Store operators among
-    /// them do not store.
+    /// Applies only the first Count operators to x and returns the result. Store operators among them do not store.
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
         auto const apply_unless_stored = [&]<int Nth, class Op>(Op const*) {
@@ -231,8 +232,8 @@ struct Epilogue {
         return x;
     }
 
-    /// Applies the operators to Count adjacent elements, one operator at a time: at[i] is the coordinate of element i,
-    /// and at.store(view, values) stores all Count values at once.
+    /// Applies the operators to Count adjacent elements x[i], one operator at a time for all elements. at[i] is the
+    /// coordinate of x[i], and at.store(view, values) stores all Count values at once.
     template <std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PixelState const (&state)[Count],
                                                 Args const& args) {

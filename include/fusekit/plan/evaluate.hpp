@@ -10,10 +10,9 @@
 
 namespace fusekit::detail {
 
-/// The float y that Plan::evaluate computes: N x K x P x Q, packed, with channels first or last as in the plan's x.
-/// `layout` is y's layout, collapsed: other numbers of spatial modes are converted to rows and columns
-/// (tensor/collapse.hpp). Exists within one constant expression; compare it with a Literal, the constexpr tensor of
-/// expected values.
+/// Result of Plan::evaluate: y in float, N x K x P x Q, packed, with channels first or last as in the plan's x.
+/// `layout` is y's layout with collapsed modes, rows and columns (tensor/collapse.hpp). An Evaluation is valid within
+/// one constant expression; compare it with a Literal, the constexpr tensor of expected values.
 class Evaluation {
 public:
     CollapsedLayout<4> layout;
@@ -39,7 +38,7 @@ public:
 private:
     float* values;
 
-    /// Collapses the layout of a Literal to four modes; that of a matrix as y was collapsed: as matrices, or as an
+    /// Collapses the layout of a Literal to four modes in the same way as y's: as matrices if y is matrices, else as an
     /// image.
     template <int Rank>
     FUSEKIT_H constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
@@ -49,7 +48,8 @@ private:
     }
 };
 
-/// Operand of a Conv or Gemm at (n, c, h, w) for a fixed channel c: the element of x after the prologue's operators.
+/// Elements of x in channel c, after the prologue's operators: the values that a Conv or Gemm multiplies. Indexed by n,
+/// h, w.
 template <class V, class BoundPlan, class At>
 struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
@@ -66,8 +66,8 @@ struct HeadInput {
     }
 };
 
-/// Value that the plan's head (here a Conv) computes at one coordinate of its output, by the definition: one sum over
-/// c, r, s in index order.
+/// Value of the plan's head (here a Conv) at coordinate `at` of its output, computed by the definition: one sum over c,
+/// r, s in index order.
 template <class V, MainloopOp Conv, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const& y, At const& at) {
@@ -102,7 +102,7 @@ FUSEKIT_H constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<
                weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
-/// Sum over all pixels of dy, in channel k, of dy times factor(pixel).
+/// Sum over all pixels (n, p, q) of dy[n,k,p,q] * factor(pixel), for channel k.
 template <class V, class At, class BoundPlan, class Factor>
 FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
     Index<4> const out = bound.head.dy.layout.shape;
@@ -116,7 +116,7 @@ FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Fa
     };
     return pairwise(0, out[0] * out[2] * out[3], addends, add, [](V a, V b) { return a + b; });
 }
-/// Writes the bias gradient of channel k, if requested.
+/// Writes the bias gradient of channel k, the sum of dy over n, p, q, if the plan's arguments include its view.
 template <class V, class At, class BoundPlan>
 FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
     auto const& gradient = bound.head.bias_gradient;
@@ -124,8 +124,8 @@ FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t
         gradient.data[k * gradient.layout.stride[0]] =
             static_cast<float>(sum_over_pixels<V, At>(bound, k, [](At const&) { return V{1}; }));
 }
-/// Value of the head of a weight gradient: dw[k,c,r,s], with (k, c, r, s) passed as at.n, at.k, at.p, at.q. The call
-/// for c = r = s = 0 also writes filter k's bias gradient.
+/// Value of a weight gradient at one coordinate: dw[k,c,r,s], with k, c, r, s in at.n, at.k, at.p, at.q. The call for c
+/// = r = s = 0 also writes the bias gradient of channel k.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const&, At const& at) {
@@ -146,9 +146,9 @@ FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V cons
     return x(at.n, at.k, at.p, at.q);
 }
 
-/// Result of the plan at one coordinate `at` of y, by the definition, in float or double (V). `values` are the extents
-/// of the head's output, before a pool; `state` has the epilogue's prepared parameters of the channel; `collect` is
-/// called as by Epilogue::apply.
+/// Result of the plan at coordinate `at` of y, computed by the definition in V, float or double. `values`: extents of
+/// the head's output, before a pool. `state`: prepared parameters of the epilogue's operators for the channel.
+/// `collect`: as in Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
 FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
                                   At const& at, State const& state, Collect const& collect = {}) {

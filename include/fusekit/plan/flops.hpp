@@ -12,8 +12,8 @@ FUSEKIT_H inline double elements(Index<4> const& shape) {
     return product;
 }
 
-/// FLOPs that Op needs for all elements of its output, of shape `y`, as Op states them (ops/operator.hpp); default: 1
-/// per element.
+/// FLOPs of Op for an output of shape `y`: Op::flops(y, args), or Op::flops_per_element times the number of elements; 1
+/// per element if Op has neither.
 template <class Op>
 FUSEKIT_H double flops_of(CollapsedShape<4> const& y, typename Op::Args const& args) {
     if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
@@ -21,8 +21,9 @@ FUSEKIT_H double flops_of(CollapsedShape<4> const& y, typename Op::Args const& a
     else return elements(y);
 }
 
-/// FLOPs per element that Op adds to a gradient: the multiplication of dy by Op's slope, and the sums of Op's parameter
-/// gradients; default: 1 each. With batch statistics the projection of dy (ProjectionOf) replaces the multiplication.
+/// FLOPs per element that Op adds to a Backward plan: one multiplication of dy by Op's slope, and one addition per
+/// parameter gradient of Op, unless Op states a number. With batch statistics the projection of dy (ProjectionOf)
+/// replaces the multiplication.
 template <class Op>
 consteval int gradient_flops() {
     if constexpr (requires { Op::gradient_flops_per_element; }) return Op::gradient_flops_per_element;

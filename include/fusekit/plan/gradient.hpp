@@ -14,8 +14,8 @@ FUSEKIT_BEGIN_OPERATOR_CALLS
 namespace fusekit::detail {
 
 /// Type: struct of optional views to which the gradients of Op's parameters are written; empty if Op has none.
-/// `gradient_sums` is the number of sums over elements that these gradients need. An operator with store_gradients
-/// writes one gradient per element instead of sums.
+/// `gradient_sums`: number of sums over elements from which these gradients are computed. An operator with
+/// store_gradients writes one gradient per element instead of sums.
 template <class Op>
 struct GradientsOf {
     struct Type {};
@@ -31,8 +31,8 @@ template <class Op>
     requires requires { Op::gradient_sums; }
 inline constexpr int gradient_sums<Op> = Op::gradient_sums;
 
-/// Type: function object that maps dy to dx for an operator that computes batch statistics, once the sums over the
-/// batch are known; Nothing for other operators.
+/// Type: function object that maps dy to dx for an operator with batch statistics, after the sums over the batch are
+/// complete; Nothing for other operators.
 template <class Op, class V>
 struct ProjectionOf {
     using Type = Nothing;
@@ -43,16 +43,17 @@ struct ProjectionOf<Op, V> {
     using Type = typename Op::template Projection<V>;
 };
 
-/// Text of the gradient's equation for describe(). BatchNormTraining supplies its own, because its dx depends on every
-/// x.
+/// Equation that describe() prints for a Backward plan whose first operator is First. BatchNormTraining states its own,
+/// because every dx depends on all x.
 template <class First>
 consteval char const* gradient_equation() {
     if constexpr (requires { First::gradient_equation; }) return First::gradient_equation;
     else return ReductionOp<First> ? "" : "dx = dy * slopes of the plan at x";
 }
 
-/// Number of operators whose values a backward pass must recompute because a later operator evaluates its slope at
-/// them: all operators before the last one that is not a Passing<Op> (plan/replay.hpp).
+/// Number of forward operators whose results a backward pass must recompute, because a later operator's slope is
+/// evaluated at them: all operators before the last one that has a slope other than 1 (is not a Passing<Op>,
+/// plan/replay.hpp).
 template <class... Ops>
 consteval int values_needed() {
     int needed = 0, number = 0;
@@ -65,8 +66,8 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
     return in_form_of<Op>([](auto const&... given) { return Op::slope(given...); }, x, at, state, args);
 }
 
-/// The single operator of a Backward plan: multiplies dy by the slopes of the forward plan's operators Ops, evaluated
-/// at values that it recomputes from x.
+/// The one operator of a Backward plan: multiplies dy by the slopes of the forward plan's operators Ops, which it
+/// evaluates at values recomputed from x.
 template <class... Ops>
 struct Gradient {
     static constexpr auto stage = Stage::pointwise;
@@ -80,7 +81,8 @@ struct Gradient {
     static constexpr int sums = (0 + ... + gradient_sums<Ops>);
     static constexpr bool per_pixel = (totals_per_pixel<Ops>() || ...);
 
-    /// Sums for the parameter gradients of one channel or pixel: `sums` numbers; two Totals merge by addition.
+    /// Sums for the parameter gradients of one channel (or pixel): `sums` numbers. The Totals of two sets of elements
+    /// merge by addition.
     template <class V>
     struct Total {
         V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
@@ -107,8 +109,8 @@ struct Gradient {
         return text + ">";
     }
 
-    /// FLOPs of the recomputed values and of each operator's gradient. Counted once, even if the backend recomputes the
-    /// values in a second pass after the totals.
+    /// FLOPs of the recomputed values and of each operator's gradient, counted once, although a backend may recompute
+    /// the values in a second pass over x after the sums are complete.
     FUSEKIT_H static double flops(Index<4> const& y, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             double const again =
@@ -192,10 +194,10 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
 
 private:
-    /// Returns dL/dx for the input x of operator number Nth, given dy = dL/dy of the plan's output: recursively through
-    /// the later operators, then times slope(x). With `adds`, adds the operators' terms to their parameter-gradient
-    /// sums, from sums[Sum] on; without it, calls store_gradients. At an operator with batch statistics (Nth = 0),
-    /// returns before the multiplication by its slope, which Projection does later.
+    /// Returns dL/dx at the input x of the operator with index Nth, given dy = dL/dy of the plan's output: the product
+    /// of the later operators' slopes, by recursion, times slope(x). With `adds`, adds the operators' terms to their
+    /// parameter-gradient sums, from sums[Sum] on; without it, calls store_gradients. If operator 0 has batch
+    /// statistics, its slope is left to its Projection.
     template <bool adds, int Nth, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<Nth>(state);

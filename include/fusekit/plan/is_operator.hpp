@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// One concept per requirement on an operator, so that is_operator() can name the one that is not met.
+/// Concepts, one for each requirement on an operator, so that is_operator() can name the one that is not met.
 template <class Op>
 concept HasArgs = requires { typename Op::Args; };
 template <class Op>
@@ -29,12 +29,12 @@ concept AppliesAsObject =
         requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
     };
 
-/// True for an operator whose check does not accept (Args const&, Check const&).
+/// True for a type whose static member check cannot be called with (Args const&, Check const&).
 template <class Op>
 concept NeverChecks =
     requires { &Op::check; } && !requires(typename Op::Args const& args, Check const& in) { Op::check(args, in); };
 
-/// Refuses a type that is not an operator, with a message that names the type and the fix.
+/// Fails a static_assert if Op is not an operator; the message names the missing member and the fix.
 template <class Op>
 consteval bool is_operator() {
     constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;
@@ -75,7 +75,7 @@ consteval bool is_operator() {
     return whole;
 }
 
-/// Placeholder for a refused type, so that the refusal is the only error.
+/// Operator that replaces an invalid type in a plan, so that is_operator()'s message is the only error.
 template <class Op>
 struct NoOperator {
     struct Args {};

@@ -9,8 +9,8 @@ namespace fusekit {
 
 namespace detail {
 
-/// Copies the text of a list of types from `in` to `out`, up to its closing bracket, without namespaces and class keys.
-/// Advances both pointers; writes no more characters than it reads.
+/// Copies the text of a list of types from `in` to `out`, up to its closing bracket, without namespaces and the words
+/// struct and class. Advances both pointers; writes no more characters than it reads.
 [[gnu::cold]] FUSEKIT_H inline void unqualified(char const*& in, char*& out) {
     auto const ends_with = [&](char const* begin, char const* suffix) {
         std::size_t const length = std::strlen(suffix);
@@ -31,7 +31,8 @@ namespace detail {
     }
 }
 
-/// Spells T as the compiler does, without namespaces and class keys: "Activation<Relu>".
+/// Name of T as in the compiler's __PRETTY_FUNCTION__, without namespaces and the words struct and class:
+/// "Activation<Relu>".
 template <class T>
 FUSEKIT_H Text spelled() {
     char const* in = std::strstr(__PRETTY_FUNCTION__, "T = ") + 4;  // "... [with T = fusekit::Bias; ...]"
@@ -43,7 +44,7 @@ FUSEKIT_H Text spelled() {
 
 }  // namespace detail
 
-/// Spells a plan or an operator as its author wrote it: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+/// Name of a plan or an operator as in its author's source: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
 template <class T>
 [[gnu::cold]] FUSEKIT_H Text type_name() {
     if constexpr (requires { T::name(); }) return T::name();

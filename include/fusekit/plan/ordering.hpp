@@ -7,10 +7,10 @@ namespace fusekit {
 
 namespace detail {
 
-/// The ordering rules of a plan's operators, evaluated in the order of InOrder. Each rule tests a sequence of operators
-/// and states its reason in one sentence, which README's table repeats. The sentence is both in the rule and in its
-/// static_assert, because static_assert accepts only a literal. Variables asserted have short names: g++ 12 prints
-/// them.
+/// The ordering rules of a plan's operators, tested in the order of InOrder. Each rule has `holds`, which tests a
+/// sequence of operators, and its reason in one sentence, which README's table repeats. The sentence is both in the
+/// rule and in its static_assert, because static_assert accepts only a literal. Asserted variables have short names,
+/// because g++ 12 prints them.
 namespace rules {
 
 struct HasOperators {
@@ -206,7 +206,7 @@ struct OneOfEach {
     }
 };
 
-/// The rule of a sequence that breaks none.
+/// Substitute for a broken rule where every rule holds; its require() asserts nothing.
 struct NoRule {
     template <class... Ops>
     static consteval bool require() {
@@ -230,8 +230,8 @@ struct List<First, Rest...> {
 using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, OneTotal, TotalsFit, PoolComesLast,
                      PoolFits, PooledOnce, PlacesFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
 
-/// Type: the first rule of InOrder that Ops break; NoRule if they break none, or if one of them is not an operator,
-/// which is_operator() refuses.
+/// Type: the first rule of InOrder that the sequence Ops breaks; NoRule if all hold, or if one of Ops is not an
+/// operator, for which is_operator()'s static_asserts have the message.
 template <class... Ops>
 struct BrokenBy : std::type_identity<NoRule> {};
 template <class... Ops>
@@ -269,15 +269,17 @@ concept NormBeforeActivation = detail::rules::NormBeforeActivation::holds(detail
 template <class... Ops>
 concept OneOfEach = detail::rules::OneOfEach::holds(detail::sequence_of<Ops...>());
 
-/// True if these operators, in this order, are one kernel. Plan's message gives the reason if not.
+/// True if Plan<Ops...> is valid: each of Ops is an operator, and no ordering rule is broken. If false, Plan<Ops...>
+/// does not compile and its message gives the reason.
 template <class... Ops>
 concept Fusable =
     (Operator<Ops> && ...) && std::same_as<typename detail::rules::BrokenBy<Ops...>::type, detail::rules::NoRule>;
 
 namespace detail {
 
-/// T, after all static_asserts that concern it are evaluated: the bools are their results. A pack of bools and not a
-/// fold expression: g++ 12 refuses a fold in an alias whose operators are the pack of another template.
+/// Alias of T that also instantiates the static_asserts of T's validity: the bools are results of consteval functions
+/// with static_asserts. A pack of bools and not a fold expression, because g++ 12 rejects a fold in an alias whose
+/// operators are the pack of another template.
 template <class T, bool...>
 using Checked = T;
 

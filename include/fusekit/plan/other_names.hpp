@@ -3,7 +3,7 @@
 
 #include "fusekit/ops/activation.hpp"
 
-/// Names of operators in other libraries. Using one is an error that prints fusekit's name.
+/// Names of operators in other libraries, declared so that their use is an error that prints fusekit's name.
 namespace fusekit {
 
 namespace detail {
@@ -34,7 +34,7 @@ using BatchNorm2d
     __attribute__((unavailable("write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>"))) =
         Activation<Passthru>;
 
-/// Names that are class templates in other libraries: is_operator() has their messages.
+/// Names that are class templates in other libraries; is_operator() prints the messages with fusekit's names.
 template <class... Mode>
 struct BatchNorm {
     static constexpr auto other_name = detail::OtherName::batch_norm;

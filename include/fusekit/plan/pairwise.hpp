@@ -7,12 +7,12 @@
 
 namespace fusekit::detail {
 
-/// Block length of pairwise sums: number of values that are added sequentially before their total is merged with
-/// others.
+/// Default block length of pairwise sums: number of values that are added one after another before sums are merged in
+/// pairs.
 inline constexpr std::int64_t addends = 64;
 
-/// Function object that merges two totals; a type, so that its call operator carries the compiler flags of its
-/// namespace.
+/// Function object that calls merge(a, b) for two totals. It is a type, so that the mangled name of its call operator
+/// contains the compiler flags, as that of every function of the library (abi.hpp).
 struct Merged {
     template <class A, class B>
     FUSEKIT_H constexpr auto operator()(A const& a, B const& b) const {
@@ -21,10 +21,10 @@ struct Merged {
 };
 inline constexpr Merged merged;
 
-/// Pairwise summation over the index range [begin, end). leaf(begin, end) totals up to `block` values, and merge(a, b)
-/// combines the totals of two halves of a range; the first half has `block` times a power of two values. Each value is
-/// in O(log(count)) merges, so rounding errors grow as log(count) (Higham 2002, section 4.2). The order depends on the
-/// number of values alone.
+/// Pairwise summation over the indices begin ... end - 1. leaf(first, last) returns the total of the values first ...
+/// last - 1, at most `block` of them, and merge(a, b) that of two adjacent ranges. A longer range is halved; its first
+/// half has `block` times a power of two values. Each value is in O(log(count)) merges, so rounding errors grow as
+/// log(count) (Higham 2002, section 4.2). The order depends on the number of values alone.
 template <class Leaf, class Merge>
 FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
                                   Merge const& merge) {
@@ -35,8 +35,8 @@ FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int
     return merge(first, pairwise(begin + half, end, block, leaf, merge));
 }
 
-/// Calls f(row, first, last) for each row that the range [begin, end) of a row-major matrix with `columns` columns
-/// touches; [first, last) are the columns touched in that row.
+/// Calls f(row, first, last) for each row of a row-major matrix with `columns` columns that has elements with index
+/// begin ... end - 1; first ... last - 1 are the columns of these elements in the row.
 template <class F>
 FUSEKIT_H constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
     std::int64_t row = begin / columns, first = begin % columns;

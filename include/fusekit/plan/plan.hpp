@@ -17,8 +17,8 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// For operators after a Gemm: reinterprets each rank-3 view in Args as a batch of matrices, B x M x N. When Args was
-/// filled, a rank-3 view was converted as signals, N x C x W.
+/// For operators after a Gemm: changes each rank-3 view in `args` to a batch of matrices, B x M x N. The constructor of
+/// the view assumed a signal, N x C x W, because it does not know the plan.
 template <class Op>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
@@ -31,8 +31,8 @@ FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
         });
 }
 
-/// Builds a BoundPlan from the operators' Args, given in plan order: distributes them to the prologue, the head and the
-/// epilogue (plan/structure.hpp).
+/// Builds a BoundPlan from the operators' Args, given in plan order: those before the head, of the head, and after it
+/// (plan/structure.hpp).
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
@@ -57,11 +57,11 @@ private:
     }
 };
 
-/// bind({.weights = w}, {.bias = b}, {}): one brace group per operator, in plan order. Refuses a temporary tensor; any
-/// other must outlive the runs of the bound plan (BoundPlan).
+/// bind({.weights = w}, {.bias = b}, {}): one brace group per operator, in plan order. A temporary tensor does not
+/// compile as an argument; any other tensor must outlive the runs of the bound plan (BoundPlan).
 ///
-/// A single function: compilers name the field that does not fit only if bind is neither overloaded, a template nor an
-/// object. Compilers quote the declaring line, so its comment states the expected arguments.
+/// bind is a single function: compilers name the field with a wrong initializer only if bind is neither overloaded, a
+/// template nor an object. Compilers print the declaring line, so its comment states the expected arguments.
 template <bool Overloaded, class... Ops>
 struct Binding {
     FUSEKIT_H static constexpr auto bind(
@@ -69,9 +69,9 @@ struct Binding {
         return MakeBound<Ops...>::make(args...);
     }
 };
-/// For nvcc, two overloads. With a single function, nvcc resolves the call when it parses the calling template and then
-/// passes g++ a parenthesised braced argument, ({.weights = layer.weights}), which no compiler accepts. Overloads are
-/// resolved at instantiation.
+/// bind for nvcc, as two overloads. With a single function, nvcc resolves the call when it parses the calling template
+/// and then passes g++ a braced argument in parentheses, ({.weights = layer.weights}), which no compiler accepts. nvcc
+/// resolves overloads at instantiation.
 template <class... Ops>
 struct Binding<true, Ops...> {
     FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> bind(typename Ops::Args... args) {
@@ -82,12 +82,12 @@ struct Binding<true, Ops...> {
     FUSEKIT_H static void bind(Given...);
 };
 
-/// Implementation of Plan<Ops...>: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
+/// Implementation of Plan<Ops...>, y = opN(... op1(x)): a type without data. `bind` returns a plan with arguments.
 template <class... Ops>
 struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Ops...> {
     using Slots = Structure<Ops...>;
 
-    /// The Args of operator number Nth.
+    /// The Args in `bound` of the operator with index Nth, from 0.
     template <int Nth>
     FUSEKIT_H static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;
@@ -109,8 +109,8 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
         return bind(argument_of<Ops>(given...)...);
     }
 
-    /// Result of the plan in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y). Intended for
-    /// small tensors: the loops follow the definition.
+    /// Result of the plan in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y). For small
+    /// tensors: each output is computed by the definition, with one loop per summed index.
     template <class X>
     FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
@@ -130,8 +130,9 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 
 /// Operators composed into one kernel.
 ///
-/// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
-/// So a broken rule is an error, not a substitution failure: test Fusable.
+/// Operators that cannot be composed into one kernel do not compile; the compiler prints the broken rule in one
+/// sentence (plan/ordering.hpp). A broken rule is an error, not a substitution failure: in a requires clause, test
+/// Fusable<Ops...>.
 //
 // An alias with assertions, not constraints: compilers print how they reached a constraint before its sentence, at
 // least 18 lines in g++ and 13 in clang. The assertion takes 9 and 12, with the sentence first.

@@ -11,12 +11,13 @@
 
 namespace fusekit {
 
-/// A bound plan prepared for tensors of known layouts: validated, with its schedule and grid chosen. Immutable and
-/// trivially copyable; may be run from many threads and on many streams at once. The tensors that the plan is bound to
-/// must outlive its runs.
+/// A bound plan prepared for tensors of known layouts: arguments are validated, schedule and grid are chosen. Immutable
+/// and trivially copyable; may be run from many threads and on many streams at once. The tensors to which the plan is
+/// bound must outlive its runs.
 ///
-/// TheLaunch is the backend's type: `workspace_bytes`; `check_device(in, stream)`, which refuses a stream of another
-/// device than the one that it was prepared for; and `start(stream, x, y, workspace)`, which enqueues the run.
+/// TheLaunch is the backend's type. It has `workspace_bytes`; `check_device(in, stream)`, which stores an error in `in`
+/// if the stream belongs to another device than the one of the preparation; and `start(stream, x, y, workspace)`, which
+/// enqueues the run.
 template <class BoundPlan, Element T, detail::OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
@@ -28,8 +29,8 @@ public:
     using X = T;
     using Y = U;
 
-    /// Wraps `launch`, which was prepared for x and y at addresses of the assumed alignment, disjoint from all of
-    /// `arguments`.
+    /// Constructs a Prepared from the backend's `launch`. `arguments` are the memory regions of the bound tensors,
+    /// which x and y of a run must not overlap.
     FUSEKIT_H Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x,
                        TensorView<U, Rank> const& the_y, detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
@@ -42,15 +43,14 @@ public:
     FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
     /// Runs on `stream` from x into y: pointers, or tensors of the prepared layouts. Allocates nothing. Uses
-    /// `workspace`, or, if none is given, the one that the stream owns. Throws Error and leaves y unchanged if a
-    /// pointer is null, has less than the prepared alignment, is not accessible to the device, or points to memory that
-    /// overlaps y's.
+    /// `workspace` or, if none is given, the stream's own. Throws Error, and leaves y unchanged, if a pointer is null,
+    /// has less than the prepared alignment, is not accessible to the device, or points to memory that overlaps y's.
     template <class Given, class X, class Y>
     FUSEKIT_H void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         try_run(stream, x, y, workspace).raise();
     }
 
-    /// Same as operator(), but returns the error.
+    /// Does the same as operator(), but returns the error instead of throwing it.
     template <class Given, class X, class Y>
     [[nodiscard("the error, if there is one, says that nothing was done")]] FUSEKIT_H Refusal
     try_run(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
@@ -79,12 +79,12 @@ public:
     }
 
 private:
-    /// Layout, byte range and alignment of x or y, relative to a pointer that a run passes.
+    /// Layout, byte range and alignment of x or y; addresses are relative to the data pointer that a run passes.
     struct Memory {
         Layout<Rank> layout;
         DataType type = data_type<T>;
         std::uintptr_t begin, end;  ///< byte offsets from the data pointer to the first byte, and past the last
-        std::uintptr_t alignment;  ///< alignment of the data pointer, in bytes
+        std::uintptr_t alignment;  ///< required alignment of the data pointer, in bytes
 
         template <class Data>
         FUSEKIT_H explicit Memory(TensorView<Data, Rank> const& view)
@@ -97,8 +97,8 @@ private:
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         FUSEKIT_H bool has_no_elements() const { return begin == end; }
-        /// True if a run may pass this address for the tensor: non-null and aligned. For a tensor without elements
-        /// every address is valid, even null.
+        /// True if a run may pass this address for the tensor: non-null and a multiple of `alignment`. For a tensor
+        /// without elements every address is valid, also null.
         FUSEKIT_H bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }
@@ -119,7 +119,8 @@ private:
 
     FUSEKIT_H Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
-        // Overlapping address ranges may still share no byte: refuse() compares them exactly.
+        // Overlapping address ranges may still have no byte in common (strided tensors): refuse() compares them
+        // exactly.
         bool fits = x_memory.takes(from) && (x_memory.has_no_elements() || stream.has_reached(x)) &&
                     (!has_y || (y_memory.takes(to) && (y_memory.has_no_elements() || stream.has_reached(y)))) &&
                     launch.is_for(stream) && suffices(stream, workspace);
@@ -144,9 +145,9 @@ private:
                reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
     }
 
-    /// Slow path of run(): repeats the checks exactly and returns the error, with validate()'s wording. Returns no
-    /// error, and allocates nothing, if the fast checks failed only because the device's cache of accessible pointers
-    /// had to be refreshed.
+    /// Slow path of run(): repeats the checks exactly and returns the error, in validate()'s words. Returns no error,
+    /// and allocates nothing, if the fast checks failed only because the device's cache of accessible pointers was out
+    /// of date.
     [[gnu::cold, gnu::noinline]] FUSEKIT_H Refusal refuse(Stream const& stream, T const* x, U* y,
                                                           WorkspaceView workspace) const {
         Refusal refusal;
@@ -214,8 +215,9 @@ private:
 
 namespace detail {
 
-/// Returns a stand-in address (tensor/stand_in.hpp) that is aligned to exactly `alignment` bytes, or sizeof(T) if
-/// larger; if `alignment` is 0, to the alignment of `data`, but at most 16 bytes, because no schedule requires more.
+/// Returns an address that is never dereferenced (tensor/stand_in.hpp) and is aligned to exactly `alignment` bytes, or
+/// sizeof(T) if that is larger. If `alignment` is 0, the address has the alignment of `data`, but at most 16 bytes,
+/// because no schedule requires more.
 template <class T>
 FUSEKIT_H T* address_aligned(T* data, int alignment) {
     constexpr int least = sizeof(T);
@@ -224,7 +226,7 @@ FUSEKIT_H T* address_aligned(T* data, int alignment) {
     return reinterpret_cast<T*>(address & -address);
 }
 
-/// Validates a layer for later runs and has the backend prepare it.
+/// Validates the bound plan for x and y, has the backend prepare it, and returns a Prepared or the error.
 template <class BoundPlan, class Device, Element T, OutputElement U, int Rank>
 FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
                        int alignment) {
@@ -247,7 +249,7 @@ FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T cons
     return Result<Run>(Run(*launch, x, y, aliases));
 }
 
-/// New tensor for a run to write, allocated in the order of the device's stream if the device has one.
+/// Allocates a new y in the order of the device's stream, if the device has one.
 template <class Given, class Device, int Rank>
 FUSEKIT_H auto new_output(Device& device, Layout<Rank> const& layout) {
     if constexpr (requires { device.output_memory(); })

@@ -5,16 +5,17 @@
 
 namespace fusekit::detail {
 
-/// Interface between backends and the head of a plan that reduces. A backend does the following for every channel or
-/// pixel, over its `count` values:
+/// Steps of a plan whose head is a reduction (batch statistics, statistics without a Conv, a gradient), as backends
+/// call them. For every channel or pixel, over its `count` values, a backend does the following:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of Epilogue::prepare;
 ///   accumulator.start(first value); add(accumulator, value, operand, state, counts) for every value; a false `counts`,
 ///     a bool or a lane mask, adds nothing;
-///   total = accumulator.total(count); totals are merged, or combined by sums;
+///   total = accumulator.total(count); totals of several accumulators are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
-/// With `waits` false, or without totals, add() and apply() run in the same pass, which reads each value once; else
-/// apply() runs in a second pass. With `has_operand`, one element of a second tensor is loaded for every value.
+/// If `waits` is false, or Head has no totals, add() and apply() are called in the same pass, which reads each value
+/// once; else apply() is called in a second pass. If `has_operand`, `operand` is the element of a second tensor at the
+/// value's coordinate.
 template <class Head>
 struct ReductionSteps;
 

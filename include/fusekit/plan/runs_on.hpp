@@ -10,13 +10,13 @@ namespace fusekit::detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// True if Op is compiled for the processors of memory type Memory (host or GPU). A backend specialises it to refuse an
-/// Op.
+/// True if Op has code for the processors that access memory type Memory (host or GPU). A backend specialises it to
+/// false for an Op that it cannot compile.
 template <class Memory, class Op>
 inline constexpr bool has_code_for = true;
 
-/// False if an argument of type Given cannot be in memory of type Memory: a Tensor's type names its memory; a view may
-/// point to any memory.
+/// False if Given is a tensor whose type names a memory type other than Memory. True for a view, which may point to any
+/// memory.
 template <class Memory, class Given>
 inline constexpr bool lies_in = true;
 template <class Memory, class Given>
@@ -28,7 +28,7 @@ inline constexpr bool all_have_code_for = true;
 template <class Memory, class... Ops>
 inline constexpr bool all_have_code_for<Memory, FusedPlan<Ops...>> = (has_code_for<Memory, Ops> && ...);
 
-/// Refuses a run on a device that cannot access the tensors' memory, or for which an operator is not compiled.
+/// Static assertions that the device can access the tensors' memory and that every operator has code for the device.
 template <class Plan, class Device, class... Given>
 consteval bool runs_on() {
     using Memory = typename std::remove_cvref_t<Device>::Memory;

@@ -7,21 +7,21 @@
 
 namespace fusekit::detail {
 
-/// Properties of an operator on which the ordering rules depend, from its type or from a run-time description
+/// Properties of an operator that the ordering rules test, computed from its type or from a run-time description
 /// (Descriptor).
 struct OperatorFacts {
     Stage stage;
     bool head;           ///< is a Conv or Gemm
     bool of_matrices;    ///< is a Gemm
     bool batched;        ///< is a Gemm with weights for each matrix of a batch
-    bool reduces;        ///< needs a total over all values before its first result
+    bool reduces;        ///< its results depend on a total over all values
     bool totals;         ///< passes the value through and totals it: a statistics operator
     bool pools;          ///< reduces a window to one value
-    bool exceeds_tile;  ///< true for a pool whose window is not the 2 x 2 that a Conv's tile holds
-    bool overlaps;  ///< true for a pool whose windows overlap or leave gaps
-    bool stores;         ///< stores each value to a tensor, or keeps their maximum
-    bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
-    bool of_pixels;      ///< has parameters per pixel
+    bool exceeds_tile;   ///< is a pool whose windows are not the 2 x 2 that a Conv's output tile contains
+    bool overlaps;       ///< is a pool whose windows overlap or leave gaps
+    bool stores;         ///< stores each value to a tensor, or updates a maximum
+    bool fits_prologue;  ///< depends on a value and its channel alone and stores nothing
+    bool of_pixels;      ///< has parameters per pixel, K x P x Q
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };
@@ -53,7 +53,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                                             !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
                                            .of_pixels = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
-/// The operators of a plan in order, as their facts, which the ordering rules test.
+/// The properties of a plan's operators, in plan order; the argument of the ordering rules.
 struct Sequence {
     OperatorFacts const* at;
     int size;
@@ -77,8 +77,8 @@ struct Sequence {
         return 0;
     }
 
-    /// True if every operator of stage `early` precedes all of stage `late`, in the prologue and in the epilogue
-    /// separately.
+    /// True if every operator of stage `early` is before all of stage `late`, separately among the operators before and
+    /// after the Conv or Gemm.
     FUSEKIT_H constexpr bool ordered(Stage early, Stage late) const {
         bool found = false;
         for (int i = 0; i < size; ++i) {
@@ -88,11 +88,10 @@ struct Sequence {
         return true;
     }
 
-    /// True if the prologue and the epilogue have at most one operator of this stage each: a second one would follow
-    /// the first.
+    /// True if at most one operator of this stage is before the Conv or Gemm, and at most one after it.
     FUSEKIT_H constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
 
-    /// True if no operator but the last has this stage.
+    /// True if no operator other than the last one of the plan has this stage.
     FUSEKIT_H constexpr bool only_last(Stage stage) const {
         for (int i = 0; i + 1 < size; ++i)
             if (at[i].stage == stage) return false;

@@ -13,7 +13,8 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-/// at, Op, args(): index, type and Args of the operator of an Epilogue that collects statistics (ChannelStatistics).
+/// Finds the operator of an Epilogue that collects statistics (ChannelStatistics): its index `at`, its type `Op`, its
+/// Args by `args()`.
 template <class Epilogue>
 struct Collector;
 template <class... Ops>
@@ -26,8 +27,8 @@ struct Collector<Epilogue<Ops...>> {
     }
 };
 
-/// View of the scratch that holds, for each tile and channel, one Total (the statistics of a tile's values in a
-/// channel), in a plan with a Conv. Layout: [tile][float of the Total][channel].
+/// View of the scratch of a plan with a Conv that collects statistics. For each tile and channel it has one Total, the
+/// statistics of the tile's values in this channel. Layout: [tile][float of the Total][channel].
 template <class Total>
 struct TileTotalsView {
     static constexpr int words = sizeof(Total) / sizeof(float);
@@ -42,8 +43,8 @@ struct TileTotalsView {
     }
 };
 
-/// Head of a plan without a Conv or Gemm that collects statistics: a reduction that consists of all operators of the
-/// plan.
+/// Head of a plan without a Conv or Gemm that collects statistics: a reduction to which all operators of the plan
+/// belong.
 template <class... Ops>
 struct StatisticsHead {
     using Operators = Epilogue<Ops...>;

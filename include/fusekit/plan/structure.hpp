@@ -8,8 +8,8 @@
 
 namespace fusekit::detail {
 
-/// Kind of a plan's head: the part that computes the values to which the epilogue is applied. A backend has one
-/// specialisation for each kind.
+/// Kind of a plan's head, the part that computes the values to which the epilogue is applied. A backend has one class
+/// specialisation (RunHead) for each kind.
 enum class HeadKind {
     elementwise,  ///< no head: the values are those of x
     conv,         ///< reduces a window of x for each output
@@ -18,7 +18,7 @@ enum class HeadKind {
     reduction,    ///< totals all values of a channel or pixel
 };
 
-/// Head of a plan without a Conv, Gemm or reduction: passes x through.
+/// Head of a plan without a Conv, Gemm or reduction: its values are those of x.
 struct Elementwise {
     struct Args {};
 };
@@ -48,7 +48,7 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Assigns operators to the slots of Structure in order: those before the Conv or Gemm are the prologue.
+/// Distributes a plan's operators to the fields of Structure, in order: those before the Conv or Gemm are the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
@@ -56,7 +56,7 @@ struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Befor
 template <class... Before, MainloopOp Head, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
-/// Slots after a broken rule: without operators, so that the rule's message is the only error.
+/// Structure of a plan that breaks an ordering rule: without operators, so that the rule's message is the only error.
 template <class... Ops>
 struct SlotsOf : Slots<Epilogue<>, Elementwise, Epilogue<>> {};
 
@@ -76,9 +76,9 @@ template <class... Ops>
     requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
-/// The slots of a plan, in which its operators are:
+/// Roles of a plan's operators:
 ///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; results are rounded to x's type
-///   Head       a Conv or Gemm, a reduction, or Elementwise, which passes x through
+///   Head       a Conv or Gemm, a reduction, or Elementwise, whose values are those of x
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that reduces a window of values to one output; void if there is none
 template <class... Ops>
@@ -92,12 +92,14 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr bool has_weight_gradient = head_kind == HeadKind::weight_gradient;
     static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
-    /// True if the mainloop applies operators to each value that it reads.
+    /// True if operators precede the Conv or Gemm; the mainloop applies them to each value that it reads.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
-    /// True if the tiles of a Conv or Gemm total statistics of their results (ChannelStatistics).
+    /// True if a Conv or Gemm is followed by ChannelStatistics: each output tile then writes statistics of its values
+    /// to scratch.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
-    /// `maxima`: number of operators that keep a maximum of magnitudes (Amax); maximum(i): address of the i-th of them.
+    /// `maxima`: number of operators that update a maximum (Amax). maximum<number>(): address of the float of the Amax
+    /// with index `number`, from 0.
     static constexpr int maxima = [] {
         if constexpr (Collects<Head>) return Head::Operators::maxima;
         else return Epilogue::maxima;
@@ -112,16 +114,18 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr bool pools = !std::is_void_v<Pool>;
 
     /// True if y may be x: each element of x is read only for the same element of y, before that is written. False for
-    /// ChannelStatistics, which also reads a value near a thread's first one (as shift) that another thread may be
-    /// writing.
+    /// ChannelStatistics, where a thread also reads, as its shift, an element of x that another thread may already have
+    /// overwritten.
     static constexpr bool runs_in_place =
         !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
 
-    /// `prologue_size` counts operators before the head; `head_is_operator`: the head is an operator of the plan.
+    /// prologue_size: number of operators before the head. head_is_operator: the head is an operator of the plan, not
+    /// Elementwise or a StatisticsHead.
     static constexpr int prologue_size = Prologue::size;
     static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
 
-    /// Collapses a view, a layout or extents of x or y to four modes (tensor/collapse.hpp).
+    /// Collapses a view, a layout or extents of x or y to four modes: signals, images and volumes to N x C x rows x
+    /// columns, matrices to rows as pixels (tensor/collapse.hpp).
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused

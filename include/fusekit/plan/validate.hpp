@@ -17,7 +17,8 @@ FUSEKIT_H void check_extents(Check const& in, char const* argument, Extents cons
             in.fail(argument, "extents of 0 or more whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Checks the scratch for the statistics of tiles after a Conv or Gemm: contiguous, at least `least` floats.
+/// Stores an error in `in` if `scratch`, for the statistics of tiles after a Conv or Gemm, is not contiguous or has
+/// fewer than `least` floats.
 FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (least == 0) return;
@@ -28,7 +29,7 @@ FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
 }
 
-/// Refuses batch statistics over zero values if some channel or pixel needs them.
+/// Stores an error in `in` if batch statistics would be computed over zero values for a channel or pixel of y.
 template <class Op>
 FUSEKIT_H void check_values(Check const& in) {
     Index<4> const& y = in.y;
@@ -57,14 +58,14 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
-/// Refuses a run that writes nothing: y is fk::no_output, and no operator writes another tensor or a maximum.
+/// Stores an error in `in` if the run writes nothing: y is fk::no_output, and no operator writes a tensor or a maximum.
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
     in.fail("", "an output, as the plan writes none beside it", "no_output");
 }
 
-/// Check (context of argument checks) for a run of Plan on x of these extents and type.
+/// Check, the context of argument checks and their messages, for a run of Plan on x of these extents and type.
 template <class Plan>
 FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
@@ -75,32 +76,32 @@ FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
-/// Names of y's modes in messages, for two spatial modes.
+/// Names of y's modes in messages, written for two spatial modes: "N x K x P x Q".
 template <class Plan>
 consteval char const* modes_of_y() {
     if constexpr (requires { Plan::Head::output_modes; }) return Plan::Head::output_modes;
     else return "N x K x P x Q";
 }
 
-/// How a run accesses x: element by element, before y's element is written, if the plan allows y to be x; else in any
-/// order.
+/// Order in which a run accesses x. read_in_place, if y may be x: each element is read for the same element of y alone,
+/// before that is written. Else read: in any order.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
 
-/// True if several shapes of y are valid for one x, as for a TransposedConv with strides: the caller's y selects one.
+/// True if several shapes of y are valid for one x, as for a TransposedConv with a stride above 1: the shape of the
+/// caller's y selects one.
 template <class Plan>
 inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Plan::Head::Args const& args) {
     Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
 };
 
 /// When the addresses of x and y are known. `known`: now. `later`: a later run passes and checks them. `never`: nothing
-/// runs, and arguments may be null too.
+/// is run, and also pointers in the arguments may be null.
 enum class Addresses { known, later, never };
 
-/// Refuses an x that `bound` cannot be applied to on `device`, and a y that cannot hold the result: throws Error, or
-/// stores the error in `refusal` if that is not null. Adds the memory of all arguments to `aliases`, x's first if its
-/// address is known. `y` is null if it is not allocated yet, or not written. Returns the extents of the output, N x K x
-/// P x Q.
+/// Checks that `bound` can be applied to x on `device` and that y can hold the result: throws Error, or stores it in
+/// `refusal` if that is not null. Adds the memory of all arguments to `aliases`, x's first if its address is known. `y`
+/// is null if it is not allocated yet, or not written. Returns the extents of the output, N x K x P x Q.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                                      TensorView<U, Rank> const* y, Device const& device, AliasChecker& aliases,
@@ -158,7 +159,8 @@ FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const,
     return y_shape;
 }
 
-/// Validates a run on x and y; throws Error. Writes nothing.
+/// Validates a run on x and y: throws Error if an argument is invalid. Writes nothing. Returns the extents of the
+/// output.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                                      TensorView<U, Rank> const* y, Device const& device) {
@@ -166,7 +168,8 @@ FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const,
     return validate(bound, x, y, device, aliases, Addresses::known, nullptr);
 }
 
-/// Validates a run into a new output of element type U. Returns its layout: packed, channels first or last as in x.
+/// Validates a run into a new y of element type U: throws Error if an argument is invalid. Returns y's layout: packed,
+/// channels first or last as in x.
 template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
 FUSEKIT_H Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
     TensorView<U, Rank> const* const none = nullptr;

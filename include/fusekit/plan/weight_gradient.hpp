@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Refuses operators and types that a plan with a ConvWeightGradient cannot have, because its values are weights, not
-/// pixels.
+/// Static assertions on a plan with a ConvWeightGradient, whose values are weights and not pixels: operators that are
+/// valid after it, and element types.
 template <class Plan, Element T, int Rank>
 consteval bool takes_weight_gradient() {
     using Epilogue = typename Plan::Epilogue;
