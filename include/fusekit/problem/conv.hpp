@@ -11,13 +11,13 @@
 
 namespace fusekit::problem {
 
-/// Pixel (n, p, q) of the output, in the backend's index type.
+/// Pixel of an output: image n, row p, column q, in the backend's integer type.
 template <class Int>
 struct PixelOf {
     Int n, p, q;
 };
 
-/// Numbers of slices of x and y; empty for two spatial modes.
+/// Numbers of slices of x and of y, for three spatial modes; empty for two.
 template <int Space>
 struct Slices {};
 template <>
@@ -25,27 +25,26 @@ struct Slices<3> {
     std::int64_t x, y;
 };
 
-/// Numbers of slices of x and y; at least 1, because kernels divide row counts by them.
+/// Slices of x and y from their collapsed modes. Each number is at least 1, because kernels divide row counts by it.
 template <int Space>
 FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
     auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };
     return {at_least_one(x.slices()), at_least_one(y.slices())};
 }
 
-/// Groups partition the channels: each group has its own filters and its range of x's channels.
+/// Groups of a grouped convolution: group g has filters g K/G ... and channels g C/G ... of x.
 struct ChannelGroups {
     static constexpr bool of_channels = true;
 };
-/// Groups of a batch of matrices: each matrix is a group with its own weights, as for BatchedGemm. Matrix (a, b) is row
-/// b of image a of x and of y, with all channels.
+/// Groups of a batched matrix product (BatchedGemm): each matrix is a group with its own weights. Matrix (a, b) of the
+/// batch is row b of image a, in x and in y, with all channels.
 struct MatrixGroups {
     static constexpr bool of_channels = false;
-    /// strides, in elements, from the weights of one image to those of the next, and from those of one row to those of
-    /// the next
+    /// strides in elements from the weights of matrix (a, b) to those of (a + 1, b) and to those of (a, b + 1)
     std::int64_t image_stride, row_stride;
 };
 
-/// How a head's GEMM is divided into groups: MatrixGroups for a BatchedGemm, else ChannelGroups.
+/// Groups of a head's GEMM: MatrixGroups for a BatchedGemm, else ChannelGroups.
 template <class Head>
 FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
     if constexpr (BatchedOp<Head>) {
@@ -58,13 +57,14 @@ FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
 template <class Head>
 using GroupsOf = decltype(groups_of<Head>(std::declval<typename Head::Args const&>()));
 
-/// Type of a head's window geometry: Filter, or TransposedFilter for a TransposedConv.
+/// Type of the window geometry of a head: TransposedFilter for a TransposedConv, else Filter.
 template <class Head>
 using GeometryOf = decltype(Head::geometry(std::declval<typename Head::Args const&>()));
 
-/// Convolution with two or three spatial modes: tensors are collapsed to rows and columns, the filter is not. GemmM = N
-/// P Q, GemmN = K, GemmK = C R S; GemmN and GemmK are per group of channels; for matrices GemmM = Q. All numbers are
-/// Int; the caller checks the range.
+/// Extents, strides and pointers of a convolution as an implicit GEMM. Tensors are collapsed to rows and columns; the
+/// filter keeps its two or three spatial modes. GemmM = N P Q, GemmN = K, GemmK = C R S; in a grouped convolution GemmN
+/// and GemmK are those of one group, in a batched matrix product GemmM = Q is that of one matrix. All numbers are of
+/// type Int; the caller checks that they fit it.
 template <Element T, int Space, class Int, Element W = T, class Groups = ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem {
     using Pixel = PixelOf<Int>;
@@ -85,12 +85,12 @@ struct ConvProblem {
         if constexpr (of_channels) return extent(y, 1) / groups();
         else return extent(y, 1);
     }
-    /// Group of the output at pixel `at` and channel k.
+    /// Index of the group to which channel k of y at pixel `at` belongs.
     FUSEKIT_HD constexpr Int group_of(Pixel const& at, Int k) const {
         if constexpr (of_channels) return k / group_k();
         else return at.n * extent(y, 2) + at.p;
     }
-    /// First channel of x, and first channel of y, in a group.
+    /// First channel of x (first_c) and of y (first_k) in a group; 0 for MatrixGroups, where a group has all channels.
     FUSEKIT_HD constexpr Int first_c(Int group) const { return of_channels ? group * group_c() : 0; }
     FUSEKIT_HD constexpr Int first_k(Int group) const { return of_channels ? group * group_k() : 0; }
     /// Address of the first weight of a group.
@@ -109,7 +109,7 @@ struct ConvProblem {
     }
     FUSEKIT_HD constexpr Int gemm_k() const { return group_c() * window_rows() * window_columns(); }
 
-    /// Pixel m of GemmM, in n, p, q order.
+    /// Pixel with index m in GemmM, 0 to N P Q - 1; q is the fastest mode, n the slowest.
     FUSEKIT_HD constexpr Pixel pixel(Int m) const
         requires of_channels
     {
@@ -117,25 +117,26 @@ struct ConvProblem {
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
         return {static_cast<Int>(n), static_cast<Int>(p), static_cast<Int>(at - n * plane - p * q)};
     }
-    /// Pixel m of the GemmM of one group.
+    /// Pixel with index m in the GemmM of one group.
     FUSEKIT_HD constexpr Pixel pixel(Int m, Int group) const {
         if constexpr (of_channels) return pixel(m);
         else return {group / extent(y, 2), group % extent(y, 2), m};
     }
-    /// Next pixel after `at`.
+    /// Pixel after `at` in GemmM.
     FUSEKIT_HD constexpr Pixel next(Pixel at) const {
         if (++at.q < extent(y, 3)) return at;
         at.q = 0;
         if (++at.p < extent(y, 2)) return at;
         return {at.n + 1, 0, 0};
     }
-    /// Pixel that is `count` pixels after `at`.
+    /// Pixel whose index in GemmM is that of `at` plus `count`.
     FUSEKIT_HD constexpr Pixel next(Pixel at, Int count) const {
         for (at.q += count; at.q >= extent(y, 3); at.q -= extent(y, 3))
             if (++at.p == extent(y, 2)) at.p = 0, ++at.n;
         return at;
     }
-    /// Pixel m with pixels ordered by 2 x 2 window, so that the four pixels of a window are consecutive in GemmM.
+    /// Pixel with index m in an order for 2 x 2 pools: the windows of y in n, p, q order, and the four pixels of each
+    /// window consecutive.
     FUSEKIT_HD constexpr Pixel pixel_of_windows(Int m) const {
         Unsigned const window = static_cast<Unsigned>(m) / 4, q = static_cast<Unsigned>(extent(y, 3)) / 2;
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) / 2 * q, n = window / plane, p = window % plane / q;

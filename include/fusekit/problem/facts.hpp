@@ -5,16 +5,18 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Contiguity and alignment of tensors: decides the vector width of accesses, and the loops of a backend.
+/// Contiguity and alignment of tensors, from which backends choose the vector width of accesses and the order of loops.
 namespace fusekit::problem {
 
-/// True if the channels of a pixel are contiguous, so that lanes may run along them; false for a single channel.
-/// (channels_last() decides the layout of a new output, and is also true for channels with a stride of 2.)
+/// True if the channels of a pixel are contiguous, so that consecutive lanes may access consecutive channels; false for
+/// a single channel. (channels_last(), which selects the layout of a new output, is also true for a channel stride of
+/// 2.)
 FUSEKIT_H constexpr bool channels_are_contiguous(Layout<4> const& layout) {
     return layout.stride[1] == 1 && layout.shape[1] > 1;
 }
 
-/// True if rows of `columns` pixels are contiguous, so that a plane is one long row.
+/// True if rows of `columns` pixels follow each other without gaps, so that a plane can be accessed as one row. Strides
+/// are in elements.
 FUSEKIT_H constexpr bool rows_follow(Extent row_stride, Extent column_stride, Extent columns) {
     return row_stride == columns * column_stride;
 }
@@ -22,7 +24,8 @@ FUSEKIT_H constexpr bool planes_are_rows(Layout<4> const& layout) {
     return rows_follow(layout.stride[2], layout.stride[3], layout.shape[3]);
 }
 
-/// True if the modes in `order`, slowest first, are dense in memory. A mode of one element may have any stride.
+/// True if the modes in `order`, slowest first, are dense: without gaps in memory. A mode of extent 1 may have any
+/// stride.
 template <int Rank, int Count>
 FUSEKIT_H constexpr bool dense(Layout<Rank> const& layout, Index<Count> const& order) {
     Extent stride = 1;
@@ -34,7 +37,7 @@ FUSEKIT_H constexpr bool dense(Layout<Rank> const& layout, Index<Count> const& o
     return true;
 }
 
-/// True if x and y, of equal extents, are dense with the same memory order.
+/// True if x and y, of equal extents, are both dense in y's memory order, NHWC or NCHW.
 FUSEKIT_H constexpr bool dense_alike(Layout<4> const& x, Layout<4> const& y) {
     Index<4> const order = channels_last(y) ? Index<4>{{0, 2, 3, 1}} : Index<4>{{0, 1, 2, 3}};
     return dense(x, order) && dense(y, order);
@@ -46,14 +49,15 @@ FUSEKIT_H inline bool aligned(void const* data, int bytes) {
 
 namespace detail {
 
-/// True if a step along a mode preserves the alignment of an address to `count` elements.
+/// True if a step of 1 along `mode` moves an address by a multiple of `count` elements.
 FUSEKIT_H constexpr bool steps_whole(Layout<4> const& layout, int mode, int count) {
     return layout.shape[mode] == 1 || layout.stride[mode] % count == 0;
 }
 
 }  // namespace detail
 
-/// True if vectors of `count` elements at multiples of `count` along mode `fastest` are aligned in memory.
+/// True if a vector of `count` elements along mode `fastest` is aligned in memory at every index that is a multiple of
+/// `count`.
 template <class T>
 FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
     Layout<4> const& layout = view.layout;
@@ -63,7 +67,8 @@ FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
            aligned(view.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// True if planes are dense, have a multiple of `count` pixels, and begin aligned.
+/// True if each plane (image n, channel c) is dense, has a multiple of `count` pixels, and begins at a multiple of
+/// `count` elements.
 template <class T>
 FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
     Index<4> const& shape = x.layout.shape;
@@ -72,7 +77,8 @@ FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
            aligned(x.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// True if filters are dense along GemmK, taps fastest, have a multiple of `count` weights, and begin aligned.
+/// True if each filter is dense along GemmK with the taps as fastest modes (KCRS), has a multiple of `count` weights,
+/// and begins at a multiple of `count` elements.
 template <class T>
 FUSEKIT_H bool vectorizable_taps(TensorView<T> const& w, int count) {
     Index<4> const& shape = w.layout.shape;

@@ -7,17 +7,17 @@
 #include "fusekit/tensor/region.hpp"
 #include "fusekit/text.hpp"
 
-/// Suggestions that a shape error appends if the given extents reveal the mistake, such as NHWC extents passed as NCHW.
+/// Suggestions that a shape error appends if the given extents reveal the mistake, such as NHWC extents given as NCHW.
 namespace fusekit::detail {
 
-/// Suggested call that creates a layout: "write fk::NAME(a, b, c, d)".
+/// Text "write fk::NAME(a, b, c, d)", where NAME creates a layout.
 [[gnu::cold]] FUSEKIT_H inline Text call_of(char const* name, Index<4> const& arguments) {
     Text text = Text("write fk::") + name + "(";
     for (int i = 0; i < 4; ++i) text += Text(i ? ", " : "") + Text::number(arguments[i]);
     return text + ")";
 }
 
-/// Argument list of `extents`: "2 x 3" becomes "2, 3".
+/// Text of extents as function arguments: "2 x 3" becomes "2, 3".
 [[gnu::cold]] FUSEKIT_H inline Text as_arguments(Text const& extents) {
     Text text;
     char const* from = extents.c_str();
@@ -28,7 +28,7 @@ namespace fusekit::detail {
     return text + from;
 }
 
-/// True if broadcast() can expand extents `given` to `expected`: each extent is equal or 1.
+/// True if broadcast() can expand extents `given` to `expected`: each extent is equal, or 1 in `given`.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H bool may_be_broadcast(Modes const& given, Modes const& expected) {
     bool fits = given.from.kind == expected.from.kind && given.rank == expected.rank;
@@ -38,7 +38,8 @@ template <class Modes>
     return fits && (given.from.count == expected.from.count || given.from.count == 1);
 }
 
-/// Suggestion for activations, N x K x P x Q, or per-pixel parameters, K x P x Q.
+/// Suggestion for a wrong shape of activations, N x K x P x Q, or of per-pixel parameters, K x P x Q; empty if there is
+/// none.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text activation_advice(char const* argument, Modes const& given, Modes const& expected,
                                                Index<4> const& x, Access access) {
@@ -57,8 +58,8 @@ template <class Modes>
     return "";
 }
 
-/// Suggestion for the weights of a Conv, K x C/groups x R x S. x: extents of the input; channels: K of the output, 0 if
-/// unknown.
+/// Suggestion for a wrong shape of a Conv's weights, K x C/groups x R x S; empty if there is none. `x`: extents of the
+/// input. `channels`: K of the output, 0 if unknown.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x,
                                            std::int64_t channels) {
@@ -79,8 +80,8 @@ template <class Modes>
     return "";
 }
 
-/// Selects the suggestion by `modes`, the name of the expected extents, such as "K x C/groups x R x S"
-/// (Check::readable).
+/// Suggestion for a wrong shape of any argument. `modes` names the expected extents, such as "K x C/groups x R x S"
+/// (Check::readable), and so the kind of argument.
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
                                     Index<4> const& x, Region const* output, Access access) {

@@ -5,10 +5,11 @@
 
 namespace fusekit::detail {
 
-/// Finds arguments of a plan that share memory, while they are checked one after another.
+/// Finds pairs of a plan's arguments that overlap in memory: arguments are added one after another.
 class AliasChecker {
 public:
-    /// Returns an argument that shares memory with `region` if one of the two is written; null if there is none.
+    /// Returns an added argument that overlaps `region` in memory if the run writes one of the two; null if there is
+    /// none.
     FUSEKIT_H Region const* conflict(Region const& region) const {
         for (Region const* one = first; one != first + count; ++one)
             if (in_conflict(*one, region)) return one;
@@ -28,8 +29,8 @@ private:
     int most, count = 0;
 };
 
-/// AliasChecker with storage for the regions of x and of all views that Arguments can hold: a view has at least the
-/// size of a TensorView<T, 1>.
+/// AliasChecker with storage for the regions of x and of all views that Arguments, a bound plan, can contain. The
+/// number of views is at most its size divided by that of a TensorView<T, 1>.
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:
@@ -38,7 +39,7 @@ public:
     FUSEKIT_H AliasCheckerOf() : AliasChecker(storage, most) {}
 
 private:
-    union {  // unused regions are not initialised
+    union {  // the array's elements are uninitialised until they are added
         Region storage[static_cast<std::size_t>(most)];
     };
 };

@@ -5,8 +5,9 @@
 
 namespace fusekit {
 
-/// Writable activations of any rank whose element type is known at run time only: for outputs what AnyActivations is
-/// for inputs. Converts implicitly from views, and from tensors that outlive it.
+/// Writable view of a tensor of two to five modes, collapsed to N, C, rows and columns, whose element type is known at
+/// run time only; AnyActivations is the same for inputs. Converts implicitly from views, and from tensors that outlive
+/// it.
 struct AnyOutput {
     union {
         float* float32;
@@ -47,7 +48,8 @@ struct AnyOutput {
                       "elements are not const, and a Tensor outlives the call");
     }
 
-    /// Calls f with the pointer to the first element. Device code has no double.
+    /// Calls f(pointer to the first element), with the pointer's type that of the elements. Not for double in device
+    /// code.
     template <class F>
     FUSEKIT_HD constexpr void visit(F const& f) const {
         if constexpr (!config::on_device)
@@ -67,7 +69,8 @@ struct AnyOutput {
         return f(float32);
     }
 
-    /// Stores to the element at `offset`, rounded from float, or from double if V is double.
+    /// Stores `value`, rounded to the view's element type, to the element at `offset`, counted in elements from the
+    /// first.
     template <class V>
     FUSEKIT_HD constexpr void store(std::int64_t offset, V value) const {
         visit([&]<class T>(T* data) {
@@ -87,7 +90,7 @@ private:
     }
 };
 
-/// Optional AnyOutput.
+/// Output that may be omitted: an AnyOutput with a null pointer by default.
 struct OptionalOutput : AnyOutput {
     using AnyOutput::AnyOutput;
     FUSEKIT_H constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}

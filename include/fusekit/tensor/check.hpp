@@ -15,7 +15,7 @@
 namespace fusekit {
 namespace detail {
 
-/// One number per tensor mode (dimension), for any rank: code that reads Modes is compiled once for all ranks.
+/// Extents or strides of a tensor, as a pointer and a rank: code that reads Modes is compiled once for all ranks.
 struct Modes {
     std::int64_t const* values;
     int rank;
@@ -35,7 +35,7 @@ struct Modes {
         return from == other.from;
     }
 
-    /// Formats the extents in the user's modes: N x K x Q for a collapsed signal.
+    /// Formats the extents in the user's modes, before they were collapsed: N x K x Q for a signal.
     [[gnu::cold]] FUSEKIT_H Text to_string() const {
         std::int64_t all[8];
         int count = 0;
@@ -54,7 +54,7 @@ struct Modes {
         return joined(all, count);
     }
 
-    /// The same numbers, to be printed with the original modes of `shape`: strides are then printed in the order of
+    /// Returns these strides with the user's modes of `shape`, so that to_string() prints strides in the order of
     /// extents.
     [[gnu::cold]] FUSEKIT_H Modes as_of(Modes const& shape) const {
         Modes result = *this;
@@ -62,8 +62,8 @@ struct Modes {
         return result;
     }
 
-    /// Translates `modes`, such as "N x K x P x Q", to the user's tensor: "N x K x Q" for signals, "N x K x O x P x Q"
-    /// for volumes; for matrices "M x N", or "M x K" if `modes` are x's, or "N x K" if they are weights'.
+    /// Translates names of modes such as "N x K x P x Q" to the user's modes: "N x K x Q" for signals, "N x K x O x P x
+    /// Q" for volumes; for matrices "M x N", or "M x K" if `modes` are x's, or "N x K" if they are weights'.
     [[gnu::cold]] FUSEKIT_H Text named(char const* modes) const {
         if (of_matrices()) {
             char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
@@ -84,7 +84,7 @@ private:
     }
 };
 
-/// Formats strides, with modes in the order of the printed extents.
+/// Formats strides, in elements, in the order in which extents are printed.
 template <int Rank>
 FUSEKIT_H Text strides_of(CollapsedLayout<Rank> const& layout) {
     return Modes(layout.stride).as_of(layout.shape).to_string();
@@ -102,29 +102,29 @@ FUSEKIT_H Text to_string(CollapsedShape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
 }
 
-/// Context of an operator's argument checks, and the refusals. Host only; formats text only for a refusal.
+/// Context of an operator's argument checks: records errors. Host only; formats text only for an error.
 class Check {
 public:
-    CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
-    CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
-    DataType type;  ///< type of x and of the filters
+    CollapsedShape<4> x;  ///< extents of the plan's input, N x C x H x W
+    CollapsedShape<4> y;  ///< extents of the plan's output, N x K x P x Q
+    DataType type;  ///< element type of x, and of filters without Weights<T>
 
-    Text (*plan)();  ///< name of the plan
-    Text (*operator_name)();  ///< name of the operator whose arguments are checked
-    bool totals_tiles = false;  ///< true if statistics total tiles in scratch first, as after a Conv
-    bool runs = true;  ///< false if nothing will be read: pointers may be null
+    Text (*plan)();  ///< returns the name of the plan
+    Text (*operator_name)();  ///< returns the name of the operator whose arguments are checked
+    bool totals_tiles = false;  ///< true if statistics of tiles are written to scratch first, as after a Conv
+    bool runs = true;  ///< false if nothing will be read: then pointers may be null
 
-    /// Calls fail() for a pointer that `device` cannot access; null if the device can access all memory.
+    /// Calls fail() if `device` cannot access the pointer `data`; null if the device can access all memory.
     void (*check_accessible)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
-    double* bytes = nullptr;  ///< unless null, accumulates the bytes of each checked tensor
-    detail::Region const* output = nullptr;  ///< null if its address is not known yet
-    /// Unless null, holds x, whose name is empty, and the arguments checked so far: outputs must be disjoint from them.
+    double* bytes = nullptr;  ///< unless null, the bytes of each checked tensor are added to *bytes
+    detail::Region const* output = nullptr;  ///< memory of y; null if its address is not known yet
+    /// Unless null, the memory of x, whose name is empty, and of arguments checked so far; no output may overlap it.
     detail::AliasChecker* aliases = nullptr;
 
-    /// Unless null, receives the first error instead of an exception: fail() then returns, and the rest of a check must
-    /// not depend on the failed condition.
+    /// Unless null, fail() stores the first error here, instead of throwing it, and returns; code after it must then
+    /// not rely on the condition that failed.
     Refusal* refusal = nullptr;
 
     [[gnu::cold]] FUSEKIT_H void fail(char const* argument, Text expected, Text given) const {
@@ -134,7 +134,7 @@ public:
         if (!refusal) detail::raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
-    /// True if a check has failed, so that `refusal` holds an error.
+    /// True if fail() has stored an error in *refusal.
     FUSEKIT_H bool refused() const { return refusal && *refusal; }
 
     template <class Number>
@@ -142,9 +142,9 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// Requires a readable view, an AnyView or a TensorView: the given shape; unless empty, a non-null pointer; memory
-    /// disjoint from the output, or equal to it with Access::read_in_place. `modes` names the extents with two spatial
-    /// modes: "N x K x P x Q". 8-bit floats are valid for weights alone.
+    /// Calls fail() unless an AnyView or TensorView that the run reads has the given shape, a non-null pointer if it
+    /// has elements, and memory apart from the output's (with Access::read_in_place it may be the output's). `modes`
+    /// names the extents for two spatial modes: "N x K x P x Q". 8-bit floats are valid for weights alone.
     template <class View>
     FUSEKIT_H void readable(char const* argument, View const& view,
                             CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes,
@@ -155,8 +155,8 @@ public:
         accessible(argument, view, shape, modes, access);
     }
 
-    /// Requires a writable view, an operator's output: as readable(), and disjoint from the input and all other
-    /// arguments. An optional output is checked if given.
+    /// Calls fail() as readable() does for a view that the run writes, an operator's output, and if it overlaps x or
+    /// another argument. An optional output is checked if it is given.
     template <class View>
     FUSEKIT_H void writable(char const* argument, View const& view,
                             CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes) const {
@@ -168,7 +168,7 @@ public:
                  detail::strides_of(detail::CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
-    /// Memory of a view. Refuses strides that exceed the address space, before they overflow.
+    /// Memory region of a view. Calls fail() if a stride exceeds the address space, before the address overflows.
     template <int Rank>
     FUSEKIT_H detail::Region region(char const* argument, void const* data, DataType element,
                                     Layout<Rank> const& layout, Access access = Access::read) const {
@@ -180,7 +180,7 @@ public:
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
-    /// Requires the given shape.
+    /// Calls fail() unless `layout` has the given shape.
     template <int Rank>
     FUSEKIT_H void extents(char const* argument, detail::CollapsedLayout<Rank> const& layout,
                            std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
@@ -192,8 +192,8 @@ public:
         extents(argument, detail::CollapsedLayout<Rank>(layout), shape, modes);
     }
 
-    /// Requires memory disjoint from the output, unless the argument is read in place. Requires memory disjoint from
-    /// every argument checked before if one of the two is written.
+    /// Calls fail() if `own` overlaps the output, unless it is read in place, or if it overlaps an argument checked
+    /// before and one of the two is written.
     FUSEKIT_H void apart(detail::Region const& own) const {
         char const* const overlap = "memory that overlaps it";
         bool const in_place = own.access == Access::read_in_place;

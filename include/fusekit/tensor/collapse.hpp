@@ -4,32 +4,32 @@
 #include "fusekit/tensor/matrices.hpp"
 
 /// Collapses the one, two or three spatial modes of a tensor to rows and columns, so that all loops have two: a signal
-/// is one row, and a volume is the rows of its slices, slice after slice. Consecutive slices must be as far apart as
-/// their rows: stride[D] = H stride[H]. Packed layouts, and their slices along N, C and D, meet this condition.
+/// is one row, and a volume is the rows of its slices, slice after slice. The stride between slices must be that of H
+/// rows: stride[D] = H stride[H]. Packed layouts, and their slices along N, C and D, meet this condition.
 namespace fusekit {
 
 namespace detail {
 
-/// Product of strides or counts; 0 on overflow.
+/// Product of strides or of counts; 0 if it overflows.
 FUSEKIT_H constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
-/// Product of extents; -1 on overflow, which checks refuse as an extent.
+/// Product of extents; -1, which checks report as an invalid extent, if it overflows.
 FUSEKIT_H constexpr Extent extent_product(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
 
-/// Sets the rows of a volume to `slices` times `slice_rows`.
+/// Sets the rows of a collapsed volume to slices * slice_rows, and records the number of slices.
 template <int Rank>
 FUSEKIT_H constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, Extent slice_rows) {
     shape[Rank - 2] = extent_product(slices, slice_rows);
     shape.from.count = slices == 0 && slice_rows >= 0 ? CollapsedFrom::no_slices(slice_rows) : slices;
 }
 
-/// Collapses extents with one, two or three spatial modes (To - 1, To or To + 1 modes) to two spatial modes; M x K
-/// becomes an image.
+/// Collapses extents with one, two or three spatial modes (To - 1, To or To + 1 modes in all) to two spatial modes. M x
+/// K becomes an image 1 x K x 1 x M (tensor/matrices.hpp).
 template <int To, int Rank>
 FUSEKIT_H constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
     if constexpr (To == 4 && Rank == 2) {
@@ -74,8 +74,8 @@ FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     }
 }
 
-/// Collapses 1 x K, 1 x K x 1 x 1 and the like to K per-channel values. shape.from.count is the number of values per
-/// channel; 0 if an extent is below 1.
+/// Collapses per-channel values given as 1 x K, 1 x K x 1 x 1 and the like to K. shape.from.count is the number of
+/// values per channel, which must be 1; 0 if an extent is below 1.
 template <int To, int Rank>
     requires(To == 1)
 FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
@@ -104,7 +104,7 @@ FUSEKIT_H CollapsedView<AnyView<To>> collapse(AnyView<Rank> const& view) {
     return {result, collapsed.shape.from};
 }
 
-/// Inverse of collapse() for extents.
+/// User's extents of a collapsed shape: the inverse of collapse().
 template <int Rank, int From>
 FUSEKIT_H constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     if constexpr (From == 4 && Rank <= 4)
@@ -121,7 +121,7 @@ FUSEKIT_H constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     return result;
 }
 
-/// Extents of one image of a batch.
+/// Extents C, H, W of one image of a batch.
 FUSEKIT_H constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
     return {{{batch[1], batch[2], batch[3]}}, batch.from};
 }
@@ -135,14 +135,14 @@ consteval int rank_of() {
     else return 0;
 }
 
-/// A Tensor or a view whose rank is one of Ranks, with elements that View can load.
+/// A Tensor or a view whose rank is one of Ranks, and whose elements View can load.
 template <class Source, class View, int... Ranks>
 concept Collapsible =
     ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& collapsed) {
         View(TensorView(source.const_view().data, collapsed));
     };
 
-/// Result type of the conversion for a view that is refused; declared only.
+/// Result type of an invalid conversion to View, after its static_assert; declared only.
 template <class View>
 FUSEKIT_H View no_view();
 
@@ -151,12 +151,13 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view that converts implicitly from views of any of the ranks Ranks and collapses them. Refuses anything else with
-/// a message. Every type converts to it, so use it in Args alone: functions that take one cannot be overloaded.
+/// View that converts implicitly from views of any of the ranks Ranks and collapses their modes. Other types fail a
+/// static_assert. Every type converts to it for overload resolution, so it is used as a field of Args only: functions
+/// with such a parameter cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : detail::CollapsedView<View> {
-    /// Deleted, so that an omitted argument does not compile. A template, because nvcc 13 accepts the omission if a
-    /// plain default constructor is deleted.
+    /// Deleted, so that code that omits the argument does not compile. A template, because nvcc 13 compiles such code
+    /// if a plain default constructor is deleted.
     template <class = void>
     Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 
@@ -169,7 +170,7 @@ struct Collapsed : detail::CollapsedView<View> {
         requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
     FUSEKIT_H Collapsed(AnyView<Rank> const& view) : Base(detail::collapse<View::rank>(view)) {}
 
-    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
+    /// Converts from a Tensor, which must outlive the view; a temporary Tensor does not compile.
     template <detail::Collapsible<View, Ranks...> Source>
     FUSEKIT_H constexpr Collapsed(Source const& source)
         : Base(of_view(detail::collapse<View::rank>(source.const_view()))) {}
@@ -177,7 +178,7 @@ struct Collapsed : detail::CollapsedView<View> {
         requires detail::Owning<Source>
     Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
-    /// Converts from a pointer and a layout in braces.
+    /// Converts from {pointer, layout}.
     template <class T>
         requires std::is_constructible_v<View, T*, Layout<View::rank>>
     FUSEKIT_HD constexpr Collapsed(T* data, Layout<View::rank> const& layout) : Base(View(data, layout)) {}
@@ -205,8 +206,9 @@ private:
     }
 };
 
-/// Activations of any rank: N x C and one to three spatial modes, or a matrix; next, per-pixel parameters, and
-/// per-channel parameters, K or 1 x K x 1 x 1.
+/// Types of operators' fields. AnyActivations: activations with N, C and one to three spatial modes, or a matrix.
+/// PlaceParameters: parameters per pixel, C and one to three spatial modes. ChannelParameters: parameters per channel,
+/// K or 1 x K x 1 x 1.
 using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
 using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;

@@ -5,33 +5,33 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Extents, layouts and views whose last two modes (dimensions) are rows and columns, together with the user's original
-/// modes, from which they were collapsed (tensor/collapse.hpp). Loops read the numbers alone; checks compare the
-/// original modes too, and messages print them.
+/// Extents, layouts and views whose last two modes (dimensions) are rows and columns, with a record of the user's modes
+/// from which they were collapsed (tensor/collapse.hpp). Loops read the collapsed numbers alone; checks also compare
+/// the user's modes, and messages print them.
 namespace fusekit {
 
-/// Records the user's modes that were collapsed to rows and columns.
+/// Kind and counts of the user's modes that were collapsed to rows and columns.
 struct CollapsedFrom {
     enum Kind : std::uint8_t { matrices, signal, images, volumes };  // `signals` is a macro of Qt
 
     Kind kind = images;
-    bool gaps = false;  ///< true if a volume's slices are not contiguous in memory
-    /// Volumes: number of slices, into which the rows are divided, or no_slices(). Matrices: number of modes before M x
-    /// K. Per-channel values: number of values per channel. Otherwise 1.
+    bool gaps = false;  ///< true if a volume's slices have gaps between them in memory
+    /// For volumes the number of slices, all of equal height, or no_slices(); for matrices the number of batch modes
+    /// before M x K; for per-channel values the number of values per channel; else 1.
     Extent count = 1;
 
     FUSEKIT_H constexpr bool operator==(CollapsedFrom const&) const = default;
 
-    /// Encodes zero slices in `count`, together with the rows of one slice.
+    /// Value of `count` for a volume of zero slices, each of `slice_rows` rows.
     FUSEKIT_H static constexpr Extent no_slices(Extent slice_rows) { return INT64_MIN + slice_rows; }
-    /// Volumes: the number of slices, and the rows of one slice, given `rows` in total.
+    /// Number of slices of a volume, and rows of one slice, given the `rows` of all slices.
     FUSEKIT_H constexpr Extent slices() const { return count < INT64_MIN / 2 ? 0 : count; }
     FUSEKIT_H constexpr Extent slice_rows(Extent rows) const {
         return count < INT64_MIN / 2 ? count - INT64_MIN : count == 0 ? 0 : rows / count;
     }
 };
 
-/// Collapsed extents. Equal shapes have equal original modes.
+/// Collapsed extents; two are equal if the extents and the user's modes are.
 template <int Rank>
 struct CollapsedShape : Index<Rank> {
     CollapsedFrom from;
@@ -61,7 +61,7 @@ struct CollapsedLayout {
     FUSEKIT_H constexpr bool operator==(CollapsedLayout const&) const = default;
 };
 
-/// A TensorView or an AnyView, which loops read, together with its original modes.
+/// A TensorView or an AnyView with collapsed modes, which loops read, and a record of the user's modes.
 template <class View>
 struct CollapsedView : View {
     CollapsedFrom from;
@@ -72,7 +72,7 @@ struct CollapsedView : View {
     FUSEKIT_H constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
 };
 
-/// Original modes of a view; for a view that was not collapsed, the default.
+/// User's modes of a view; two spatial modes (images) if the view was not collapsed.
 template <class View>
 FUSEKIT_H constexpr CollapsedFrom collapsed_from(View const& view) {
     if constexpr (requires { view.from; }) return view.from;

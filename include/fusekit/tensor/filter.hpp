@@ -9,8 +9,8 @@
 
 namespace fusekit {
 
-/// One integer per spatial mode (dimension), outermost first. Named members instead of an array: the mangled name of a
-/// kernel contains the filter, and nvcc cannot mangle an array there.
+/// One integer per spatial mode (dimension), outermost mode first. Named members instead of an array, because a filter
+/// is part of a kernel's mangled name, where nvcc supports no array.
 template <int Rank>
 struct PerMode;
 
@@ -43,8 +43,8 @@ namespace detail {
 [[noreturn, gnu::cold]] FUSEKIT_H inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
     raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
 }
-/// Converts to int; refuses a value that does not fit. In a constant expression the compiler's error contains the name
-/// this_number_does_not_fit_int.
+/// Converts to int; throws Error if the value does not fit 32 bits. In a constant expression that is a compile error,
+/// which contains the name this_number_does_not_fit_int.
 FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
     if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
     return static_cast<int>(value);
@@ -52,39 +52,40 @@ FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
 
 }  // namespace detail
 
-/// Geometry of a convolution window: size, stride, dilation and padding per spatial mode, and the group count.
+/// Geometry of a convolution window: size, stride, dilation and padding per spatial mode, and the number of channel
+/// groups.
 ///
-/// A structural type: a template argument if the geometry is static, a value if not. Written as `filter(3,
-/// 3).pad(1).stride(2)`; every setter returns a modified copy. A number that does not fit int is a compile error in a
-/// constant expression, otherwise throws Error.
+/// Filter is a structural type: a template argument if the geometry is static, else a run-time value. Written as
+/// `filter(3, 3).pad(1).stride(2)`; every setter returns a modified copy. A number that does not fit int is a compile
+/// error in a constant expression, else throws Error.
 template <int Rank>
 struct Filter {
     static constexpr int rank = Rank;
 
     PerMode<Rank> size;
-    PerMode<Rank> pad_before;  ///< padding before the first element (front, top, left)
-    PerMode<Rank> pad_after;  ///< padding after the last element (back, bottom, right)
+    PerMode<Rank> pad_before;  ///< elements of padding before the first one (front, top, left)
+    PerMode<Rank> pad_after;  ///< elements of padding after the last one (back, bottom, right)
     PerMode<Rank> strides;
     PerMode<Rank> dilations;
     int group_count;
 
     FUSEKIT_H constexpr bool operator==(Filter const&) const = default;
 
-    /// Sets equal padding on every side.
+    /// Returns the filter with `all` elements of padding on every side.
     FUSEKIT_H constexpr Filter pad(std::int64_t all) const {
         PerMode<Rank> const sides = every(detail::fit(all, "pad"));
         return with(&Filter::pad_before, sides).with(&Filter::pad_after, sides);
     }
 
-    /// Sets padding per mode, equal before and after: pad(h, w), or pad(d, h, w).
+    /// Returns the filter with padding per mode, equal before and after: pad(h, w), or pad(d, h, w).
     FUSEKIT_H constexpr Filter pad(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
         return pad(each..., each...);
     }
 
-    /// Sets padding per side, the sides before first: pad(left, right), pad(top, left, bottom, right), or pad(front,
-    /// top, left, back, bottom, right).
+    /// Returns the filter with padding per side, the sides before first: pad(left, right), pad(top, left, bottom,
+    /// right), or pad(front, top, left, back, bottom, right).
     FUSEKIT_H constexpr Filter pad(auto... sides) const
         requires(sizeof...(sides) == 2 * Rank)
     {
@@ -103,7 +104,7 @@ struct Filter {
         return with(&Filter::strides, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
-    /// Sets the dilation, the distance between taps; 1 is a dense window.
+    /// Returns the filter with this dilation, the distance in elements between adjacent taps; 1 for a dense window.
     FUSEKIT_H constexpr Filter dilation(std::int64_t all) const {
         return with(&Filter::dilations, every(detail::fit(all, "dilation")));
     }
@@ -113,17 +114,17 @@ struct Filter {
         return with(&Filter::dilations, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
     }
 
-    /// Sets the number of groups of channels; as many groups as channels is depthwise.
+    /// Returns the filter with `count` groups of channels; with one channel per group the convolution is depthwise.
     FUSEKIT_H constexpr Filter groups(std::int64_t count) const {
         Filter f = *this;
         f.group_count = detail::fit(count, "groups");
         return f;
     }
 
-    /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) +
-    /// 1; 0 if the window does not fit, or the filter is invalid.
+    /// Output extent in one spatial mode for input extent `in`: floor((in + pad_before + pad_after - dilation * (size -
+    /// 1) - 1) / stride) + 1; 0 if the window does not fit, or the filter is invalid.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
-        constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
+        constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums below fit 63 bits
         bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
         if (!possible || strides[mode] < 1 || in < 0 || in > most) return 0;
         std::int64_t const covered = dilations[mode] * (std::int64_t{size[mode]} - 1) + 1;
@@ -131,7 +132,7 @@ struct Filter {
         return reach < 0 ? 0 : reach / strides[mode] + 1;
     }
 
-    /// Source form: "filter(3, 3).pad(1).stride(2)".
+    /// Text of the filter as in source code: "filter(3, 3).pad(1).stride(2)".
     [[gnu::cold]] FUSEKIT_H Text to_string() const {
         Text text = "filter(" + join(size) + ")";
         if (!all(pad_before, 0) || !all(pad_after, 0))
@@ -165,7 +166,7 @@ private:
     }
 };
 
-/// Filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
+/// Returns a filter of S, R x S or T x R x S taps with stride 1, no padding, no dilation and one group.
 FUSEKIT_H constexpr Filter<1> filter(std::int64_t s) { return {{detail::fit(s, "size")}, {0}, {0}, {1}, {1}, 1}; }
 FUSEKIT_H constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
     return {{detail::fit(r, "size"), detail::fit(s, "size")}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};
@@ -181,7 +182,7 @@ FUSEKIT_H constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_
 
 namespace detail {
 
-/// True for a 1x1 filter with stride 1 and no padding: each output pixel reads the same input pixel.
+/// True for a 1x1 filter with stride 1 and no padding: output pixel (p, q) reads only input pixel (p, q).
 template <int Rank>
 FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
@@ -191,7 +192,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
 
 }  // namespace detail
 
-/// Placeholder for a filter that is a run-time argument.
+/// Template argument of Conv in place of a filter that is a run-time argument: Conv<fk::dynamic>.
 struct Dynamic {
     FUSEKIT_H constexpr bool operator==(Dynamic const&) const = default;
 };

@@ -12,28 +12,28 @@ namespace fusekit {
 
 namespace detail {
 
-/// An 8-bit floating-point format: sign, 7 - Mantissa exponent bits, Mantissa bits. Code 0x00 is zero, and exponent 0
-/// is subnormal, as in IEEE 754. OCP formats have a negative zero; e5m2 has IEEE's infinities and NaN, and e4m3 has one
-/// NaN of each sign, in the code after 448. FNUZ formats ("finite, NaN, unsigned zero") have one NaN, in the code of
-/// negative zero, and a bias larger by one. Sources: Open Compute Project, OCP 8-bit Floating Point Specification
-/// (OFP8), revision 1.0; AMD, "AMD Instinct MI300" instruction set architecture, section 6.
+/// An 8-bit floating-point format: 1 sign bit, 7 - Mantissa exponent bits, Mantissa bits. Code 0x00 is zero, and
+/// exponent 0 is subnormal, as in IEEE 754. OCP formats have a negative zero; e5m2 has IEEE's infinities and NaN, and
+/// e4m3 has one NaN of each sign, in the code after that of 448. FNUZ formats ("finite, NaN, unsigned zero") have one
+/// NaN, in the code of negative zero, and a bias larger by one. Sources: Open Compute Project, OCP 8-bit Floating Point
+/// Specification (OFP8), revision 1.0; AMD, "AMD Instinct MI300" instruction set architecture, section 6.
 template <int Mantissa, bool is_fnuz>
 struct Float8Format {
     static_assert(Mantissa == 3 || Mantissa == 2);
     static constexpr int bias = (1 << (6 - Mantissa)) - (is_fnuz ? 0 : 1);
     static constexpr std::uint32_t nan = is_fnuz ? 0x80 : 0x7f, largest = is_fnuz ? 0x7f : Mantissa == 3 ? 0x7e : 0x7b;
 
-    static constexpr int shift = 23 - Mantissa;  ///< shift from the last mantissa bit of a code to that of a float
+    static constexpr int shift = 23 - Mantissa;  ///< bits from the last mantissa bit of a code to that of a float
     static constexpr std::uint32_t rebias = static_cast<std::uint32_t>(127 - bias) << 23,
                                    smallest_normal = rebias + (1u << 23);
 
-    /// Encodes floats, one or a CPU vector: rounds to nearest even and saturates. NaN stays NaN.
+    /// Encodes one float, or a CPU vector of floats: rounds to nearest even and saturates. NaN stays NaN.
     template <class Words, class Floats>
     FUSEKIT_HD static constexpr Words encode(Floats value) {
         auto const bits = config::bit_cast<Words>(value);
         Words const magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
-        // Adding `aligner` moves a subnormal's last bit to the last bit of a float's mantissa, where the addition
-        // rounds.
+        // Adding `aligner` to a subnormal moves its last bit to the last bit of a float's mantissa, so that the
+        // addition rounds.
         constexpr auto aligner = config::bit_cast<float>(smallest_normal + (static_cast<std::uint32_t>(shift) << 23));
         Words const subnormal = config::bit_cast<Words>(config::bit_cast<Floats>(magnitude) + aligner) -
                                 config::bit_cast<std::uint32_t>(aligner);
@@ -43,11 +43,11 @@ struct Float8Format {
         return magnitude > 0x7f800000u ? Words{} + nan : with_sign(kept, sign);
     }
 
-    /// Decodes to float, exactly.
+    /// Decodes codes to floats, exactly.
     template <class Floats, class Words>
     FUSEKIT_HD static constexpr Floats decode(Words code) {
         Words const magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
-        // Decodes a subnormal as smallest_normal with the code's mantissa bits, minus smallest_normal.
+        // Decodes a subnormal as (smallest_normal with the code's mantissa bits) - smallest_normal.
         auto const raised = config::bit_cast<Floats>((magnitude << shift) + smallest_normal);
         auto const subnormal = config::bit_cast<Words>(raised - config::bit_cast<float>(smallest_normal));
         Words const number = magnitude < (1u << Mantissa) ? subnormal : (magnitude << shift) + rebias;
@@ -77,8 +77,8 @@ private:
 
 }  // namespace detail
 
-/// 8-bit floating-point number as storage: arithmetic is in float. Conversion rounds to nearest even and saturates:
-/// larger values and infinities become the largest number. NaN stays NaN.
+/// 8-bit floating-point number as a storage type: arithmetic is in float. Conversion rounds to nearest even and
+/// saturates: larger values and infinities become the largest number. NaN stays NaN.
 template <int Mantissa, bool is_fnuz>
 struct Float8 {
     using Format = detail::Float8Format<Mantissa, is_fnuz>;
@@ -101,10 +101,10 @@ private:
     }
 };
 
-/// OCP formats: at most 448 with 3 mantissa bits, 57344 with 2.
+/// OCP formats; the largest number is 448 with 3 mantissa bits, 57344 with 2.
 using e4m3 = Float8<3, false>;
 using e5m2 = Float8<2, false>;
-/// FNUZ formats of AMD's gfx942: at most 240, and 57344.
+/// FNUZ formats of AMD's gfx942; the largest number is 240 with 3 mantissa bits, 57344 with 2.
 using e4m3_fnuz = Float8<3, true>;
 using e5m2_fnuz = Float8<2, true>;
 

@@ -8,8 +8,8 @@
 namespace fusekit {
 
 /// Small float tensor for constant expressions: an input of Plan::evaluate, or its expected result. Write `constexpr
-/// auto x = fk::literal<fk::nchw(1, 1, 2, 2)>(1, 2, 3, 4);`, with elements in memory order. To be bound as an argument
-/// of a plan it must have static storage: a constexpr variable at namespace scope, or static.
+/// auto x = fk::literal<fk::nchw(1, 1, 2, 2)>(1, 2, 3, 4);`, with elements in memory order. An argument of a plan must
+/// have static storage: declare it constexpr at namespace scope, or static.
 template <auto TheLayout>
 struct Literal {
     static constexpr auto layout = TheLayout;

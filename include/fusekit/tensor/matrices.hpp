@@ -3,11 +3,11 @@
 
 #include "fusekit/tensor/collapsed.hpp"
 
-/// Collapses matrices to images of one row: the rows of a matrix become pixels, its columns channels. M x K is 1 x K x
-/// 1 x M, B x M x K is B x K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
+/// Collapses matrices to images of one row: matrix row m becomes pixel q = m, and matrix column k becomes channel k. M
+/// x K is 1 x K x 1 x M, B x M x K is B x K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
 namespace fusekit::detail {
 
-/// Mode of the image (N, K, P, Q) to which mode `mode` of a batch of matrices of this rank is mapped.
+/// Mode of the image (0 to 3 for N, K, P, Q) to which mode `mode` of a batch of matrices of this rank is mapped.
 FUSEKIT_H constexpr int image_mode(int rank, int mode) {
     if (mode == rank - 1) return 1;
     if (mode == rank - 2) return 3;
@@ -26,7 +26,7 @@ template <int Rank>
 FUSEKIT_H constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
     CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
     for (int mode = 0; mode < Rank; ++mode) result.stride[image_mode(Rank, mode)] = layout.stride[mode];
-    // Missing modes get the strides of a packed image.
+    // Modes that the matrix does not have get the strides of a packed image.
     auto const size = [&](int mode) {
         Extent product = 0;
         return __builtin_mul_overflow(result.shape[mode], result.stride[mode], &product) ? 0 : product;
@@ -42,7 +42,7 @@ FUSEKIT_H constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& vi
     return {{view.data, collapsed.layout()}, collapsed.shape.from};
 }
 
-/// Inverse of collapse_matrices() for extents.
+/// Extents of a batch of matrices from those of its image: the inverse of collapse_matrices().
 template <int Rank>
 FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     Index<Rank> result{};
@@ -50,8 +50,8 @@ FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     return result;
 }
 
-/// Reinterprets B x M x K or A x B x M x K, which collapse() has converted as signals or images, as matrices; other
-/// layouts pass through.
+/// Changes a layout B x M x K or A x B x M x K, which collapse() has converted as a signal or an image, to that of
+/// matrices; other layouts are returned unchanged.
 FUSEKIT_H constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     if (layout.shape.from.kind == CollapsedFrom::signal)

@@ -10,7 +10,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Element type of a y that is not written: assignment discards the value.
+/// Element type of a y that is not written: assigning to an element does nothing.
 struct NoElement {
     FUSEKIT_H NoElement() = default;
     FUSEKIT_H NoElement(NoElement const&) = default;
@@ -26,16 +26,16 @@ inline constexpr auto element_like<detail::NoElement> = std::type_identity<detai
 
 namespace detail {
 
-/// Element types of a plan's y.
+/// Element types of a plan's y: those of tensors, or NoElement for fk::no_output.
 template <class T>
 concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 
 }  // namespace detail
 
-/// Passed instead of y if only tensors that operators store in addition to y are wanted: layer(device, x,
+/// Argument in place of y for a run that writes only the tensors that operators such as Store write: layer(device, x,
 /// fk::no_output).
 struct NoOutput {
-    /// Aligned dummy pointer: loops offset it, and nothing dereferences it.
+    /// Aligned dummy pointer: loops add offsets to it, and nothing dereferences it.
     FUSEKIT_H operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }
 };
 inline constexpr NoOutput no_output{};

@@ -19,8 +19,9 @@ inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
 
 }  // namespace detail
 
-/// A view that may be omitted: nothing is read or written then. Converts implicitly from views, and from tensors that
-/// outlive it; per-pixel parameters are collapsed to rank 3, per-channel parameters to rank 1 (tensor/collapse.hpp).
+/// View that may be omitted; then the run neither reads nor writes its tensor. Converts implicitly from views, and from
+/// tensors that outlive it; per-pixel parameters are collapsed to rank 3, per-channel parameters to rank 1
+/// (tensor/collapse.hpp).
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;
@@ -36,7 +37,7 @@ struct OptionalView {
     FUSEKIT_H constexpr OptionalView(TensorView<Given, Of> const& view)
         : OptionalView(detail::stored(view.data), detail::collapse<Rank>(view.layout)) {}
 
-    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
+    /// Converts from a Tensor, which must outlive the view; a temporary Tensor does not compile.
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> &&
                  requires(Source& source) { requires detail::is_optional<decltype(source.view()), T, Rank>; })

@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// How a run accesses the elements of an argument.
+/// Order in which a run accesses the elements of an argument.
 enum class Access {
     read,           ///< any element, at any time
     read_in_place,  ///< each element only for the same element of the output, before that is written
@@ -18,30 +18,31 @@ enum class Access {
 
 namespace detail {
 
-/// Memory of one argument: the elements of `type` at addresses `first` + sum over modes of index * stride. Without
-/// elements, `begin` and `end` are 0: the region then overlaps nothing.
+/// Memory of one argument: elements of `type` at the addresses `first` + sum over modes of index * stride. Without
+/// elements, `begin` and `end` are 0, so that the region overlaps no other.
 struct Region {
     static constexpr int max_modes = 5;
 
-    std::uintptr_t begin = 0, end = 0;  ///< lowest byte, and one past the highest
-    std::uintptr_t first = 0;  ///< address of element 0, 0, ...
+    std::uintptr_t begin = 0, end = 0;  ///< address of the lowest byte, and of the one after the highest
+    std::uintptr_t first = 0;  ///< address of the element with index 0 in every mode
     Access access = Access::read;
     DataType type = DataType::float32;
     int rank = 0;
     std::int64_t extent[max_modes] = {};
-    std::int64_t stride[max_modes] = {};  ///< bytes, of either sign
+    std::int64_t stride[max_modes] = {};  ///< in bytes, may be negative
     Text (*operator_name)() = nullptr;
     char const* argument = "";
 };
 
-/// One mode of a region: its stride of `size` bytes is added to an element's address 0 to `most` times.
+/// One mode of a region in add_up_to(): `size` is its stride in bytes, and 0 to `most` such steps lead from one element
+/// of the region to another.
 struct Steps {
     std::uint64_t size, most;
 };
 
-/// True if distance = sum of n[i] * steps[i].size for some integers 0 <= n[i] <= steps[i].most, or if the search
-/// exceeds `tries`. Steps are sorted by decreasing size: in nested layouts, the sum of all smaller steps then leaves
-/// one or two n[i] to try.
+/// True if distance = sum of n[i] * steps[i].size for some integers 0 <= n[i] <= steps[i].most, or if the search needs
+/// more than `tries` attempts. Precondition: steps are sorted by decreasing size. In nested layouts (is_nested) the sum
+/// of all smaller steps is less than a step, so one or two values of each n[i] are tried.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance,
                                                              int& tries) {
     if (distance == 0) return true;
@@ -56,8 +57,8 @@ struct Steps {
     return false;
 }
 
-/// True if regions with overlapping address ranges share a byte: steps up from a's lowest byte and down from b's
-/// highest byte add up to the distance between the two bytes.
+/// True if regions with overlapping address ranges have a byte in common: steps up from a's lowest byte and down from
+/// b's highest byte add up to the distance between the two bytes.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool share_a_byte(Region const& a, Region const& b) {
     constexpr int most = 2 * Region::max_modes + 1;
     Steps steps[most] = {};
@@ -85,12 +86,12 @@ struct Steps {
     return add_up_to(steps, count, b.end - 1 - a.begin, tries);
 }
 
-/// True if two regions share a byte. Interleaved views, such as channel slices of one NHWC tensor, do not.
+/// True if two regions have a byte in common. Interleaved views, such as channel slices of one NHWC tensor, have none.
 FUSEKIT_H inline bool share_memory(Region const& a, Region const& b) {
     return a.begin < b.end && b.begin < a.end && share_a_byte(a, b);
 }
 
-/// True if two regions are the same elements in the same order.
+/// True if two regions consist of the same elements in the same order of modes.
 FUSEKIT_H inline bool same_elements(Region const& a, Region const& b) {
     if (a.first != b.first || a.type != b.type || a.rank != b.rank) return false;
     for (int mode = 0; mode < a.rank; ++mode)
@@ -98,13 +99,14 @@ FUSEKIT_H inline bool same_elements(Region const& a, Region const& b) {
     return true;
 }
 
-/// True if a run cannot use both regions: they share memory, and one of them is written.
+/// True if two regions have a byte in common and the run writes one of the regions, so that no run may use both.
 FUSEKIT_H inline bool in_conflict(Region const& a, Region const& b) {
     return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
 }
 
-/// True if each mode's stride, of either sign, exceeds the reach of all modes with smaller strides: then no two
-/// elements share memory. Sufficient, not necessary: some interleaved layouts without overlap are not nested.
+/// True if each mode's stride, of either sign, exceeds the distance from the first to the last element along all modes
+/// with smaller strides: then no two elements overlap. Sufficient, not necessary: some interleaved layouts without
+/// overlap are not nested.
 template <int Rank>
 FUSEKIT_H bool is_nested(Layout<Rank> layout) {
     if (has_no_elements(layout.shape)) return true;
@@ -125,7 +127,7 @@ FUSEKIT_H bool is_nested(Layout<Rank> layout) {
     return true;
 }
 
-/// Condition of is_nested(), for refusals.
+/// Text of is_nested()'s condition in error messages.
 inline constexpr char const* nested_strides =
     "strides that each exceed the reach of all smaller ones, in either direction";
 

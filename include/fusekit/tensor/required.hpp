@@ -8,7 +8,7 @@
 
 namespace fusekit {
 
-/// Names of required arguments: compilers print them if one is omitted.
+/// Types named like required arguments: a compiler's error about an omitted argument contains the type's name.
 namespace field {
 struct amax;
 struct bias;
@@ -23,7 +23,8 @@ struct weights;
 struct z;
 }  // namespace field
 
-/// Required argument of an operator: a View without a default. Field is a type named like the argument, for messages.
+/// Required argument of an operator: a View without a default. Field is the type in `field` that is named like the
+/// argument.
 template <class View, class Field>
 struct Required : View {
     template <class Source>
@@ -35,13 +36,14 @@ struct Required : View {
         requires std::is_constructible_v<V, T*, Layout<V::rank>>
     FUSEKIT_HD constexpr Required(T* data, Layout<V::rank> const& layout) : View(data, layout) {}
 
-    /// Deleted, so that an omitted argument does not compile. A template, because nvcc 13 accepts the omission if a
-    /// plain default constructor is deleted.
+    /// Deleted, so that code that omits the argument does not compile. A template, because nvcc 13 compiles such code
+    /// if a plain default constructor is deleted.
     template <class = void>
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };
 
-/// Declares Collapsed's constructors again: the names of inherited constructors carry no flags (abi.hpp).
+/// Declares Collapsed's constructors again instead of inheriting them: mangled names of inherited constructors do not
+/// contain the compiler flags (abi.hpp).
 template <class View, int... Ranks, class Field>
 struct Required<Collapsed<View, Ranks...>, Field> : Collapsed<View, Ranks...> {
     FUSEKIT_HD constexpr Required(Collapsed<View, Ranks...> const& view) : Base(view) {}

@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Returns fake pointer `number`: an unmapped address, for code that reads layouts only and never dereferences it.
-/// These stand-ins are 2^48 bytes apart, so that the tensors do not overlap. Precondition: `number` < 4096.
+/// Returns an unmapped address for tensor `number`, 0 to 4095, as an argument of code that reads layouts only and never
+/// dereferences the pointer. Addresses of different numbers are 2^48 bytes apart, so that the tensors do not overlap.
 FUSEKIT_H inline void* stand_in(int number) {
     return reinterpret_cast<void*>(std::uintptr_t{1} << 60 | static_cast<std::uintptr_t>(number) << 48);
 }

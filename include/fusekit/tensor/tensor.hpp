@@ -10,26 +10,27 @@
 
 namespace fusekit {
 
-/// Owns elements in a device's memory. Move-only; the device must outlive it, but may be moved. Assigning another
-/// tensor frees this tensor's memory and leaves bound plans and views dangling: to give a bound layer new weights, fill
-/// the tensor with copy_from, or bind again.
+/// Owns a tensor's elements in the memory of a device. Move-only; the device must outlive it, but may be moved.
+/// Assigning another tensor frees this tensor's memory and leaves bound plans and views dangling: to give a bound layer
+/// new weights, fill the tensor with copy_from, or bind again.
 ///
-/// Device::Memory, a copyable base of Device, has `void* allocate(bytes)`, `void release(void*)`, and `copy_in` and
-/// `copy_out` (destination, source, bytes) between its memory and the host's. T is any type that has an ElementOf.
+/// Device::Memory, a copyable base of Device, has `void* allocate(bytes)`, `void release(void*)`, and `copy_in` (host
+/// to device) and `copy_out` (device to host), both with arguments (destination, source, bytes). T is any type with an
+/// ElementOf.
 template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
     static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is not an element type
-    using Given = T;  ///< element type of the application
-    using Stored = detail::StoredAs<T>;  ///< type in which elements are read and written
+    using Given = T;  ///< element type in the application's code
+    using Stored = detail::StoredAs<T>;  ///< type as which elements are read and written
 
-    /// Allocates uninitialised memory for every element of `layout`; a null pointer if it has none. Throws what the
+    /// Allocates uninitialised memory for every element of `layout`; a null pointer if it has none. Throws whatever the
     /// device's allocate throws.
     FUSEKIT_H Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
-    /// Allocates from `memory`, such as a stream's Memory, which allocates in stream order.
+    /// Allocates from `memory`, such as a stream's Memory, whose allocations are in stream order.
     FUSEKIT_H static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
         return Tensor(memory, layout, InMemory{});
     }
@@ -51,10 +52,11 @@ public:
     FUSEKIT_H Layout<Rank> const& layout() const { return storage; }
     FUSEKIT_H std::int64_t size() const { return storage.size(); }
 
-    /// The tensor must outlive its views.
+    /// View of the tensor, which the tensor must outlive.
     FUSEKIT_H TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
     FUSEKIT_H TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
-    /// Refuses views of a temporary. A deleted function would also turn a braced group of arguments into an error.
+    /// Fails a static_assert for a temporary tensor. A deleted function instead would also turn a braced group of
+    /// arguments into an error.
     template <bool outlives_view = false>
     FUSEKIT_H TensorView<Stored, Rank> view() && {
         static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
@@ -69,12 +71,12 @@ public:
     FUSEKIT_H operator TensorView<Stored const, Rank>() const& { return const_view(); }
     operator TensorView<Stored const, Rank>() const&& = delete;
 
-    /// Copies `span()` elements from the host to the tensor, in memory order.
+    /// Copies layout().span() elements from the host to the tensor, in memory order.
     FUSEKIT_H void copy_from(T const* host) {
         if (memory) owner.copy_in(memory, host, bytes(storage));
     }
 
-    /// Copies `span()` elements to the host, in memory order.
+    /// Copies layout().span() elements from the tensor to the host, in memory order.
     FUSEKIT_H void copy_to(T* host) const {
         if (memory) owner.copy_out(host, memory, bytes(storage));
     }
@@ -92,7 +94,7 @@ private:
         return bytes ? static_cast<T*>(memory.allocate(bytes)) : nullptr;
     }
 
-    /// Bytes of memory for a layout. Strides must not be negative.
+    /// Bytes of memory for a layout; throws Error if an extent or a stride is negative, or if the size exceeds 63 bits.
     FUSEKIT_H static std::size_t bytes(Layout<Rank> const& layout) {
         constexpr std::int64_t most = std::int64_t{1} << 60;
         bool const empty = detail::has_no_elements(layout.shape);
@@ -114,7 +116,7 @@ private:
     }
 };
 
-/// Makes a tensor with the given elements, in memory order. Throws Error if their number differs from the layout's.
+/// Returns a tensor with the given elements, in memory order. Throws Error if their number is not layout.span().
 template <class T, class Device, int Rank>
 FUSEKIT_H Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
@@ -125,8 +127,8 @@ FUSEKIT_H Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& lay
     return result;
 }
 
-/// Makes a tensor of uniform values in [-1, 1), or over int8's range. A seed gives the same values on every device and
-/// compiler.
+/// Returns a tensor of uniform random values in [-1, 1), or in -128 ... 127 for int8. A seed gives the same values on
+/// every device and with every compiler.
 template <class T, class Device, int Rank>
 FUSEKIT_H Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
     using Stored = detail::StoredAs<T>;

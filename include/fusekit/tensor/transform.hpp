@@ -8,9 +8,9 @@
 #include "fusekit/error.hpp"
 #include "fusekit/tensor/view.hpp"
 
-/// Views of the same elements with other extents and strides, without a copy. Each function takes a view or a Tensor
-/// that outlives the result, and returns a TensorView. Modes count from 0: 0 is N (K of a filter), 1 is C, then space.
-/// All throw Error if an argument does not fit the view.
+/// Functions that return views of the same elements with other extents and strides, without a copy. Each takes a view
+/// or a Tensor that outlives the result, and returns a TensorView. Modes are counted from 0: 0 is N (K of a filter), 1
+/// is C, then space. Each throws Error for an argument that is invalid for the view.
 namespace fusekit {
 
 namespace detail {
@@ -20,7 +20,7 @@ inline constexpr bool is_view = false;
 template <class T, int Rank>
 inline constexpr bool is_view<TensorView<T, Rank>> = true;
 
-/// View of a Tensor or a view, writable if its elements are not const.
+/// View of a Tensor or a view, writable if the elements are not const.
 template <class Source>
 FUSEKIT_H constexpr auto as_view(Source&& source) {
     static_assert(is_view<std::remove_cvref_t<Source>> || std::is_lvalue_reference_v<Source>,
@@ -41,8 +41,8 @@ FUSEKIT_H constexpr void require_mode(char const* function, Extent mode) {
 
 }  // namespace detail
 
-/// Selects `count` elements of one mode, first, first + step and so on: sliced(y, 1, 0, 32) is the first 32 channels;
-/// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on. A `count` of 0 gives an empty view.
+/// Selects `count` indices of one mode, first, first + step and so on: sliced(y, 1, 0, 32) is the first 32 channels;
+/// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on. With a `count` of 0 the view has no elements.
 template <class Source>
 FUSEKIT_H constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
     auto view = detail::as_view(std::forward<Source>(source));
@@ -59,7 +59,7 @@ FUSEKIT_H constexpr auto sliced(Source&& source, int mode, Extent first, Extent 
     return view;
 }
 
-/// Reverses one mode.
+/// Reverses the order of the indices of one mode.
 template <class Source>
 FUSEKIT_H constexpr auto flipped(Source&& source, int mode) {
     auto view = detail::as_view(std::forward<Source>(source));
@@ -69,7 +69,7 @@ FUSEKIT_H constexpr auto flipped(Source&& source, int mode) {
     return view;
 }
 
-/// Swaps modes a and b: transposed(weights, 0, 1) is C x K x R x S.
+/// Swaps modes a and b: transposed(weights, 0, 1) of a K x C x R x S view is C x K x R x S.
 template <class Source>
 FUSEKIT_H constexpr auto transposed(Source&& source, int a, int b) {
     auto view = detail::as_view(std::forward<Source>(source));
@@ -84,8 +84,8 @@ FUSEKIT_H constexpr auto transposed(Source&& source, int a, int b) {
     return view;
 }
 
-/// Expands modes of extent 1 to these extents, with stride 0: broadcast(z, n, k, p, q) of an n x k x 1 x 1 view. The
-/// result is read-only.
+/// Expands modes of extent 1 to the given extents, with stride 0: broadcast(z, n, k, p, q) of an n x k x 1 x 1 view.
+/// The result is read-only.
 template <class Source, std::convertible_to<Extent>... Extents>
 FUSEKIT_H constexpr auto broadcast(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
@@ -104,9 +104,9 @@ FUSEKIT_H constexpr auto broadcast(Source&& source, Extents... extents) {
     return result;
 }
 
-/// Reshapes to other extents, elements in the same order with the last mode fastest: reshaped(x, 1, n * g, c / g * h,
-/// w) of an NCHW tensor makes every group of every image one channel. Throws Error if no strides exist, as when joined
-/// modes are not contiguous.
+/// Changes the extents and keeps the order of the elements, with the last mode fastest: reshaped(x, 1, n * g, c / g *
+/// h, w) of an NCHW tensor makes every group of every image one channel. Throws Error if no strides give this order, as
+/// when modes that become one are not contiguous.
 template <class Source, std::convertible_to<Extent>... Extents>
 FUSEKIT_H constexpr auto reshaped(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
@@ -121,7 +121,7 @@ FUSEKIT_H constexpr auto reshaped(Source&& source, Extents... extents) {
         }
         return TensorView<std::remove_pointer_t<decltype(view.data)>, to>(view.data, result);
     }
-    // From the last mode backwards, splits each longest contiguous run of modes into new modes.
+    // From the last mode backwards, splits each longest run of contiguous old modes into new modes.
     int left = to - 1;
     Extent stride = 1, old_run = 1, new_run = 1;
     for (int mode = from - 1; mode >= 0; --mode) {

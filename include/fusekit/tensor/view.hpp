@@ -8,8 +8,8 @@
 
 namespace fusekit {
 
-/// A pointer and a layout; non-owning, trivially copyable, any strides. The pointer may be null if an extent is 0. An
-/// omitted argument does not compile. T is any type that has an ElementOf, const or not.
+/// A pointer and a layout; non-owning, trivially copyable, any strides. The pointer may be null if an extent is 0. Code
+/// that omits a TensorView argument does not compile. T is any type with an ElementOf, const or not.
 template <class T, int Rank = 4>
 struct TensorView {
     static constexpr int rank = Rank;
@@ -18,15 +18,15 @@ struct TensorView {
                   "elements are float, half, bfloat16, double, int8 or an 8-bit float of fusekit, or __half, _Float16, "
                   "__nv_bfloat16, __hip_bfloat16, hip_bfloat16, __bf16, std::int8_t or __nv_fp8_e4m3 and its like, "
                   "which have the bits of one of them");
-    using Given = T;  ///< element type of the application
-    using Stored = detail::StoredAs<T>;  ///< type in which elements are read and written
+    using Given = T;  ///< element type in the application's code
+    using Stored = detail::StoredAs<T>;  ///< type as which elements are read and written
 
     T* data;
     Layout<Rank> layout;
 
     FUSEKIT_HD constexpr TensorView(T* the_data, Layout<Rank> the_layout) : data(the_data), layout(the_layout) {}
 
-    /// Refuses, with a message, anything but a pointer to such elements and a layout of this rank.
+    /// Fails a static_assert for arguments other than a pointer to T and a layout of Rank modes.
     template <class Data, class Given>
         requires(!std::is_convertible_v<Data, T*> || !std::is_convertible_v<Given, Layout<Rank>>)
     FUSEKIT_H constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
@@ -36,12 +36,12 @@ struct TensorView {
         static_assert(points || !of_rank, "no pointer (Data) to the view's elements (T): of a vector write data()");
     }
 
-    /// Converts a writable view to a read-only one.
+    /// Converts a view of T to a view of T const.
     template <class Writable>
         requires std::is_same_v<Writable const, T>
     FUSEKIT_HD constexpr TensorView(TensorView<Writable, Rank> const& other) : data(other.data), layout(other.layout) {}
 
-    /// Converts a view of __half to a view of half.
+    /// Converts a view of an application's type, such as __half, to a view of its element type, such as half.
     template <class Other>
         requires(!Element<std::remove_const_t<Other>> && std::is_convertible_v<detail::StoredAs<Other>*, T*>)
     FUSEKIT_HD constexpr TensorView(TensorView<Other, Rank> const& other)
@@ -54,7 +54,7 @@ struct TensorView {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    /// The same view with element type Stored.
+    /// The same view with elements of type Stored.
     FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {
@@ -63,14 +63,14 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {detail::stored(data), layout}; }
 };
 
-/// Deduction guide for a type that is not a pointer, which the constructor refuses.
+/// Deduction guide for data that is not a pointer, so that the constructor's static_assert is the error.
 template <class Data, int Rank>
     requires(!std::is_pointer_v<std::decay_t<Data>>)
 TensorView(Data const&, Layout<Rank> const&) -> TensorView<float, Rank>;
 
 namespace detail {
 
-/// Element type of the view that const_view() returns.
+/// Type: element type of the view that const_view() returns.
 template <class T, int Rank>
 FUSEKIT_H T element_of(TensorView<T const, Rank>);
 
@@ -87,9 +87,9 @@ concept Owning = !std::is_trivially_copyable_v<Source> ||
 
 }  // namespace detail
 
-/// Read-only view whose element type is known at run time only: parameters may be float while the tensor is half.
-/// Converts implicitly from tensors and views of any Element. 8-bit floats are for weights alone, which backends read
-/// by their static type: load() does not support them.
+/// Read-only view whose element type is known at run time only, so that parameters may be float and the tensor half.
+/// Converts implicitly from tensors and views of any Element type. 8-bit floats are element types of weights alone,
+/// which backends read by their static type: load() does not support them.
 template <int Rank>
 struct AnyView {
     static constexpr int rank = Rank;
@@ -108,14 +108,15 @@ struct AnyView {
     FUSEKIT_ELEMENTS(FUSEKIT_FROM_VIEW)
 #undef FUSEKIT_FROM_VIEW
 
-    /// Converts from a Tensor, which must outlive the view: refuses a temporary.
+    /// Converts from a Tensor, which must outlive the view; a temporary Tensor does not compile.
     template <detail::Viewable<Rank> Source>
     FUSEKIT_H constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
     template <detail::Viewable<Rank> Source>
         requires detail::Owning<Source>
     AnyView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
-    /// Loads the element at `offset` as float, or as double if V is double. Device code has no double.
+    /// Loads the element at `offset`, in elements from the first, as float, or as double if V is double. Not for
+    /// elements of double in device code.
     template <class V = float>
     FUSEKIT_HD constexpr V load(std::int64_t offset) const {
         if constexpr (!config::on_device)
@@ -140,7 +141,7 @@ struct AnyView {
 
 namespace detail {
 
-/// Casts `view` to a TensorView of T. Precondition: its elements are of type T.
+/// Returns `view` as a TensorView of T. Precondition: its elements are of type T.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
 #define FUSEKIT_TYPED(Type, data_type, number)                                 \

@@ -7,8 +7,8 @@
 
 namespace fusekit {
 
-/// An option of a Conv and of a Gemm, like Products: weights of element type T with x of another type, float, half or
-/// bfloat16. Weights are converted, exactly, to the type in which they are multiplied.
+/// Option of a Conv or Gemm, like Products: weights of element type T that differs from x's type, which is float, half
+/// or bfloat16. Weights are converted, exactly, to the type in which they are multiplied.
 template <class T>
 struct Weights {
     using Element = detail::StoredAs<T>;
@@ -18,8 +18,8 @@ struct Weights {
 
 namespace detail {
 
-/// Properties of an option of a Conv or Gemm (Weights or Products). Without one (void), weights have x's element type,
-/// and the backend chooses how to multiply floats.
+/// Properties of an option of a Conv or Gemm (Weights or Products). Without an option (void), weights have x's element
+/// type, and the backend chooses the format in which floats are multiplied.
 template <class Option>
 struct HeadOption {
     static constexpr bool is_valid = false;
@@ -47,7 +47,7 @@ struct HeadOption<Weights<T>> {
     FUSEKIT_H static Text written() { return Text("Weights<") + name(type({})) + ">"; }
 };
 
-/// Refuses weights of another element type than the option's.
+/// Stores an error in `in` if the weights have another element type than the option, or than x without an option.
 template <class Option>
 FUSEKIT_H void check_weights(DataType given, Check const& in) {
     DataType const expected = HeadOption<Option>::type(in.type);

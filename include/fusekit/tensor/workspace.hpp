@@ -9,7 +9,8 @@
 namespace fusekit {
 
 /// Memory that the caller provides for runs, aligned to 64 bytes. Nothing else may use it between the first run and the
-/// end of the last. On a GPU its bytes must be zero before the first run, and runs that share it must be ordered.
+/// end of the last. On a GPU its bytes must be zero before the first run, and runs with the same workspace must be
+/// ordered.
 struct WorkspaceView {
     void* data = nullptr;
     std::size_t bytes = 0;
@@ -19,7 +20,7 @@ struct WorkspaceView {
 template <class Memory>
 class Workspace {
 public:
-    /// Throws what the device's allocate throws.
+    /// Allocates `bytes` on the device. Throws whatever the device's allocate throws.
     template <class Device>
     FUSEKIT_H Workspace(Device& device, std::size_t bytes)
         : Workspace(static_cast<Memory const&>(device), bytes, Raw{}) {
@@ -37,7 +38,7 @@ public:
         if (allocation.data) owner.release(allocation.data);
     }
 
-    /// Releases ownership: the caller frees the memory.
+    /// Returns the memory and releases ownership: the caller frees it.
     FUSEKIT_H WorkspaceView give_up() { return config::exchange(allocation, {}); }
 
     FUSEKIT_H WorkspaceView view() const { return allocation; }
