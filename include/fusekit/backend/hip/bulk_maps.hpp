@@ -12,18 +12,21 @@
 
 namespace fusekit::hip {
 
-/// True if TMA loads each 16 consecutive filters in the order: even ones, then odd ones. For 8-bit results: the two
-/// adjacent accumulator columns of a thread are then adjacent channels of y.
+/// True if TMA loads of w reorder each 16 consecutive filters: the even ones first, then the odd ones. For results of 8
+/// bits: two adjacent accumulator columns of a thread are then adjacent channels of y, which it stores as a pair.
 template <class U>
 inline constexpr bool pairs_filters = sizeof(U) == 1;
 
-/// Tensor maps of a convolution's operands and result. All have contiguous channels (channels-last).
+/// Tensor maps of a convolution's operands and result, kernel arguments for TMA. All tensors have channel stride 1
+/// (channels-last). Modes are listed fastest first.
 struct BulkMaps {
-    TensorMap x;  ///< (C, W, H, N) in im2col mode or as rows; (C, N H W) for 1x1 filters on evenly spaced pixels
-    /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps reversed; for 8-bit results (C, S R, 8, 2,
-    /// K / 16): the even ones of 16 filters, then the odd ones.
+    /// (C, W, H, N) for im2col mode or as rows; (C, N H W) for 1x1 filters if one stride leads from each pixel to the
+    /// next
+    TensorMap x;
+    /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps in reverse order; for 8-bit results (C, S
+    /// R, 8, 2, K / 16), which loads the even ones of 16 filters, then the odd ones.
     TensorMap w;
-    TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
+    TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
@@ -32,25 +35,26 @@ struct BulkMaps {
     }
 };
 
-/// Tensor map of a tensor that an operator of the epilogue reads; the tensor has y's shape, and the map y's boxes.
+/// Kernel argument: tensor map of a tensor of y's shape that an operator of the epilogue reads, with the same boxes as
+/// y's map.
 struct ReadMap {
     TensorMap map;
 };
 
 namespace detail {
 
-/// Refusal for the case that the driver refuses to encode a tensor map although all conditions of this file are met.
+/// Error if the driver cannot encode a tensor map, although all conditions of this file are met.
 inline constexpr Unmet not_encoded = holds(false, "TMA does not address the operands", "use MatrixGemm");
 
-/// How refusals name a tensor: its address, its strides along images or filters, along rows and along columns; `gaps`
-/// is the whole refusal of pixels that no single stride reaches.
+/// Names of a tensor's quantities in error messages: its address, its channel stride, and its strides along images (or
+/// filters), rows and columns. `gaps` is the error if no single stride leads from each pixel to the next.
 struct NamesForTma {
     char const *address = "", *channel_stride = "", *strides[3] = {"", "", ""};
     Unmet gaps = not_encoded;
 };
 
-/// Returns the first TMA condition that a tensor's layout fails: channel stride 1, an address aligned to 16 bytes, and
-/// all other strides positive multiples of 16 bytes below 2^40.
+/// Returns the first TMA condition on a tensor's layout that is not met: channel stride 1, an address aligned to 16
+/// bytes, and all other strides positive multiples of 16 bytes below 2^40 bytes.
 FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
                                     NamesForTma const& names = {}) {
     constexpr int modes[] = {0, 2, 3};
@@ -66,8 +70,8 @@ FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, s
     return unmet;
 }
 
-/// Extents and strides of a view that meets unmet_by_tma(), in a tensor map's order (fastest first): channels, columns,
-/// rows, images or filters.
+/// Extents in elements, and strides in bytes, of a view that meets unmet_by_tma(), in a tensor map's order (fastest
+/// first): channels, columns, rows, images or filters.
 template <class T>
 struct MapModes {
     std::uint64_t extents[4], strides[3];
@@ -84,14 +88,14 @@ struct MapModes {
     }
 };
 
-/// Distance in elements between adjacent pixels: of a row; if the image has one column, of a column; if it has one
-/// pixel, of consecutive images.
+/// Distance in elements between adjacent pixels of a row; if the image has one column, of a column; if it has one
+/// pixel, between consecutive images.
 FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     return shape[3] > 1 ? stride[3] : shape[2] > 1 ? stride[2] : shape[0] > 1 ? stride[0] : shape[1];
 }
 
-/// Elements between consecutive pixels if one stride serves the whole batch; else 0.
+/// Distance in elements from each pixel of a batch to the next, if it is the same for all; else 0.
 FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     Extent const columns = shape[3], rows = shape[2], images = shape[0], step = step_of_pixels(layout);
@@ -100,22 +104,23 @@ FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     return follow ? step : 0;
 }
 
-/// Checks that one stride, a multiple of 16 bytes, serves all pixels of a batch.
+/// Returns an unmet condition if no single stride, a multiple of 16 bytes, leads from each pixel of a batch to the
+/// next.
 FUSEKIT_H inline Unmet unmet_by_gaps(Layout<4> const& layout, std::size_t element_bytes, NamesForTma const& names) {
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(element_bytes);
     return bytes > 0 && bytes % 16 == 0 ? Unmet{} : names.gaps;
 }
 
-/// Returns the first condition, if any, that a tensor fails whose pixels TMA loads as the rows of a matrix.
+/// Returns the first unmet condition on a tensor whose pixels TMA loads as the rows of a matrix.
 FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data, std::size_t element_bytes,
                                        NamesForTma const& names = {}) {
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
-/// Largest distance, in pixels, between windows of consecutive pixels that TMA's im2col loads support.
+/// Largest distance, in pixels, between windows of adjacent output pixels that TMA's im2col mode supports.
 inline constexpr int max_im2col_stride = 8;
 
-/// Returns the first limit of TMA's im2col loads that a filter exceeds, if any.
+/// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none.
 FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
@@ -130,16 +135,16 @@ FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
     return unmet;
 }
 
-/// Checks that the channels of a pixel of y fill whole 16-byte packets, because TMA stores write whole packets: on an
-/// H100 a store overwrote the gap after channels that ended within one.
+/// Returns an unmet condition if the channels of a pixel of y are not a multiple of 16 bytes: TMA stores write
+/// multiples of 16 bytes, and on an H100 a store overwrote up to 15 bytes after the last channel.
 template <class U>
 FUSEKIT_H Unmet unmet_by_packets(TensorView<U> const& y) {
     return multiple_of("bytes of a pixel of y", y.layout.shape[1] * static_cast<Extent>(sizeof(U)), 16,
                        "use MatrixGemm");
 }
 
-/// Returns the first unmet condition for loading filters as even and odd ones (pairs_filters), for 8-bit results: K a
-/// multiple of 16, and one stride for all taps.
+/// Returns the first unmet condition for loading the even filters of each 16 before the odd ones (pairs_filters), for
+/// 8-bit results: K a multiple of 16, and one stride from each tap to the next.
 template <class W>
 FUSEKIT_H Unmet unmet_by_pairs(TensorView<W> const& w) {
     Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
@@ -149,14 +154,15 @@ FUSEKIT_H Unmet unmet_by_pairs(TensorView<W> const& w) {
                              "pass rows of taps without gaps, or use NativeGemm"));
 }
 
-/// Channels in one swizzled row of a TMA box, for tiles of 64 channels.
+/// Number of channels in one swizzled SMEM row of a TMA box, for tiles of 64 channels.
 template <class T>
 inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) / sizeof(T);
 
-// The functions below encode tensors that meet the conditions above. They return false if the driver refuses.
+// The functions below encode tensor maps of tensors that meet the conditions above. They return false if the driver
+// fails.
 
-/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`. Needs
-/// unmet_by_pixels().
+/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`. Precondition:
+/// unmet_by_pixels() finds nothing.
 template <class T>
 FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
                              std::uint32_t rows) {
@@ -170,7 +176,7 @@ FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uin
 }
 
 /// Encodes an im2col tensor map of a convolution's windows, in boxes of `pixels` windows, one tap and `channels_of_box`
-/// channels. Needs unmet_by_tma() and unmet_by_im2col().
+/// channels. Precondition: unmet_by_tma() and unmet_by_im2col() find nothing.
 template <class T>
 FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
                               std::uint32_t channels_of_box, std::uint32_t pixels) {
@@ -189,7 +195,8 @@ FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> 
 }
 
 /// Encodes a tensor map of filters, in boxes of `count` filters, one tap and `channels_of_box` channels. With
-/// `in_pairs` a box has the even filters of each 16, then the odd ones. Needs unmet_by_tma(), and unmet_by_pairs().
+/// `in_pairs` a box has the even filters of each 16, then the odd ones. Precondition: unmet_by_tma() and, with
+/// `in_pairs`, unmet_by_pairs() find nothing.
 template <class W>
 FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
                               std::uint32_t count, bool in_pairs) {
@@ -208,9 +215,9 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
 
 }  // namespace detail
 
-/// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels; boxes of y have 64 channels, in rows of
-/// bulk_row_bytes(). A box of w has at most K filters: on an H200 a row past the last filter takes 14 cycles, and each
-/// further one 2.
+/// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels; boxes of y have 64 channels, in SMEM rows of
+/// bulk_row_bytes(). A box of w has at most K filters, because out-of-bounds rows cost time too: on an H200 the first
+/// row past the last filter takes 14 cycles, and each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -231,7 +238,7 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     return maps.in_use;
 }
 
-/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows rows x shape.pitch pixels.
+/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows image rows x shape.pitch columns.
 template <class U, class HaloShape>
 FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
     detail::MapModes<U> const modes(y);
@@ -240,7 +247,7 @@ FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShap
     return encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes a tensor map of x whose boxes are the rows of x, halo included, that the windows of a tile of y read.
+/// Encodes a tensor map of x in boxes of the image rows, halo included, that the windows of a tile of y read.
 template <class T, class HaloShape>
 FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);
@@ -249,7 +256,7 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes the maps of x, w and y for tiles of image rows. A box of w has `filters` filters.
+/// Encodes the maps of x, w and y for tiles of whole image rows. A box of w has `filters` filters.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters) {

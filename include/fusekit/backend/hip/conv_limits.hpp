@@ -11,10 +11,11 @@
 
 namespace fusekit::hip::detail {
 
-/// Range of the offsets, in elements, from one element to all elements that a kernel reads relative to it.
+/// Lowest and highest offset, in elements from a base element, of the elements that a kernel reads relative to the
+/// base.
 class OffsetRange {
 public:
-    /// Extends the range by up to `steps` steps of `stride`.
+    /// Extends the range by 0 to `steps` steps of `stride` elements.
     FUSEKIT_H void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t reach = 0;
         known = known && !__builtin_mul_overflow(steps, stride, &reach);
@@ -22,7 +23,8 @@ public:
         known = known && !__builtin_add_overflow(end, reach, &end);
     }
     FUSEKIT_H bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
-    /// True if a Buffer's 32-bit byte offsets reach all elements of `bytes` bytes.
+    /// True if the byte offsets of AMD's 32-bit buffer loads (Buffer) reach all elements in the range; an element has
+    /// `bytes` bytes.
     FUSEKIT_H bool fits_buffer(int bytes) const {
         constexpr std::int64_t bias = Buffer::bias, after = std::int64_t{Buffer::out_of_bounds} - bias - 16;
         return known && low >= -bias / bytes && high <= after / bytes;
@@ -30,18 +32,18 @@ public:
 
 private:
     std::int64_t low = 0, high = 0;
-    bool known = true;  ///< false after an overflow
+    bool known = true;  ///< false if an offset overflowed 64 bits
 };
 
-/// True if the filter has strides and dilations of 1 and one group.
+/// True if all strides and dilations of the filter are 1 and it has one group.
 FUSEKIT_H inline bool has_unit_steps(Filter<2> const& filter) {
     bool unit = filter.group_count == 1;
     for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
     return unit;
 }
 
-/// Sets the stride to 0 in modes of extent 1: no element depends on it, but kernels would step along it into the
-/// padding. A view without elements gets zero strides in all modes.
+/// Sets the stride to 0 in modes of extent 1, along which kernels would otherwise step into the padding and overflow
+/// 32-bit offsets. A view without elements gets a stride of 0 in all modes.
 template <class T>
 FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
     bool const empty = has_no_elements(view.layout.shape);
@@ -53,10 +55,10 @@ FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
 template <class Geometry>
 inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
 
-/// Names the operand whose 32-bit offsets in an implicit GEMM would overflow.
+/// Operand whose 32-bit offsets in an implicit GEMM would overflow.
 enum class OversizedOperand { none, x, weights, y };
 
-/// Steps from a window's first tap to its last tap inside an image of extent `image`.
+/// Number of elements, in one mode, from a window's first tap to its last tap inside an image of extent `image`.
 template <int Space>
 FUSEKIT_H std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
     std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
@@ -68,8 +70,9 @@ FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const&
     return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
 }
 
-/// Checks that 32-bit offsets reach from the start of a window or filter to its taps inside the image, and to the next
-/// channel of y. The starts themselves have 64-bit addresses.
+/// Returns the first operand for which a 32-bit offset, in elements, would overflow: from the start of a window or
+/// filter to its taps inside the image, or from a channel of y to the next. The starts themselves have 64-bit
+/// addresses.
 template <class Geometry>
 FUSEKIT_H OversizedOperand oversized_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
                                              detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
@@ -89,8 +92,9 @@ FUSEKIT_H OversizedOperand oversized_operand(Geometry const& filter, detail::Col
     return in_y.fits_32_bits() ? OversizedOperand::none : OversizedOperand::y;
 }
 
-/// True if a Buffer's byte offsets from the first window of a tile reach the windows of `tile` consecutive pixels, and
-/// its offsets from the first filter reach the tile's filters. Images, rows and columns may have any order in memory.
+/// True if the 32-bit byte offsets of a Buffer reach, from the first window of a tile, the windows of `tile`
+/// consecutive pixels and, from the first filter, the tile's filters. Images, rows and columns may have any order in
+/// memory.
 template <int Space, Element T>
 FUSEKIT_H bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T const> const& x,
                                   problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
@@ -102,19 +106,21 @@ FUSEKIT_H bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T cons
     if (tile / (y[2] * y[3]) + 1 < images) images = tile / (y[2] * y[3]) + 1;
     if (tile * filter.strides[Space - 1] < columns) columns = tile * filter.strides[Space - 1];
     OffsetRange range;
-    for (int mode = 1; mode < 4; ++mode) {  // taps and channels
+    for (int mode = 1; mode < 4; ++mode) {  // offsets of taps and channels
         std::int64_t const steps = mode == 1 ? weights.shape[1] - 1 : mode == 2 ? rows : shape[3] + padding(Space - 1);
         if (weights.shape[mode] > 1) range.add(steps, x.layout.stride[mode]);
     }
     range.add(images, x.layout.stride[0]);
-    for (int const direction : {1, -1}) {  // from pixel to pixel: a new row begins at the left, a new image at the top
+    // offsets from pixel to pixel; a new row begins at the left, a new image at the top
+    for (int const direction : {1, -1}) {
         if (y[2] > 1 || direction > 0) range.add(columns, direction * x.layout.stride[3]);
         if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
         if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);
     }
     return range.fits_buffer(sizeof(T));
 }
-/// True if a Buffer's byte offsets reach all of x and the padding that a transposed convolution's windows read.
+/// True if the 32-bit byte offsets of a Buffer reach all of x, and the padding that a transposed convolution's windows
+/// read.
 template <int Space, bool Spreads, Element T>
 FUSEKIT_H bool transposed_windows_fit_buffer(TransposedFilter<Space, Spreads> const& transposed,
                                              TensorView<T const> const& x) {
@@ -141,8 +147,8 @@ FUSEKIT_H bool filters_fit_buffer(Layout<4> const& weights, std::int64_t tile) {
     return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.fits_buffer(sizeof(T));
 }
 
-/// True if each four consecutive pixels of y (a quad, aligned to four) read four consecutive elements of x at each tap,
-/// and only the first and last quads of a row read padding (QuadOffsets).
+/// True if each quad (four consecutive pixels of a row of y, from a multiple of four on) reads four consecutive
+/// elements of x at each tap, and only the first and last quads of a row read padding (QuadOffsets).
 template <int Space, Element T>
 FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -151,12 +157,12 @@ FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const&
     constexpr int columns = Space - 1;
     std::int64_t const left = filter.pad_before[columns],
                        window = (std::int64_t{filter.size[columns]} - 1) * filter.dilations[columns],
-                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // first pixel of the last quad but one
+                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // first column of the row's last quad but one
     return filter.strides[columns] == 1 && y[3] % 4 == 0 && y[3] >= 8 && shape[3] >= 4 && left <= 4 &&
            last_inside + 3 + window - left < shape[3];
 }
 
-/// Error of an operand whose offsets exceed 32 bits, if any. `gemm` returns the operator's name if x is a batch of
+/// Returns an error if the offsets of an operand exceed 32 bits. `gemm` returns the operator's name if x is a batch of
 /// matrices.
 template <class Geometry>
 FUSEKIT_H Refusal refuse_oversized_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
@@ -186,9 +192,9 @@ FUSEKIT_H Refusal refuse_oversized_operands(Text (*plan)(), Text (*gemm)(), Geom
     return {};
 }
 
-/// Checks the 32-bit counts of kernels: the extents of x and y, pixels of an image, products per output, and rows and
-/// columns with padding (of x; of y for a transposed convolution). Batches of more pixels are not refused: kernels
-/// process them in ranges of images (slabs.hpp).
+/// Returns an error if a count exceeds the 32 bits of kernels: extents of x and y, pixels of an image, products per
+/// output, or rows and columns with padding (of x; of y for a transposed convolution). A batch may have more pixels:
+/// kernels process it in ranges of images (slabs.hpp).
 template <class Geometry>
 FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                                      CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
@@ -225,7 +231,7 @@ FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, Col
     };
     for (int mode = 0; mode < Space; ++mode)
         check_extent(padded[mode] = image[2 + mode] + moving.pad_before[mode] + moving.pad_after[mode]);
-    if (Space == 3 && !refusal) check_extent((padded[0] + 1) * padded[1]);  // rows of all slices
+    if (Space == 3 && !refusal) check_extent((padded[0] + 1) * padded[1]);  // rows of all slices, with padding
     return refusal;
 }
 

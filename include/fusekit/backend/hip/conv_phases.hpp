@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Phases of a strided transposed convolution. A phase has the pixels of y with equal remainders modulo the strides. In
-/// each mode, every `step`-th tap from a first one reads elements of x at all pixels of the phase; the other taps read
-/// the zeros between x's elements and are skipped. Each phase is an implicit GEMM of its own; all phases together have
-/// 1 / stride^2 of the products.
+/// Phases of a strided transposed convolution. A phase is the set of y's pixels with equal remainders modulo the
+/// strides. In each mode, every `step`-th tap from a first one reads elements of x at all pixels of the phase; the
+/// other taps read the zeros between x's elements and are skipped. Each phase is an implicit GEMM of its own; all
+/// phases together multiply 1 / stride^2 of the products.
 template <class Head>
 struct ConvPhases {
     static constexpr int space = Head::collapsed_space;
@@ -19,12 +19,12 @@ struct ConvPhases {
     static constexpr int count = [] {
         std::int64_t all = 1;
         for (int mode = 0; mode < space && all <= 16; ++mode) all *= filter.strides[mode];
-        // 0 for more than 16 phases, because a kernel has code for each phase
+        // 0, for one GEMM without phases, if there are more than 16, because a kernel has code for each phase
         return all <= 16 ? static_cast<int>(all) : 0;
     }();
 
-    /// A phase, described in each spatial mode: its pixels of y have the indices remainder, remainder + stride, ...;
-    /// the taps that read elements of x are first_tap, first_tap + step, ...
+    /// One phase, in each spatial mode: indices remainder, remainder + stride, ... of its pixels of y; indices
+    /// first_tap, first_tap + step, ... of the taps that read elements of x, `taps` of them.
     struct Phase {
         PerMode<space> remainder, stride, first_tap, step, taps;
 
@@ -37,10 +37,11 @@ struct ConvPhases {
             return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
         }
     };
-    /// Phase i in the order of launch: by decreasing number of taps, because tiles of more taps take longer.
+    /// Phase i in the order of the grid, by decreasing number of taps, because CTAs with more taps take longer and
+    /// should start first.
     FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
-    /// Number of tiles of all phases together, for y of N x K x P x Q.
+    /// Number of tiles (of tile_m pixels each) of all phases together, for y of N x K x P x Q.
     FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {
@@ -87,8 +88,8 @@ private:
     }
 };
 
-/// Number of phases that have their own tiles; 1 if a tile spans all phases: with pooling, whose tiles are windows, and
-/// with statistics, whose workspace is indexed by tiles of the whole output.
+/// Number of phases with tiles of their own; 1 if each tile has pixels of all phases: with pooling, where tiles consist
+/// of windows, and with statistics, whose workspace is indexed by the tiles of the whole output.
 template <class Plan>
 consteval int count_phases() {
     if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)
@@ -101,7 +102,7 @@ consteval bool has_phases() {
     return count_phases<Plan>() > 1;
 }
 
-/// Implicit GEMM of one phase: GemmM enumerates the phase's pixels, GemmK its taps and channels.
+/// Implicit GEMM of one phase: GemmM is the phase's pixels, GemmK its taps and channels.
 template <class Head, class Whole>
 class PhaseProblem : public Whole {
     using Phases = ConvPhases<Head>;
@@ -112,7 +113,7 @@ class PhaseProblem : public Whole {
     SpaceCoord pixels;
 
 public:
-    using Whole::first_tile;  ///< number of the phase's first tile; tiles are numbered through all phases
+    using Whole::first_tile;  ///< index of the phase's first tile; tiles are numbered through all phases, from 0
 
     /// Returns the problem of the phase that contains tile `tile`.
     template <int TileM>
@@ -142,7 +143,8 @@ public:
         }
         return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(coord), coord[space - 1]});
     }
-    /// Splits an index of GemmK into channel and tap of the phase, as ConvProblem::k_coord() does for all taps.
+    /// Splits an index of GemmK into channel and tap of the phase, as ConvProblem::k_coord() does for all taps of a
+    /// filter.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(Base::group_c()), all = static_cast<unsigned>(phase.all_taps());
         if (all == 0) return {static_cast<int>(channels), 0, 0};
@@ -161,7 +163,8 @@ public:
 private:
     __device__ explicit PhaseProblem(Whole const& whole) : Whole(whole) {}
 
-    /// Selects phase i; returns true if it contains tile `tile`. Phases are tried in order, from i = 0.
+    /// Selects phase i, and returns true if it contains the tile with index `tile`. Precondition: phases 0 to i - 1 do
+    /// not.
     template <int i, int TileM>
     __device__ bool enter(unsigned tile) {
         if constexpr (i > 0) first_tile += static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
@@ -172,8 +175,8 @@ private:
     }
 };
 
-/// Returns the implicit GEMM of a CTA's tile of TileM pixels x TileN channels: the whole convolution, or, for large
-/// batches, a range of its images (slabs.hpp), or one phase of a TransposedConv.
+/// Returns the implicit GEMM to which the tile of CTA `block` belongs, of TileM pixels x TileN channels: the whole
+/// convolution or, for large batches, a range of its images (slabs.hpp), or one phase of a TransposedConv.
 template <class Plan, int TileM, int TileN, class Params>
 __device__ auto problem_of_tile(Params const& params, unsigned block) {
     auto whole = params.problem();

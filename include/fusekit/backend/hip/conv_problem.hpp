@@ -10,31 +10,33 @@
 
 namespace fusekit::hip {
 
-/// Output pixel (n, p, q); n is -1 past the last pixel.
+/// Pixel (n, p, q) of an output; n is -1 for an index past the last pixel.
 using Pixel = problem::PixelOf<std::int32_t>;
 
-/// An index of GemmK as a coordinate: channel c, and tap (r, s). r counts rows over all slices of the window.
+/// An index of GemmK as a coordinate: channel c of x within its group, and tap (r, s). In a volume r counts the
+/// filter's rows through all its slices.
 struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// One row of GemmM or GemmN: address of the element of x that the first tap of an output pixel's window reads, or of a
-/// filter's first weight. `valid` has a bit for each slice, row and column of the window that is inside the image.
+/// One row of GemmM or GemmN: for a pixel of y, the address of the element of x that the first tap of its window reads;
+/// for a filter, the address of its first weight. `valid` has a bit for each slice, row and column of the window, set
+/// if inside the image.
 template <Element T>
 struct RowPointer {
     T const* first;
     std::uint32_t valid;
 };
 
-/// Offset, in elements, of an index of GemmK from a RowPointer's `first`, and the mask of the bits that the
-/// RowPointer's `valid` must have; if one of them is missing, the operand is zero (padding).
+/// Offset, in elements, of an index of GemmK from a RowPointer's `first`, and a mask of the bits that must be set in
+/// its `valid`; if one is not set, the tap reads padding and the operand is zero.
 struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
 
-    /// most(): the maximum number of slices, rows or columns of a window, limited by the mask's bits. bit(): the bit of
-    /// slice, row or column i; those from most() on share the last bit, which is right for windows without padding.
-    /// `never`: a bit that no row has, for indices of GemmK past the end.
+    /// most(): largest number of slices, rows or columns of a window for which the mask has bits. bit(): bit of slice,
+    /// row or column i (by `mode`); indices from most() on share the last bit, which is right for windows without
+    /// padding. `never`: a bit that is not set in any RowPointer, for indices of GemmK past the end.
     FUSEKIT_HD static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) {
         return 1u << (most(space) * mode + (min)(i, most(space) - 1));
@@ -42,7 +44,7 @@ struct alignas(8) KOffset {
     static constexpr std::uint32_t never = 1u << 31;
 };
 
-/// True if the row has an element at this offset; else the operand is zero.
+/// True if the tap reads an element inside the image; else the operand is zero.
 template <Element T>
 __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
     return (offset.mask & ~row.valid) == 0;
@@ -56,14 +58,15 @@ __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset
     else return load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
 }
 
-/// Copies Count floats asynchronously to SMEM, or zeros if the offset is masked.
+/// Copies Count consecutive floats asynchronously to SMEM address `to`, or zeros if the tap reads padding.
 template <int Count>
 __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution as a kernel sees it: all images, or, for large batches, a range of images (slabs.hpp). Extents, GemmM
-/// and GemmK are below 2^30; offsets within a GEMM row fit 32 bits (conv_limits.hpp).
+/// A convolution as the functions of a kernel use it: of all images or, in large batches, of a range of images
+/// (slabs.hpp). Extents, GemmM and GemmK are below 2^30; offsets within a row of a GEMM operand fit 32 bits
+/// (conv_limits.hpp).
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
@@ -73,10 +76,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
 
     Index<4> y_stride;
     problem::Slices<Space> slices;
-    int first_image = 0;  ///< first image of the range
-    unsigned first_tile = 0;  ///< number of the first tile of the range of images, or of the phase (conv_phases.hpp)
+    int first_image = 0;  ///< index in the batch of the first image of the range
+    unsigned first_tile = 0;  ///< index of the first tile of the range of images, or of the phase (conv_phases.hpp)
 
-    /// Restricts the problem to the range of images that contains CTA `block`.
+    /// Restricts the problem to the range of images that contains the tile of CTA `block`.
     __device__ void enter(Slabs const& slabs, unsigned block) {
         Slabs::Start const start = slabs.of(block);
         first_image = start.image, first_tile = start.tile;
@@ -87,7 +90,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (m >= Base::gemm_m()) return {-1, 0, 0};
         return of_batch(Base::pixel(m, group));
     }
-    /// Coordinates (n, p, q) of pixel m, without a test for the end. Precondition: m < GemmM.
+    /// Pixel (n, p, q) with index m of GemmM. Precondition: m < GemmM, which the other functions test.
     __device__ Pixel existing_pixel(int m) const { return of_batch(Base::pixel(m)); }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -97,9 +100,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
-    /// window(): coordinates in x of the first tap of an output pixel's window, which may be in padding. distance():
-    /// coordinates of a tap relative to the first tap. For a transposed convolution the coordinates are those of x with
-    /// zeros inserted between its elements.
+    /// window(): coordinates in x of the element that the first tap of an output pixel's window reads, negative in the
+    /// padding. distance(): coordinates of tap (r, s) relative to the first tap. For a transposed convolution both
+    /// count the zeros inserted between x's elements.
     __device__ SpaceCoord window(Pixel const& at) const {
         SpaceCoord coord = expanded(at.p, at.q, height_of_y());
         for (int mode = 0; mode < Space; ++mode) coord[mode] = detail::first_tap(filter, mode, coord[mode]);
@@ -115,10 +118,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// Offset of coordinates, or of a distance between coordinates, in elements within a channel's plane of x. The
-    /// offset of a window's first tap plus the offset of a tap's distance is the tap's offset. A transposed convolution
-    /// divides coordinates by the strides: first taps, which are not negative, are rounded down, and distances, which
-    /// are not positive, up; the sum is exact where x has an element.
+    /// Offset, in elements within a channel's plane of x, of coordinates or of a distance between coordinates. The
+    /// offset of a tap is that of the window's first tap plus that of the distance. A transposed convolution divides
+    /// coordinates by the strides: first taps, which are not negative, are rounded down, and distances, which are not
+    /// positive, up; the sum is exact where x has an element.
     __device__ std::int64_t input_offset(SpaceCoord coord) const {
         if constexpr (detail::spreads<Geometry>) {
             for (int mode = 0; mode < Space; ++mode) coord[mode] /= filter.of_y().strides[mode];
@@ -127,8 +130,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return row * stride(x, 2) + coord[Space - 1] * stride(x, 3);
     }
 
-    /// Row of GemmM for an output pixel. The tests of rows and columns compile to selects, not branches; or to loops,
-    /// where AMD's scalar registers cannot hold the conditions of all taps.
+    /// RowPointer of an output pixel, into x. If `padded`, tests each row and column of the window against the image:
+    /// in selects, not branches, or in loops where AMD's scalar registers cannot hold the conditions of all taps.
     template <bool padded>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
@@ -157,9 +160,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
-    /// filter_stride(): distance in elements between consecutive filters; next, the end of a group's last filter.
-    /// Precondition: filters have ascending addresses.
-    /// have ascending addresses.
+    /// filter_stride(): distance in elements between consecutive filters. end_of_filters(): address past the last
+    /// weight of a group. Precondition: filters have ascending addresses.
     __device__ std::int64_t filter_stride() const { return w.layout.shape[0] > 1 ? stride(w, 0) : 0; }
     __device__ W const* end_of_filters(int group) const {
         W const* end = weight_row(group_k() - 1, group).first + 1;
@@ -168,7 +170,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return end;
     }
 
-    /// Offsets of a GemmK index in x and in the weights.
+    /// Offsets in x and in the weights of one index of GemmK.
     struct KOffsets {
         KOffset x, w;
     };
@@ -185,9 +187,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// Columns by which the 4-element load of the first (`left`) or last four pixels of a row of y moves to the right
-    /// at filter column s, so that the load stays inside x (copy/amd/quad_loads.hpp). 0 for images of fewer than four
-    /// columns.
+    /// Number of columns by which the load of four elements of x, for the first (`left`) or last four pixels of a row
+    /// of y at filter column s, is moved to the right so that it stays inside the row of x (copy/amd/quad_loads.hpp). 0
+    /// if x has fewer than four columns.
     __device__ int shift_of_quad(bool left, int s) const {
         int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
         int const column =
@@ -196,7 +198,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return (column < 0 ? 0 : column > most ? most : column) - column;
     }
 
-    /// Channel and tap of an index of GemmK, with channels or taps fastest. Past the end, c or r is out of range.
+    /// Channel and tap of an index of GemmK, with channels or taps as the fastest mode. For an index past the end, c or
+    /// r is past its last value.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
@@ -205,8 +208,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
     }
 
-    /// extent_of_y(): extent of y in one spatial mode. collapsed_row(): index of the row of a coordinate, counted
-    /// through all slices of a volume.
+    /// extent_of_y(): extent of y in one spatial mode. collapsed_row(): row of a coordinate, counted through all slices
+    /// of a volume.
     __device__ int extent_of_y(int mode) const {
         if constexpr (Space == 3)
             if (mode == 0) return static_cast<int>(slices.y);
@@ -217,7 +220,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     }
 
 protected:
-    /// Coordinates of a pixel of this range of images, with the image counted in the whole batch.
+    /// Pixel with the image counted from the first image of the batch, for one counted from that of this range.
     __device__ Pixel of_batch(Pixel const& at) const { return {at.n + first_image, at.p, at.q}; }
 
 private:
@@ -225,7 +228,7 @@ private:
     __device__ static std::int64_t stride(View const& view, int mode) {
         return view.layout.stride[mode];
     }
-    /// Rows of one slice of x, and of y.
+    /// Number of rows of one slice of x (height_of_x) and of y (height_of_y).
     __device__ int height_of_x() const {
         if constexpr (Space == 3) return extent(x.layout.shape, 2) / static_cast<int>(slices.x);
         else return extent(x.layout.shape, 2);
@@ -240,7 +243,7 @@ private:
     }
     __device__ SpaceCoord tap(int r, int s) const { return expanded(r, s, filter.size[Space - 2]); }
 
-    /// True if x has an element at coordinate `at` of one spatial mode.
+    /// True if index `at` in one spatial mode is inside x.
     __device__ bool has(int mode, int at) const {
         int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)

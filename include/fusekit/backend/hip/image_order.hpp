@@ -6,11 +6,11 @@
 
 namespace fusekit::hip {
 
-/// Maps an index to the coordinate of an element of one image, K x P x Q, enumerated in memory order: channels first,
-/// or channels last. An image has fewer than 2^31 elements.
+/// Maps an index to the coordinate of an element of one image, K x P x Q, whose elements are numbered in memory order
+/// (channels slowest or fastest). An image has fewer than 2^31 elements.
 struct ImageOrder {
     bool channels_last = false;
-    FastDivmod channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
+    FastDivmod channels = {}, plane = {}, columns = {};  ///< divisors K, P Q and Q
 
     FUSEKIT_H ImageOrder() = default;
     FUSEKIT_H ImageOrder(Index<4> const& shape, bool the_channels_last)
@@ -19,7 +19,7 @@ struct ImageOrder {
           plane(static_cast<unsigned>(shape[2] * shape[3])),
           columns(static_cast<unsigned>(shape[3])) {}
 
-    /// Coordinate of element `index` of image 0.
+    /// Coordinate of the element with this index, from 0, in image 0.
     FUSEKIT_HD OutputCoord coord(unsigned index) const {
         FastDivmod const& outer = channels_last ? channels : plane;
         unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();

@@ -10,19 +10,19 @@ namespace fusekit::hip {
 FUSEKIT_HD constexpr int(min)(int a, int b) { return a < b ? a : b; }
 FUSEKIT_HD constexpr int(max)(int a, int b) { return a > b ? a : b; }
 
-/// ceil(a / b) for a >= 0 and b > 0, in 32 bits. NVIDIA GPUs divide 64-bit integers by a call, and ptxas serializes
-/// wgmma in a kernel with calls under -rdc=true; wgmma mainloops use this division instead.
+/// ceil(a / b) for a >= 0 and b > 0, in 32 bits. wgmma mainloops use it instead of a 64-bit division, which is a
+/// function call on NVIDIA GPUs: under -rdc=true ptxas serializes wgmma in a kernel with calls.
 FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
     return static_cast<int>((static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b) - 1) /
                             static_cast<std::uint32_t>(b));
 }
 
-/// Division by a run-time constant as a multiplication: n / d = (n + floor(n m / 2^32)) / 2^s for n below 2^31. Source:
-/// Granlund and Montgomery 1994, figure 4.1.
+/// Divisor that is constant during a kernel: divides by a multiplication, n / d = (n + floor(n m / 2^32)) / 2^s for n
+/// below 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
 class FastDivmod {
 public:
     FUSEKIT_H FastDivmod() = default;
-    /// A divisor of 0, an extent of a tensor without elements, is replaced by 1.
+    /// Precomputes m and s of the divisor. A divisor of 0, an extent of a tensor without elements, is replaced by 1.
     FUSEKIT_H explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
         std::uint32_t const the_divisor = divisor;
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;

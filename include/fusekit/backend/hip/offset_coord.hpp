@@ -6,14 +6,14 @@
 
 namespace fusekit::hip {
 
-/// True if a view of one image, K x P x Q, has the strides of y along K, P and Q.
+/// True if a view of one image, K x P x Q, has the strides of y (`stride`: N, K, P, Q) along K, P and Q.
 FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
     Index<3> const& own = view.layout.stride;
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// OutputCoord that also knows its offset in y, in elements, from the image's first element. Operators read views with
-/// y's strides at that offset, without index arithmetic.
+/// OutputCoord with `distance`, its offset in y in elements from the first element of its image. load() and store() use
+/// this offset for views with y's strides, without index arithmetic.
 struct OffsetCoord : ThreadCoord {
     std::int64_t distance;
     Index<4> const& stride;
@@ -36,11 +36,12 @@ struct OffsetCoord : ThreadCoord {
     }
 };
 
-/// `width` consecutive elements of y: operators read them one by one, and store() writes all of them at once.
+/// Coordinates of `width` consecutive elements of y: operators load them one by one, and store() writes all of them at
+/// once.
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance;  ///< offset of the first element in y from the first element of its image, in elements
+    std::int64_t distance;  ///< offset in y, in elements, of the first of them from the first element of its image
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }
@@ -60,9 +61,9 @@ struct OffsetCoords {
     }
 };
 
-/// One of `width` consecutive elements of y whose per-pixel parameters are also contiguous. Each parameter is loaded by
-/// itself, from an address of known alignment: the compiler merges the loads. Precondition: PacketProbe accepted the
-/// views.
+/// Coordinate of element `lane` of a packet, `width` consecutive elements of y whose per-pixel parameters are
+/// contiguous too. Each parameter is loaded separately from an address of known alignment, so that the compiler merges
+/// the loads. Precondition: PacketProbe has left `fit` true for the operator's views.
 template <int width>
 struct PacketCoord : OutputCoord {
     std::int64_t distance;
@@ -77,8 +78,8 @@ struct PacketCoord : OutputCoord {
     }
 };
 
-/// Passed to operators in place of a coordinate, to test whether PacketCoord may load their views; loads nothing.
-/// Clears `fit` unless every per-pixel view has y's strides and is aligned to `width` floats.
+/// Argument in place of a coordinate that tests whether PacketCoord may load an operator's views: load() reads nothing,
+/// and sets `fit` to false for a per-pixel view that has other strides than y or is not aligned to `width` floats.
 template <int width>
 struct PacketProbe : OutputCoord {
     Index<4> const& stride;

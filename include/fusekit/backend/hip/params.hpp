@@ -23,30 +23,31 @@ struct Uninitialized {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// Layout of the convolution's output: without pooling y's; with 2 x 2 pooling, twice y's rows and columns.
+/// Layout of the convolution's output for a y of layout `y`: the same or, before a 2 x 2 pool, with twice the rows and
+/// columns.
 template <class Plan>
 FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
     return y;
 }
 
-/// Two levels in which the statistics totals of tiles are merged: first the totals of `group_size` consecutive tiles (a
-/// group), then the groups' totals.
+/// Kernel argument: how the statistics of tiles are merged, in two levels. First those of `group_size` consecutive
+/// tiles (a group) are merged, then those of all groups. `tiles`: number of tiles.
 struct TileGroups {
-    /// barrier counters: for each column of tiles, one per group and one for all groups; or the workspace of GridShares
-    /// (statistics/grid_shares.hpp)
+    /// barrier counters in the workspace: for each column of tiles, one per group and one for all groups; or the
+    /// workspace of GridShares (statistics/grid_shares.hpp)
     GroupWorkspace workspace;
     unsigned tiles = 0, group_size = 0;
 };
 
-/// Split-K: number and workspace of the CTAs that reduce one output tile.
+/// Kernel argument of split-K: the number of CTAs that reduce one output tile, and their workspace.
 struct SplitK {
-    /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs form a cluster
+    /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs of a tile form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
 };
 
-/// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. Not with
+/// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. False with
 /// statistics, which need the SMEM.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
@@ -58,8 +59,8 @@ struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    bool channels_fastest = true;  ///< GemmK order: channels fastest, then taps; else taps fastest
-    bool inputs_vectorized = true;  ///< vectors of x along GemmK are contiguous and aligned
+    bool channels_fastest = true;  ///< true if channels are GemmK's fastest mode, before taps; false if taps are
+    bool inputs_vectorized = true;  ///< true if vectors of x along GemmK are contiguous and aligned
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     Slabs slabs = {};
@@ -68,8 +69,8 @@ struct ConvParams {
     std::conditional_t<by_tma, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
-    /// True if ChannelOperands, QuadOperands or TapOperands (AMD's matrix instructions, 32-bit buffer offsets) load x
-    /// and w.
+    /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
+    /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
     std::conditional_t<can_split<Plan, T>, SplitK, detail::Nothing> split_k = {};
 
@@ -78,7 +79,8 @@ struct ConvParams {
     using Groups = problem::GroupsOf<typename Plan::Head>;
     using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    /// The convolution of all images; ConvProblem::enter() restricts it to a range of images (slabs.hpp).
+    /// Convolution of all images as an implicit GEMM; ConvProblem::enter() restricts it to a range of images
+    /// (slabs.hpp).
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},
@@ -87,18 +89,21 @@ struct ConvParams {
     }
 };
 
-/// Kernel argument of a plan without a Conv or Gemm. Elements are enumerated in `order` and processed in packets,
-/// vectors of consecutive elements. Each of `iterations` covers an equal range of elements (such as an image), whose
-/// packets have the same parameters as those of the other ranges. Fields that all threads read come first and are
-/// contiguous: the first access to each 64 bytes of a kernel's argument misses a cache, 2 % of a small tensor's time.
+/// Kernel argument of a plan without a Conv or Gemm. A packet is a vector of consecutive elements of an image in
+/// `order`. An iteration is a range of elements (an image, for example) whose packets have the same operators'
+/// parameters as the packets with equal index in the other iterations, so that a thread prepares parameters once.
+/// Fields that all threads read come first and are contiguous: the first access to each 64 bytes of a kernel's argument
+/// misses a cache, which is 2 % of a small tensor's time.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
-    ImageOrder order;  ///< enumeration of an image's elements
-    FastDivmod tiles = {}, packets = {};  ///< tiles per iteration; packets per tile, which one CTA processes
+    ImageOrder order;  ///< memory order in which an image's elements are numbered
+    FastDivmod tiles = {}, packets = {};  ///< divisors: tiles per iteration; packets per tile, which one CTA processes
     unsigned all_packets = 0;  ///< packets per iteration; the last tile may end past them
-    std::int64_t iterations = 0, splits = 1;  ///< `splits` threads share the iterations of one packet
-    std::int64_t x_step = 0, y_step = 0;  ///< elements of x and y from one iteration to the next
-    std::int64_t x_stride = 0, y_stride = 0;  ///< elements of x and y from one iteration of a thread to its next
+    /// number of iterations; `splits` threads divide the iterations of each packet index among them
+    std::int64_t iterations = 0, splits = 1;
+    std::int64_t x_step = 0, y_step = 0;  ///< elements of x and of y from one iteration to the next
+    /// elements of x and of y from one iteration of a thread to the next one of the same thread
+    std::int64_t x_stride = 0, y_stride = 0;
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;

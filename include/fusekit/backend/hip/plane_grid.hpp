@@ -5,15 +5,16 @@
 
 namespace fusekit::hip {
 
-/// One of the parts that make up the pixels of a tile of y: consecutive rows of image n, from row `row` on (tiles.rows
-/// of them, clipped at the image's end); n is -1 for a part past the last image.
+/// Part of a tile of y: consecutive rows of image n, from row `row` on (tiles.rows of them, clipped at the image's
+/// end); n is -1 for a part past the last image.
 struct PlanePart {
     int n, row;
 };
 
-/// Enumerates tiles of y in planes: `parts` parts (PlanePart: rows of an image) x `filters` channels. Consecutive CTAs
-/// have the same pixels. With split-K, `sharers` CTAs divide the channel blocks of x (PlaneTiles::channels each) of a
-/// tile; their numbers of blocks differ by at most one.
+/// Numbers the tiles of an NCHW y. A tile is `parts` parts (PlanePart: rows of an image) x `filters` channels; tiles
+/// with consecutive indices have the same pixels and different channels. With split-K, the `sharers` CTAs of a tile
+/// divide the channel blocks of x (PlaneTiles::channels channels each) among them; their numbers of blocks differ by at
+/// most one.
 template <class TheTiles, int parts, int filters>
 class PlaneGrid {
 public:
@@ -31,7 +32,7 @@ public:
           end_of_channels(first_of(conv, rank + 1, sharers)) {}
 
     __device__ unsigned size() const { return all; }
-    /// Range of the channel blocks of x that this CTA multiplies for a tile.
+    /// Channel blocks of x that this CTA multiplies for each of its tiles: indices first_block() to end_block() - 1.
     __device__ int first_block() const { return first_of_channels; }
     __device__ int end_block() const { return end_of_channels; }
     __device__ int channel_blocks() const { return end_of_channels - first_of_channels; }
@@ -41,7 +42,7 @@ public:
         if (number >= of_pixels) return {-1, 0};
         return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
     }
-    /// Returns the part of y that follows `part`, which is in bounds.
+    /// Returns the part of y after `part` in image and row order. Precondition: `part` is not past the last image.
     __device__ PlanePart after(PlanePart part) const {
         if (part.row + rows < static_cast<int>(of_image) * rows) return {part.n, part.row + rows};
         return {part.n + 1 < images ? part.n + 1 : -1, 0};
@@ -52,7 +53,8 @@ public:
         return remaining < parts ? static_cast<int>(remaining) : parts;
     }
 
-    /// Position in the sequence that a CTA processes: tiles and, for each tile, channel blocks of x.
+    /// Position of a CTA in its loop over tiles (`tile`, from gridDim.x to gridDim.x) and, in each tile, over channel
+    /// blocks of x (`block`).
     struct Step {
         PlaneGrid const& grid;
         unsigned tile;
@@ -61,7 +63,7 @@ public:
         __device__ Step(PlaneGrid const& the_grid, unsigned first_tile)
             : grid(the_grid), tile(first_tile), block(the_grid.first_of_channels) {}
         __device__ bool is_valid() const { return tile < grid.all; }
-        /// Advances by one channel block; returns true if it is the first one of another tile.
+        /// Advances to the next channel block, or to the first one of the CTA's next tile, and then returns true.
         __device__ bool advance() {
             if (++block < grid.end_of_channels) return false;
             block = grid.first_of_channels, tile += gridDim.x;

@@ -9,21 +9,22 @@
 namespace fusekit::hip {
 
 /// Exclusive limits of 32-bit counts: pixels of a convolution's range of images (Slabs), pixels that one CTA of a
-/// weight gradient reduces, outputs of a pool's range of images, steps of a reduction's range of images. Tests lower
-/// the limits.
+/// weight gradient reduces, outputs of a pool's range of images, steps of a reduction's range of images. Tests set
+/// lower limits.
 struct IndexLimits {
     std::int64_t pixels = std::int64_t{1} << 30, block_pixels = std::int64_t{1} << 30, outputs = std::int64_t{1} << 31,
                  steps = std::int64_t{1} << 31;
 };
 
-/// Splits a batch with more pixels or outputs than 32-bit counts allow into slabs: ranges of whole images, of equal
-/// length except the last. CTAs are numbered slab by slab, so that one launch computes all slabs.
+/// Ranges of whole images (slabs), of equal length except the last, into which a batch is divided if its pixels or
+/// outputs exceed 32-bit counts. CTAs are numbered slab after slab, so that one launch computes all slabs.
 struct Slabs {
-    unsigned blocks = 0xffffffff;  ///< CTAs of each slab but the last
-    unsigned tiles = 0;  ///< tiles along pixels of each slab but the last
+    unsigned blocks = 0xffffffff;  ///< number of CTAs of each slab but the last
+    unsigned tiles = 0;  ///< number of tiles along the pixels of each slab but the last
     int images = 0x7fffffff;
 
-    /// First image, first CTA and first tile of the slab that contains CTA `block`.
+    /// First image, first CTA and first tile (each an index in the whole batch) of the slab to which CTA `block`
+    /// belongs.
     struct Start {
         int image = 0;
         unsigned block = 0, tile = 0;
@@ -36,8 +37,8 @@ struct Slabs {
     }
 };
 
-/// Number of images per slab, for images of `size` pixels, such that a slab has at most `most` - 1 pixels. If there are
-/// enough images, a slab has a multiple of tile_m pixels, so that its tiles are those of the unsplit batch.
+/// Number of images per slab, for images of `size` pixels, such that a slab has fewer than `most` pixels. If there are
+/// enough images, a slab has a multiple of tile_m pixels, so that its tiles are those of the undivided batch.
 FUSEKIT_H inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most,
                                              int tile_m = 1) {
     std::int64_t const fit = (most - 1) / size, count = fit < 1 ? 1 : fit,

@@ -10,36 +10,37 @@
 namespace fusekit::hip {
 
 /// Tiling of a convolution of few input channels (a network's stem) whose pixels are contiguous in a row. A tile has 64
-/// pixels of y. One row of a window is S C contiguous elements of x, read as 32-bit words of two elements, in chunks of
-/// 8 elements. The last chunk is padded with zeros. If all windows start at odd elements of x, one zero precedes the
-/// first chunk; if some start at odd and others at even elements, a word would straddle two windows' elements, and
-/// elements are read one by one.
+/// pixels of y. One row of a window is S C contiguous elements of x, read from SMEM as 32-bit words of two elements, in
+/// chunks of 8 elements; the last chunk is padded with zeros. If all windows start at odd elements of x, one zero
+/// precedes the first chunk. If some start at odd and others at even elements, a word would have elements of two
+/// windows, and elements are read one by one.
 struct StemShape {
-    /// pixels of a tile of y; elements of a chunk; largest number of chunks per row of a window, and of elements per
-    /// row of a TMA box
+    /// pixels of a tile of y; elements of a chunk; largest number of chunks per row of a window; largest number of
+    /// elements per row of a TMA box
     static constexpr int pixels = 64, chunk = 8, max_chunks = 4, max_elements = 256;
 
     int shift = 0;  ///< log2 of the tile's columns of y
-    int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads; elements per such row in SMEM
-    /// elements of x from a window to the next in a row; elements from the start of the first window to the first
-    /// column of x
+    int rows_of_x = 0, pitch = 0;  ///< rows of x that a tile reads; elements per row of x in SMEM
+    /// distance in elements of x from a window to the next in a row; elements of left padding, from the start of a
+    /// row's first window to column 0 of x
     int step = 0, lead_in = 0;
     int lead = 0, row_elements = 0;  ///< zeros before a row of a window (0 or 1); elements of a row of a window, S C
-    /// chunks per row of a window; panels of filters: GemmK indices of two rows of a window, of 64 filters
+    /// chunks per row of a window; panels of the filters, each with the GemmK indices of two rows of a window for 64
+    /// filters
     int chunks = 0, panels = 0;
     bool whole_words = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
     FUSEKIT_HD constexpr int rows() const { return pixels >> shift; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x * pitch * 2; }
-    /// Bytes of SMEM of one stage of x; the last chunk may end past the copied rows.
+    /// Size in bytes of one SMEM stage of x; the last chunk may end past the copied rows.
     FUSEKIT_HD constexpr int stage_bytes() const { return (bytes_of_x() + 2 * chunk + 127) / 128 * 128; }
     FUSEKIT_H constexpr std::int64_t tiles(Index<4> const& y) const {
         return y[0] * detail::divide_up(y[2], rows()) * detail::divide_up(y[3], columns());
     }
 
-    /// Returns the shape with the fewest tiles of y (the widest of equals) whose stage fits `bytes`; `panels` is 0 if
-    /// none fits.
+    /// Returns the shape with the fewest tiles of y, and of equal ones the widest, whose stage fits `bytes` bytes;
+    /// `panels` is 0 if no stage fits.
     FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
                                             int bytes) {
         StemShape best;

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// OutputCoord for plans with an Amax: raise() raises the thread's maximum (arch/maximum.hpp); the kernel merges the
-/// maxima of all threads when it ends.
+/// OutputCoord for plans with an Amax: raise() updates a maximum of the calling thread (arch/maximum.hpp), and the
+/// kernel merges the maxima of all threads when it ends.
 struct ThreadCoord : OutputCoord {
     FUSEKIT_HD explicit ThreadCoord(OutputCoord const& at) : OutputCoord(at) {}
 

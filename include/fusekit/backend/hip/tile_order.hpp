@@ -8,19 +8,20 @@
 
 namespace fusekit::hip {
 
-/// First pixel (m, numbered over all images) and first channel (n) of a tile of y.
+/// First pixel (m, an index in GemmM) and first channel (n) of a tile of y.
 struct TileStart {
     int m, n;
 };
 
-/// Rasterization: the order in which y's tiles are numbered. Consecutive CTAs run concurrently, so consecutive tiles
-/// should share an operand, which is then read from memory once: the pixels of x, or the filters if those are larger.
-/// If tiles share filters, at most `raster_group` rows of tiles do, so that the pixels stay in L2 until the tiles of
-/// the next channels read them. Tiles with more channels than pixels also share filters if y exceeds L2 (measured).
+/// Rasterization: the order in which y's tiles are numbered. CTAs with consecutive indices run concurrently, so
+/// consecutive tiles should have an operand in common, which is then read from memory once: the pixels of x, or the
+/// filters if those are larger. If the filters are common, at most `raster_group` consecutive tiles along the pixels
+/// have them, so that these pixels are still in L2 when the tiles of the next channels read them. The filters are also
+/// common if a tile has more channels than pixels and y exceeds L2 (measured).
 ///
-/// With statistics (`totalled`), consecutive tiles share pixels. If the number of columns of tiles (tiles along the
-/// channels) divides the number of warpgroups in the grid, all tiles of a warpgroup are in one column, and have one
-/// total per channel.
+/// With statistics (`totalled`), consecutive tiles have pixels in common. A column of tiles is all tiles of the same
+/// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
+/// column, and the warpgroup writes one total per channel.
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
     static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y that fit L2
@@ -35,7 +36,8 @@ public:
                                        (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
-    /// First pixel and channel of tile `tile`. Few divisions, because the first loads depend on the result.
+    /// First pixel and channel of the tile with index `tile`. Has few divisions, because the first loads of a kernel
+    /// depend on the result.
     __device__ TileStart operator[](unsigned tile) const {
         unsigned first = 0, rows = tiles_m, row, column;
         if (shares_filters) {
@@ -53,10 +55,10 @@ public:
         return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
     }
 
-    /// Row of a tile (its index along the pixels), if statistics are totalled.
+    /// Index along the pixels of tile `tile`, if statistics are totalled.
     __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
-    /// totals_each(): true if each tile writes its own statistics total. totals(): number of totals per channel.
-    /// `tiles_per_block`: number of MMA warpgroups of a CTA that alternate over the tiles.
+    /// totals_each(): true if each tile writes its own statistics total, false if each warpgroup does. totals(): number
+    /// of totals per channel. `tiles_per_block`: number of a CTA's MMA warpgroups that have a tile each.
     __device__ bool totals_each(unsigned tiles_per_block) const { return tiles_per_block * gridDim.x % tiles_n != 0; }
     __device__ unsigned totals(unsigned tiles_per_block) const {
         unsigned const of_column = tiles_per_block * gridDim.x / tiles_n;

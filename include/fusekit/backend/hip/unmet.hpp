@@ -8,22 +8,22 @@
 
 namespace fusekit::hip {
 
-/// Required relation of a quantity to its limit.
+/// Relation that a condition requires of a quantity to its limit.
 enum class Relation : unsigned char { none, at_most, at_least, equal, multiple_of };
 
 /// The first condition of a schedule that a plan, a problem or a tensor does not meet; converts to false if all
-/// conditions are met. A literal type: the same function checks at compile time and at run time, and the sentence is
+/// conditions are met. A literal type, so that the same function checks at compile time and at run time; its text is
 /// formatted only when it is read.
 struct Unmet {
-    char const* quantity = nullptr;  ///< quantity's name, such as "C"; with Relation::none the whole sentence
+    char const* quantity = nullptr;  ///< name of the quantity, such as "C"; with Relation::none the whole sentence
     std::int64_t value = 0;
     Relation relation = Relation::none;
     std::int64_t limit = 0;
-    char const* fix = nullptr;  ///< remedy: argument to pass, or schedule to use
+    char const* fix = nullptr;  ///< remedy: an argument to pass, or a schedule to use
 
     FUSEKIT_H constexpr explicit operator bool() const { return quantity != nullptr; }
 
-    /// The whole condition: "C = 96 exceeds 64: use WarpSpecialized".
+    /// Text of the failed condition, its value and the remedy: "C = 96 exceeds 64: use WarpSpecialized".
     FUSEKIT_H Text sentence() const {
         constexpr char const* relations[] = {"", " exceeds ", " is below ", " is not ", " is not a multiple of "};
         Text result = quantity;
@@ -32,13 +32,13 @@ struct Unmet {
         if (fix) result += Text(": ") + fix;
         return result;
     }
-    /// Required value: "C at most 64".
+    /// Text of the required value: "C at most 64".
     FUSEKIT_H Text expected() const {
         constexpr char const* relations[] = {"", " at most ", " at least ", " = ", " a multiple of "};
         if (relation == Relation::none) return fix ? fix : "another schedule";
         return Text(quantity) + relations[static_cast<int>(relation)] + Text::number(limit);
     }
-    /// Given value: "C = 96".
+    /// Text of the given value: "C = 96".
     FUSEKIT_H Text given() const {
         return relation == Relation::none ? Text(quantity) : Text(quantity) + " = " + Text::number(value);
     }
@@ -66,7 +66,7 @@ FUSEKIT_H constexpr Unmet holds(bool condition, char const* otherwise, char cons
     return condition ? Unmet{} : Unmet{otherwise, 0, Relation::none, 0, fix};
 }
 
-/// Returns the first argument that is an unmet condition; a met one if all are met.
+/// Returns the first argument that is an unmet condition; a met condition if there is none.
 FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
     Unmet first;
     static_cast<void>(((first = each, static_cast<bool>(first)) || ...));
@@ -75,7 +75,7 @@ FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
 
 }  // namespace detail
 
-/// Refuses a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
+/// Error for a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
 [[gnu::cold]] FUSEKIT_H inline Error refuse_schedule(Text plan, Text schedule, Unmet const& unmet) {
     return Error::of_sentence(std::move(plan), std::move(schedule), unmet.expected(), unmet.given(), unmet.sentence());
 }

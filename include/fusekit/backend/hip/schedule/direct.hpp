@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Direct convolution: a thread computes one output. For groups of few channels, and for operands whose offsets exceed
-/// 32 bits.
+/// Schedule of a direct convolution: a thread computes one output. For groups of few channels, and for operands whose
+/// offsets exceed 32 bits.
 template <int Threads = 256>
 struct Direct {
     static constexpr int threads = Threads, blocks = 2, outputs = 1;
@@ -17,7 +17,7 @@ struct Direct {
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
-/// Work of computing one output per thread, for the cost model: one multiply-add after another.
+/// Work of one output per thread, whose multiply-adds are sequential, for the cost model.
 FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};

@@ -7,9 +7,10 @@
 namespace fusekit::hip {
 
 /// Schedule of a plan without a Conv. A thread has Bytes (4, 8 or 16) bytes of contiguous pixels or channels of an
-/// image, prepares the operators' parameters for them once, and processes them in Iterations images, with Unroll loads
-/// in flight before the arithmetic. Blocks is the intended number of CTAs per SM. With channels last and parameters
-/// prepared by the CTA, a thread processes the same channels of TileIterations pixels instead.
+/// image, prepares the operators' parameters for them once, and processes the same pixels or channels of Iterations
+/// images, with Unroll loads in flight before the arithmetic. Blocks is the intended number of CTAs per SM. With
+/// channels last and parameters prepared by the CTA, a thread processes the same channels of TileIterations pixels
+/// instead.
 template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
           int TileIterations = Iterations>
 struct Elementwise {

@@ -5,30 +5,31 @@
 
 namespace fusekit::hip {
 
-/// A type with the members `threads` (per CTA) and `blocks` (CTAs per SM), which every schedule has.
+/// Types with the members `threads` (per CTA) and `blocks` (CTAs per SM), which every schedule has.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 
-/// Index of a schedule in the registry (dispatch/list.hpp).
+/// Index of a schedule in the list of schedules (dispatch/list.hpp).
 enum class ScheduleKind : unsigned char;
 
-/// Template arguments of a schedule's type as a run-time value, for decisions and messages. Members that a kind of
+/// Template arguments of a schedule's type as a run-time value, for selection and messages. Members that this kind of
 /// schedule does not have are 0.
 struct ScheduleFacts {
     ScheduleKind kind{};
-    bool splits = false;  ///< several CTAs reduce one tile along GemmK
+    bool splits = false;  ///< true if several CTAs reduce one tile along GemmK
     bool ping_pong = false;
-    /// extents of the CTA's tile. For Planes m is the pixels of a part, for Direct the threads, for Stem the warpgroups
+    /// extents of the CTA's tile; for Planes m is the pixels of a part, for Direct the threads, for Stem the warpgroups
     int m = 0, n = 0, k = 0;
     int blocks = 1, stages = 0, parts = 0;
 
     FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
 
-    /// Formats the schedule: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by`: CTAs that reduce a tile (Split).
+    /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by`: number of CTAs that
+    /// reduce a tile.
     FUSEKIT_H Text name(int shared_by = 1) const;
 };
 
-/// ScheduleFacts of a schedule's type, without its kind.
+/// ScheduleFacts of a schedule's type, without `kind`.
 template <class Entry, class Schedule>
 FUSEKIT_H consteval ScheduleFacts numbers_of() {
     ScheduleFacts result = Entry::template facts<Schedule>();
@@ -38,7 +39,7 @@ FUSEKIT_H consteval ScheduleFacts numbers_of() {
 
 namespace detail {
 
-/// Formats numbers as "1, 2, 3".
+/// Text of numbers: "1, 2, 3".
 FUSEKIT_H inline Text list_of(auto... each) {
     Text all;
     ((all += (all.empty() ? "" : ", ") + Text::number(each)), ...);

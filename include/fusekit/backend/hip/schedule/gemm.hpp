@@ -7,17 +7,19 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM in SIMT arithmetic, for every type and layout: a CTA computes a tile of TileM output pixels by TileN
-/// channels in k-tiles of TileK; a thread computes 8 pixels x 8 channels. Blocks is the intended number of CTAs per SM.
-/// Errors: a tile without whole waves, or with two stages of more than 38 KB, does not compile.
+/// Schedule of an implicit GEMM in SIMT arithmetic, for every type and layout: a CTA computes a tile of TileM output
+/// pixels by TileN channels in k-tiles of TileK; a thread computes 8 pixels x 8 channels. Blocks is the intended number
+/// of CTAs per SM. Errors: a static_assert fails if the tile has no whole number of waves, or if two stages exceed 38
+/// KB.
 template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// Implicit GEMM on the fastest unit of the processor (atom/native.hpp): matrix or dot instructions for 16 and 8 bits,
-/// if available, with their own k-tiles; else SIMT arithmetic with k-tiles of TileK. TileN is a multiple of 64.
+/// Schedule of an implicit GEMM on the fastest unit of the processor (atom/native.hpp): matrix or dot instructions for
+/// 16 and 8 bits, if available, with their own k-tiles; else SIMT arithmetic with k-tiles of TileK. TileN is a multiple
+/// of 64.
 template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
 struct NativeGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
@@ -25,7 +27,7 @@ struct NativeGemm {
     static constexpr bool is_native = true;
 };
 
-/// Schedules whose operands are loaded through registers: Gemm, NativeGemm and MatrixGemm.
+/// Schedules of which threads load operands to registers and store them to SMEM: Gemm, NativeGemm and MatrixGemm.
 template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !requires { Schedule::stages; } &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
@@ -34,8 +36,8 @@ concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
 
-/// Work of SIMT arithmetic, for the cost model. All threads have equal work. Waves are distributed over the schedulers
-/// of an SM; the scheduler with the most waves ends last.
+/// Work of a GEMM in SIMT arithmetic, for the cost model. All threads have equal work. The waves of an SM are
+/// distributed over its warp schedulers; the one with the most waves ends last.
 FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product const& of, int processors,
                                         double products_a_cycle, SimtCosts const& simt) {
     int const threads = schedule.m * schedule.n / 64;
@@ -52,7 +54,7 @@ FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product c
 
 namespace detail {
 
-/// Estimated time of a Gemm or NativeGemm schedule, given `products`, the multiply-adds per SM and cycle.
+/// Estimated time of a Gemm or NativeGemm schedule; `products` is the number of multiply-adds per SM and cycle.
 FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                         GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= min_matrix_channels) return {};
@@ -63,7 +65,7 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
 
-/// ScheduleFacts of a schedule's type that has only tile extents.
+/// ScheduleFacts of a schedule's type that has only the extents of its tile.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     ScheduleFacts facts;
@@ -72,7 +74,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
     return facts;
 }
 
-/// Static assertions of Gemm and NativeGemm: a tile has whole numbers of threads and waves, and its stages fit shared
+/// Static assertions of Gemm and NativeGemm: the tile has whole numbers of threads and waves, and its stages fit shared
 /// memory.
 template <class Schedule>
 struct IsSimtTile {
@@ -104,7 +106,7 @@ struct GemmEntry {
     static constexpr bool describes = GemmSchedule<Schedule> && !NativeSchedule<Schedule> && !MatrixSchedule<Schedule>;
     template <class Plan>
     static constexpr bool runs = Plan::has_mainloop;
-    /// Split-K supports float by float alone.
+    /// Split-K kernels exist for float by float alone.
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = std::is_same_v<T, float> && plan.same_weights;
 

@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and dilation 1. A
-/// tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and one TMA load
-/// reads the tile's rows of x for all taps. Filters of at most max_taps taps stay in SMEM. Errors: the first condition
-/// that failed with its value, "Halo: C = 96 exceeds 64".
+/// Schedule of a convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and
+/// dilation 1. A tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and
+/// one TMA load reads the tile's rows of x, halo included, for all taps. The filters, of at most max_taps taps, stay in
+/// SMEM. Errors: the first failed condition with its value, "Halo: C = 96 exceeds 64".
 template <int Pixels = 232>
 struct Halo {
     static constexpr int pixels = Pixels, channels = 64, max_taps = 9, max_stages = 8, halo_bytes = 150 * 1024;
@@ -33,8 +33,7 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// Work of `tiles` tiles with a halo, for the cost model: one 64 x m x 64 product per tap, of elements of
-/// `element_bytes` bytes.
+/// Work of `tiles` tiles, for the cost model: one 64 x m x 64 product per tap, of elements of `element_bytes` bytes.
 FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
                                         int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
@@ -75,8 +74,8 @@ struct HaloEntry {
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
-    /// checked.
+    /// Returns the first condition on the plan, with elements T and results U, that is not met. Precondition:
+    /// conditions() has no false member. Extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
@@ -121,8 +120,8 @@ struct HaloEntry {
     }
 
 private:
-    /// Number of tiles of y; 0 if the schedule cannot compute the convolution, or if the filter has one tap and so no
-    /// halo.
+    /// Number of tiles of y; 0 if the schedule cannot compute the convolution, or if the filter has one tap, so that a
+    /// tile has no halo.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;

@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Implicit GEMM on sm_90a's tensor cores, of half, bfloat16 and float: a warpgroup computes 64 pixels x TileN
-/// channels; TileM is 64, 128 or 256, TileN 64 or 128. Operands are loaded through registers, so that any layout,
-/// padding and prologue is supported. Floats are split into sums of three bfloat16 (mma/bf16x6.hpp), which need three
-/// times the SMEM of 16-bit elements, or, with Products<tf32>, rounded to TF32.
+/// Schedule of an implicit GEMM on sm_90a's tensor cores, of half, bfloat16 and float: a warpgroup computes 64 pixels x
+/// TileN channels; TileM is 64, 128 or 256, TileN 64 or 128. Threads load operands to registers and store them to SMEM,
+/// so that every layout, padding and prologue is supported. Floats are split into sums of three bfloat16
+/// (mma/bf16x6.hpp), with three times the SMEM of 16-bit elements, or, with Products<tf32>, rounded to TF32.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
@@ -17,7 +17,7 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// Work of tensor cores whose operands pass through registers, for the cost model; `terms`: tensor-core products per
+/// Work of tensor cores with operands loaded through registers, for the cost model; `terms`: tensor-core products per
 /// product of elements.
 FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product const& of, int processors,
                                           double products_a_cycle, int terms) {

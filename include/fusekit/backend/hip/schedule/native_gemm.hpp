@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Multiply-adds per SM or compute unit and cycle, on the fastest unit for an element type.
+/// Multiply-adds per cycle of an SM or compute unit, on its fastest unit for an element type.
 FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
     bool const is_half = type == DataType::float16, is_bfloat16 = type == DataType::bfloat16,
                is_int8 = type == DataType::int8,

@@ -16,11 +16,12 @@ template <class Plan, Element T>
 inline constexpr bool multiplies_floats =
     std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float>;
 
-/// Type: format in which the user wants floats multiplied (tensor/products.hpp); void if the user requests none.
+/// Type: format that the user requests for the multiplication of floats (tensor/products.hpp); void if none is
+/// requested.
 template <class Plan>
 using FloatFactor = typename detail::FactorOf<typename Plan::Head>::Type;
 
-/// Type in which elements T are multiplied: tf32 if requested for floats, else T.
+/// Type in which elements of type T are multiplied: tf32 if requested for floats, else T.
 template <class Plan, Element T>
 using PlanFactor = std::conditional_t<multiplies_floats<Plan, T> && std::is_same_v<FloatFactor<Plan>, tf32>, tf32, T>;
 
@@ -43,12 +44,12 @@ inline constexpr bool has_byte_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// True if a plan's head is a TransposedConv, which multiplies by a Conv's filters with K and C exchanged and taps
-/// reversed.
+/// True if a plan's head is a TransposedConv, which is computed as a convolution with K and C of the filters exchanged
+/// and the taps reversed.
 template <class Plan>
 inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
-/// True if a plan's head may consist of several GEMMs: one per group of channels, or one per matrix of a batch.
+/// True if a plan's head may be several GEMMs: one per group of channels, or one per matrix of a batch.
 template <class Plan>
 inline constexpr bool may_have_groups = Plan::Head::may_be_grouped || BatchedOp<typename Plan::Head>;
 

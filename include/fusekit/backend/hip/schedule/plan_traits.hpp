@@ -13,13 +13,13 @@ namespace fusekit::hip {
 template <class X>
 using ElementOf = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
 
-/// Properties of a Plan with elements T of x, on which the static assertions of a schedule depend.
+/// Properties of a Plan with elements T of x that the static assertions of a schedule test.
 struct PlanTraits {
     bool same_weights = false;  ///< true if the weights have x's element type
-    bool products_of_float = false;  ///< true if the Conv or Gemm has Products<float>, which asks for SIMT arithmetic
+    bool products_of_float = false;  ///< true if the Conv or Gemm has Products<float>, which requests SIMT arithmetic
     bool prologue = false, pools = false;
     bool totals = false;  ///< true if ChannelStatistics follow a Conv or Gemm
-    bool by_pixel = false;  ///< true if an operator reads or writes another tensor at the pixel of y
+    bool by_pixel = false;  ///< true if an operator reads or writes a tensor of y's shape other than y
     int total_bytes = 0;  ///< in a reduction, bytes of the total of one channel or pixel
 
     FUSEKIT_H constexpr bool operator==(PlanTraits const&) const = default;
@@ -39,15 +39,15 @@ FUSEKIT_H consteval PlanTraits traits_of() {
     return traits;
 }
 
-/// For each property of a plan, true if a schedule supports the plan in this respect. A call that names the schedule is
-/// refused at compile time, by a sentence for each member that is false, in the schedule's CanImplement; when the
-/// library chooses, it omits the schedule.
+/// For each property of a plan, true if a schedule supports it. For a schedule that the call names, its CanImplement
+/// fails one static_assert for each false member; in the library's own selection, a schedule with a false member is
+/// skipped.
 struct PlanConditions {
-    bool factors = true;  ///< the types of x and of the weights
+    bool factors = true;  ///< element types of x and of the weights
     bool products = true;  ///< Products<float>
     bool prologue = true, pool = true;
     bool totals = true;  ///< ChannelStatistics
-    bool by_pixel = true;  ///< tensors that operators read or write at each pixel
+    bool by_pixel = true;  ///< tensors of y's shape that operators read or write
 
     FUSEKIT_H constexpr bool met() const { return factors && products && prologue && pool && totals && by_pixel; }
 };

@@ -9,18 +9,18 @@
 namespace fusekit::hip {
 
 /// Schedule of a Conv with stride and dilation 1 of NCHW tensors, 16 bits or float, on sm_90a's tensor cores. A CTA
-/// computes 128 channels (64 for float) x Parts parts of y. A part is at most Pixels pixels: whole rows of one image,
-/// or, for 1x1 windows, any pixels of one image. With Pixels = 64 or 56, a part is a whole image of up to 8 x 8 or 7 x
-/// 7 pixels. Float tensors may also be channels-last (NHWC).
+/// computes a tile of 128 channels (64 for float) x Parts parts of y. A part is at most Pixels pixels: whole rows of
+/// one image or, for 1x1 windows, any pixels of one image. With Pixels = 64 or 56, a part is a whole image of up to 8 x
+/// 8 or 7 x 7 pixels. Float tensors may also be channels-last (NHWC).
 ///
-/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
+/// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
     static constexpr int products = Pixels > 128 ? 2 : 1;  ///< MMA tiles per part, along GemmN
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
     FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
-    /// Bytes of SMEM for the stages of x, whose elements have `size` bytes.
+    /// Bytes of SMEM for the stages of x with elements of `size` bytes.
     FUSEKIT_H static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
@@ -29,18 +29,18 @@ concept PlanesSchedule = HasBlocks<Schedule> && requires {
     Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
 };
 
-/// A Planes convolution for the cost model: number of tiles of y, and of blocks of channels of x.
+/// A convolution with a Planes schedule, for the cost model: number of tiles of y, and of blocks of channels of x.
 struct PlanesProduct {
     std::int64_t tiles, channel_blocks;
     int taps, channels;  ///< taps of a filter; channels of y per tile
-    /// pixels: elements of a channel of one tile in SMEM, with the gaps between rows; columns: N of the tile's MMAs,
-    /// summed
+    /// pixels: elements of a channel in one tile of x in SMEM, with the gaps between rows; columns: sum of N over the
+    /// tile's MMAs
     int pixels, columns;
     int terms;  ///< MMAs per product of x and w: 6 for float (bf16x6.hpp), else 1
 };
 
-/// Work of the busiest SM with Planes. For 1x1 windows, transposing x takes longer than the MMAs, in proportion to the
-/// number of pixels.
+/// Work of the busiest SM with Planes, for the cost model. For 1x1 windows transposing x takes longer than the MMAs, in
+/// proportion to the number of pixels.
 FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.pixels : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
@@ -87,8 +87,8 @@ struct PlanesEntry {
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
-    /// checked.
+    /// Returns the first condition on the plan, with elements T and results U, that is not met. Precondition:
+    /// conditions() has no false member. Extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         constexpr bool of_tf32 = std::is_same_v<PlanFactor<Plan, T>, tf32>, is_conv = requires { Plan::Head::space; };
@@ -141,7 +141,7 @@ struct PlanesEntry {
             detail::at_most("rows of x of a tile", channels_last ? tiles.rows_of_x() : 0, 256, "use MatrixGemm"),
             detail::at_most("columns of x of a tile", channels_last ? tiles.pitch : 0, 256, "use MatrixGemm"));
     }
-    /// Number of tiles of y: sets of Parts parts (of `Pixels` pixels each), times blocks of channels of y.
+    /// Number of tiles of y: sets of Parts parts (of at most `Pixels` pixels each) times blocks of channels of y.
     template <class Schedule, class T>
     FUSEKIT_H static std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
                                               bool channels_last) {
@@ -179,7 +179,7 @@ struct PlanesEntry {
                                                  : table.planes_taps;
             return time(whole, rates.processors, single ? pixels : windows);
         }
-        // Split-K: the CTAs of a cluster compute one tile, each from 64 channels of x or more.
+        // Split-K: the CTAs of a cluster compute one tile, each over at least one block of 64 channels of x.
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
         for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
@@ -197,14 +197,14 @@ struct PlanesEntry {
     }
 
 private:
-    /// PlanesProduct of a schedule for the cost model; it has no tiles if the schedule cannot compute the convolution.
+    /// PlanesProduct of a schedule for the cost model; its `tiles` is 0 if the schedule cannot compute the convolution.
     template <class Schedule, class T>
     FUSEKIT_H static PlanesProduct product_with(ConvCase const& of) {
         if (can_implement<Schedule, T>(of)) return {};
         bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
         auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
         constexpr bool floats = std::is_same_v<T, float>;
-        // A tile whose several parts are rows of images, not whole images, transposes x slowly.
+        // Tiles of several parts that are not whole images are excluded: transposing x for them is slow.
         if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
         int columns = Schedule::parts * Schedule::pixels;
         if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();

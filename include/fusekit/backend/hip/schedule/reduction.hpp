@@ -6,8 +6,9 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a plan that reduces: each thread keeps Unroll loads of Bytes (4, 8 or 16) bytes in flight. Threads is a
-/// power of two, 64 or more. Blocks is the intended number of CTAs per SM. CTAs of small segments have fewer threads.
+/// Schedule of a plan whose head is a reduction: each thread keeps Unroll loads of Bytes (4, 8 or 16) bytes in flight.
+/// Threads is a power of two, 64 or more. Blocks is the intended number of CTAs per SM. CTAs that reduce few elements
+/// have fewer threads.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;

@@ -10,14 +10,14 @@
 
 namespace fusekit::hip {
 
-/// Split-K of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or 16-bit Planes: Parts (2, 4 or 8) consecutive
-/// CTAs compute one tile, each over a range of GemmK, and add their accumulators. Parts = 0 lets the library choose the
-/// number. Planes use at most one CTA for each 64 channels of x.
+/// Schedule of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or 16-bit Planes with split-K: Parts (2, 4 or 8)
+/// consecutive CTAs compute one tile, each over a range of GemmK, and add their accumulators. With Parts = 0 the
+/// library selects the number. Planes have at most one CTA for each 64 channels of x.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
     static constexpr int parts = Parts;
-    /// a CTA's range of GemmK starts at a multiple of piece_k
+    /// each CTA's range of GemmK starts at a multiple of piece_k
     static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;
 };
 
@@ -40,33 +40,34 @@ struct WholeOf<Schedule> {
 
 }  // namespace detail
 
-/// Schedule without split-K: S for Split<S>; for any other schedule, itself.
+/// Schedule without split-K: S for Split<S>, else the schedule itself.
 template <class Schedule>
 using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
-/// Split-K factor of a schedule's type, which is the number of CTAs per tile; 0 if the library chooses it.
+/// Split-K factor in a schedule's type, which is the number of CTAs per tile; 0 if the library selects it, 1 without
+/// split-K.
 template <class Schedule>
 inline constexpr int parts_of = 1;
 template <SplitSchedule Schedule>
 inline constexpr int parts_of<Schedule> = Schedule::parts;
 
-/// True if a plan has split-K kernels: x and w are float, or sm_90a's tensor cores multiply them, and the plan has no
-/// ChannelStatistics after the Conv or Gemm.
+/// True if a plan has split-K kernels: x and w are float, or 16-bit types that sm_90a's tensor cores multiply, and no
+/// ChannelStatistics follow the Conv or Gemm.
 template <class Plan, Element T>
 inline constexpr bool can_split = (multiplies_floats<Plan, T> || has_matrix_units<Plan, T>) && !Plan::totals_tiles;
 
-/// True if a launch may use clusters: the GPU's architecture has them, and so do all targets of the program.
+/// True if a launch may use clusters: the GPU's architecture and all targets of the program have them.
 FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
     return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
 
 namespace detail {
 
-/// Returns the best time of split-K with 2, 4 or 8 CTAs per tile, and this number. The time is infinite if there are
-/// more than `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part, cycles) returns the
-/// time of a GEMM of one CTA's range of GemmK, plus the cycles in which CTAs add their accumulators. An SM's CTAs do so
-/// one after another; each doubling of the CTAs per tile costs `exchange` cycles. `threads` is the number of MMA
-/// threads per CTA.
+/// Returns the shortest estimated time of split-K with 2, 4 or 8 CTAs per tile, and this number of CTAs. The time is
+/// infinite if there are more than `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part,
+/// cycles) returns the time of a GEMM of one CTA's range of GemmK (`part`) plus `cycles`, in which CTAs add their
+/// accumulators: the CTAs of an SM do so one after another, and each doubling of the CTAs per tile costs `exchange`
+/// cycles. `threads` is the number of a CTA's threads that issue MMAs.
 template <class TimeOf>
 FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of, std::int64_t max_tiles,
                                   std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of) {
@@ -87,8 +88,8 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
-/// Largest number of CTAs of a launch with split-K. CTAs of a cluster are not limited. CTAs without clusters exchange
-/// accumulators through the workspace, which must have room for them, and must be co-resident: one per SM.
+/// Largest number of CTAs of a launch with split-K. CTAs in clusters are not limited. Other CTAs exchange accumulators
+/// through the workspace, which limits their number by its size, and must be co-resident: one per SM.
 FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
                                                  std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
@@ -99,8 +100,8 @@ FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, 
     return most < rates.processors ? most : rates.processors;
 }
 
-/// Time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands pass through registers; `threads`: threads per
-/// CTA.
+/// Estimated time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands are loaded through registers. `threads`:
+/// threads per CTA.
 FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);

@@ -9,10 +9,10 @@ namespace fusekit::hip {
 
 /// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
 /// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
-/// another. SMEM holds the filters, at most max_panels panels (64 filters x the GemmK indices of two rows of a window),
-/// and two stages of x per warpgroup.
+/// another. SMEM holds all filters, in at most max_panels panels (64 filters x the GemmK indices of two rows of a
+/// window), and two stages of x per warpgroup.
 ///
-/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
+/// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Warpgroups = 4>
 struct Stem {
     static constexpr int pixels = 64, channels = 64, max_panels = 8, consumers = Warpgroups;
@@ -27,8 +27,8 @@ concept StemSchedule = HasBlocks<Schedule> && requires {
 
 using DefaultStem = Stem<4>;
 
-/// Work of `tiles` tiles of 64 pixels x 64 channels of a network's first layer, for the cost model, by warpgroups that
-/// share an SM. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
+/// Work of `tiles` tiles of 64 pixels x 64 channels, for the cost model, computed by the warpgroups of an SM
+/// concurrently. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
 FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
                                         StemCosts const& reads) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
@@ -72,8 +72,9 @@ struct StemEntry {
         }
     };
 
-    /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
-    /// checked. Per-pixel parameters exceed the threads' registers.
+    /// Returns the first condition on the plan, with elements T and results U, that is not met. Precondition:
+    /// conditions() has no false member. Per-pixel parameters are unsupported because they exceed the threads'
+    /// registers. Extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
@@ -99,7 +100,8 @@ struct StemEntry {
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
-    /// StemShape (tiling) of a convolution; its `panels` is 0 if no tile fits SMEM.
+    /// StemShape (tiling) of a convolution; its `panels` is 0 if the filter or the stage of every tile shape is too
+    /// large.
     template <class Schedule>
     FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
         if (unmet_by_window(filter)) return {};
@@ -126,7 +128,7 @@ struct StemEntry {
     }
 
 private:
-    /// Returns the first unmet condition on a filter, either that of a plan's type or that of a call.
+    /// Returns the first unmet condition on a filter, which is either in a plan's type or an argument of a call.
     FUSEKIT_H static constexpr Unmet unmet_by_filter(Filter<2> const& filter) {
         return detail::first_unmet(detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
                                    detail::equal("dilation_w", filter.dilations[1], 1, "use WarpSpecialized"));
@@ -136,7 +138,7 @@ private:
             detail::equal("groups", filter.group_count, 1, "use MatrixGemm"),
             detail::equal("dilation_w", filter.size[1] == 1 ? 1 : filter.dilations[1], 1, "use WarpSpecialized"));
     }
-    /// Refusal, with the value that exceeds its limit, for the case that no tile shape fits SMEM.
+    /// Returns the condition that makes every tile shape exceed SMEM, with the value that exceeds its limit.
     template <class Schedule>
     FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;

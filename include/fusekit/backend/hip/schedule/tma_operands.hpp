@@ -6,8 +6,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Returns the first TMA requirement that a plan's operands do not meet, of those that neither depend on extents nor
-/// are members of PlanConditions.
+/// Returns the first TMA condition that a plan does not meet, among those that neither depend on extents nor are
+/// members of PlanConditions.
 template <class Plan>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
@@ -20,8 +20,8 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
 }
 
-/// Returns the first condition on a filter that a schedule with halos in SMEM does not meet, of: stride 1, dilation 1,
-/// one group of channels.
+/// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1, one group of channels.
+/// Schedules with halos in SMEM require them.
 FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
     return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
                        equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
@@ -30,8 +30,8 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
                        equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
 }
 
-/// Applies unmet(filter) to the filter in a plan's type, if the type has one, and returns the result. Refuses 1x1
-/// filters.
+/// Returns unmet(filter) for the filter in a plan's type, if the type has one. For a 1x1 filter returns an unmet
+/// condition.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");

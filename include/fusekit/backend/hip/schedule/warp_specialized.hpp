@@ -7,17 +7,17 @@
 
 namespace fusekit::hip {
 
-/// Roles of the MMA warpgroups on sm_90a. Cooperative: all warpgroups multiply one tile, 64 channels each. Ping-pong:
-/// two warpgroups have a tile each; one multiplies while the other runs its epilogue.
+/// Tiles of the MMA warpgroups on sm_90a. Cooperative: all warpgroups multiply one tile, 64 channels each. Ping-pong:
+/// each of two warpgroups has a tile of its own; one multiplies while the other runs its epilogue.
 enum class Roles { cooperative, ping_pong };
 
 /// Schedule of a warp-specialized implicit GEMM on sm_90a's tensor cores, for channels-last tensors of 16 or 8 bits. A
-/// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One warp issues TMA loads of
-/// k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes for 8-bit
-/// elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
+/// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One producer warp issues TMA
+/// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
+/// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
 ///
-/// Errors: stages of more than 224 KB in total do not compile. A call whose operands TMA cannot load is refused with
-/// the first unmet condition.
+/// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that TMA cannot load throws
+/// Error with the first unmet condition.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
@@ -26,8 +26,8 @@ struct WarpSpecialized {
     static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that issue MMAs
     static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< accumulators of a warpgroup, for 64 channels each
     static constexpr int threads = (consumers + 1) * 128;
-    /// Bytes of SMEM for the stages of operands with `element_bytes` per element, and for one tile of y with 16 bits
-    /// per element.
+    /// Bytes of SMEM for the stages of operands with elements of `element_bytes` bytes, and for one tile of y with
+    /// elements of 16 bits.
     FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
@@ -47,11 +47,11 @@ struct BulkProduct {
     int row_bytes = 128;
 };
 
-/// Work of tensor cores that TMA feeds, for the cost model. A k-tile takes the maximum of four times. Products:
-/// wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 + m rows at
-/// 128 bytes a cycle. Operands: L2 bandwidth shared by the busy SMs. Copies: more for narrow and short rows and for
-/// rows past the last filter. With ping-pong the MMAs of the next tile overlap the epilogue, so that a last round costs
-/// less.
+/// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four.
+/// Products: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 +
+/// m rows at 128 bytes a cycle. Operands: L2 bandwidth, divided by the busy SMs. Copies: TMA, slower for narrow and
+/// short rows and for rows past the last filter. With ping-pong the MMAs of the next tile overlap the epilogue, so that
+/// a partly filled last round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -74,7 +74,7 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
 
 namespace detail {
 
-/// Returns the first condition on channel strides and groups that channels-last tensors do not meet for TMA loads.
+/// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
 FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
     return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
@@ -83,9 +83,9 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
-/// Costs of WarpSpecialized, including ChannelStatistics. Each tile stores its own statistics totals unless each
-/// warpgroup stays in one column of tiles: unless the number of tiles along the channels divides the number of
-/// warpgroups in flight.
+/// Costs of WarpSpecialized, with those of ChannelStatistics if the plan has them. The tiles with the same channels are
+/// a column. Each tile stores its own statistics total, which costs more, unless all tiles of a warpgroup are in one
+/// column: unless the number of columns divides the number of warpgroups in the grid.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;

@@ -14,8 +14,8 @@ FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
-/// Number of rounds of `tiles` tiles on `processors` SMs, where each SM computes a tile per round. The last round, if
-/// partly filled, counts as a fraction of a round, from `least` to 1: idle SMs leave L2 to the others, but the latency
+/// Number of rounds of `tiles` tiles on `processors` SMs; in a round each SM computes a tile. A partly filled last
+/// round counts as a fraction of a round, from `least` to 1: idle SMs leave L2 bandwidth to the others, but the latency
 /// of the kernel's first loads and last stores remains.
 FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
     std::int64_t const whole = tiles / processors, remaining = tiles % processors;
@@ -24,7 +24,8 @@ FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double lea
     return static_cast<double>(whole) + (remaining > 0 ? least + (1 - least) * share : 0);
 }
 
-/// Function object that estimates the time of a schedule for a GEMM, or for one CTA's range of GemmK with split-K.
+/// Function object that returns the estimated time of a schedule for a GEMM or, with split-K, for one CTA's range of
+/// GemmK.
 struct PartTime {
     ScheduleFacts const& schedule;
     ConvCase const& of;
@@ -41,8 +42,9 @@ struct PartTime {
     }
 };
 
-/// True if groups have too few channels of y for tensor cores. On an H100, 32 groups of 8 channels take 1.28 times as
-/// long on sm_90a's tensor cores as in SIMT arithmetic; 8 channels without groups take half of the time.
+/// True if a grouped convolution has too few channels of y per group for tensor cores. On an H100, 32 groups of 8
+/// channels take 1.28 times as long on sm_90a's tensor cores as in SIMT arithmetic; 8 channels without groups take half
+/// of the time.
 FUSEKIT_H inline bool has_small_groups(ConvCase const& of) {
     return of.product.groups > 1 && of.product.n < min_matrix_channels;
 }
