@@ -23,8 +23,9 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
 
 }  // namespace detail
 
-/// Launch of a weight gradient with one schedule, in which split_k.count() CTAs divide the pixels that are summed into
-/// one tile of dw. Empty if TMA cannot load an operand's layout, or if the program or the GPU lacks the kernel.
+/// Returns the launch of a weight gradient with one schedule. split_k.count() CTAs compute one tile of dw, each over
+/// its range of the pixels to be summed. Empty if TMA cannot load an operand's layout, or if the program or the GPU
+/// lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {
@@ -60,8 +61,8 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     return *launch;
 }
 
-/// Prepares a weight gradient on sm_90a's tensor cores with the schedule of the tuning table that the cost model
-/// estimates as fastest, with a workspace of at most `workspace_bytes`. Empty if no schedule can be launched.
+/// Returns the launch of a weight gradient on sm_90a's tensor cores with the tuning table's schedule of the shortest
+/// estimated time, and a workspace of at most `workspace_bytes`. Empty if no schedule can be launched.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {

@@ -13,8 +13,8 @@ namespace detail {
 template <bool has, class Schedules>
 using ListIf = std::conditional_t<has, Schedules, List<>>;
 
-/// Types: lists of the schedules for a plan on sm_90a's tensor cores. Planes schedules of 16 bits read NCHW tensors;
-/// Planes schedules of float read NCHW and channels-last tensors.
+/// Types: lists of the schedules on sm_90a's tensor cores for a plan. Planes schedules for 16 bits read NCHW tensors;
+/// Planes schedules for float read NCHW and channels-last tensors.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
@@ -46,8 +46,8 @@ struct MatrixCandidates {
 
 }  // namespace detail
 
-/// Lists of the schedules from which the library chooses for a plan with a Conv or Gemm. BulkCandidates load operands
-/// by TMA; OtherCandidates load any layout, and the last of them runs on any GPU.
+/// Lists of the schedules from which the library selects for a plan with a Conv or Gemm. BulkCandidates load operands
+/// by TMA. OtherCandidates load any layout, and the last of them runs on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
@@ -58,8 +58,8 @@ using OtherCandidates = detail::JoinedList<
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
-/// Key of a convolution in a tuned table. A convolution whose `taps` are not the filter's S x R, such as one of
-/// volumes, gets s = -1, which no table has.
+/// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, the key has
+/// s = -1, which no table contains.
 FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
     bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
@@ -91,8 +91,8 @@ inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
 
 }  // namespace detail
 
-/// Estimated times of a list of schedules for one convolution: by the cost model, times the factors of a tuned table if
-/// one is given. If the table has the convolution, its schedule ranks first.
+/// Estimated times of a list of schedules for one convolution: the cost model's time, multiplied by the measured
+/// factors of a tuned table if one is given. If the table has this convolution, its schedule ranks first.
 class Ranking {
 public:
     static constexpr int most = 32;  ///< maximum length of the list of schedules
@@ -104,7 +104,7 @@ public:
         static_assert(sizeof...(Schedules) <= most);
     }
 
-    /// Index, in the list of schedules, of the one with the shortest time that strike() has not removed; -1 if there is
+    /// Index, in the list of schedules, of the shortest time among those that strike() has not removed; -1 if there is
     /// none.
     FUSEKIT_H int best() const {
         int best = -1;
@@ -125,7 +125,7 @@ private:
                       GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (detail::has_no_elements(of.y))  // no kernel is launched then
+        if (detail::has_no_elements(of.y))  // then no kernel is launched
             for (int i = 0; i < count; ++i) times[i].seconds = 0;
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }

@@ -11,8 +11,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if the GPU has sm_90a's tensor cores and the program has code for them. Only one schedule's kernel is looked
-/// up, because the program has the code of all sm_90a schedules or of none.
+/// True if the GPU has sm_90a's tensor cores and the program has code for them. Queries the kernel of one schedule
+/// only, because a program has code for all sm_90a schedules or for none.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
@@ -21,8 +21,8 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
            });
 }
 
-/// Prepares a launch of a schedule that the caller chose and that loads by TMA (by_tma, dispatch/list.hpp). Refuses
-/// with the first unmet condition.
+/// Prepares a launch with a schedule that the caller named and that loads operands by TMA (by_tma, dispatch/list.hpp).
+/// Returns the Error of the first unmet condition, if any.
 template <class Schedule, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
                                                                 ConvOperands<Plan, T, U> const& operands, int parts,
@@ -43,8 +43,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
 
 }  // namespace detail
 
-/// Prepares a launch, with one schedule, of a plan with a Conv or Gemm; with split-K, `parts` CTAs compute one tile. If
-/// the schedule cannot compute the plan, refuses it with the first unmet condition.
+/// Prepares a launch of a plan with a Conv or Gemm with one schedule; with split-K, `parts` CTAs compute one tile.
+/// Returns the Error of the first unmet condition if the schedule cannot compute the plan.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
@@ -72,8 +72,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
     }
 }
 
-/// Prepares a launch of a plan with a Conv or Gemm with the schedule that is fastest by the cost model or a tuned
-/// table, with a workspace of at most `workspace_bytes`.
+/// Prepares a launch of a plan with a Conv or Gemm with the fastest schedule by the cost model or a tuned table, and a
+/// workspace of at most `workspace_bytes`.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,

@@ -12,14 +12,14 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Layout of the weights with their modes collapsed to K, C, R, S; for a Gemm, y's channels x x's channels x 1 x 1.
+/// Layout of the weights with modes collapsed to K, C, R, S; for a Gemm N x K x 1 x 1.
 template <class Plan>
 FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
 
-/// Operands of a plan with a Conv or Gemm, and values computed from them once per call.
+/// Operands of a plan with a Conv or Gemm, and values that are computed from them once per call.
 template <class Plan, Element T, OutputElement U>
 struct ConvOperands {
     using Geometry = decltype(Plan::Head::geometry(std::declval<BoundPlan<Plan> const&>().head));
@@ -29,15 +29,16 @@ struct ConvOperands {
     ImageView<U> const& y;
     Geometry const filter = Plan::Head::geometry(bound.head);
     CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
-    /// extents and collapsed modes (tensor/collapse.hpp) of the mainloop's output: of y before a Pool
+    /// extents and collapsed modes (tensor/collapse.hpp) of the mainloop's output: y's, or before a Pool those of its
+    /// input
     CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};
 
-    /// Refuses extents beyond the kernels' 32-bit indices. Call refuse_limits() before the functions below.
+    /// Returns an error if an extent exceeds the kernels' 32-bit indices. Must be called before the functions below.
     FUSEKIT_H Refusal refuse_limits() const {
         return refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output);
     }
     FUSEKIT_H GroupedProduct product() const { return product_of<Plan>(filter, output); }
-    /// True if x or the weights have no elements: every sum over C, R and S is 0.
+    /// True if x or the weights have no elements, so that every sum over C, R and S is 0.
     FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
     FUSEKIT_H bool exceed_offsets() const {
         return oversized_operand(filter, x.collapsed_layout(), weights, y.layout) != OversizedOperand::none;
@@ -55,8 +56,8 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// True if the Direct schedule must run, which has no tiles: for sums over no products, groups of few channels, windows
-/// with more taps than a KOffset's mask has bits, or operands beyond 32-bit offsets.
+/// True if the Direct schedule, which has no tiles, is the only one possible: for sums over no products, groups of few
+/// channels, windows with more taps than a KOffset's mask has bits, or operands whose offsets exceed 32 bits.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     if (operands.sum_nothing()) return true;
@@ -70,7 +71,7 @@ FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     return exceeds_offsets;
 }
 
-/// Bytes of x, w and y. Elements of x that no window reads, as with large strides, are not counted.
+/// Bytes of x, w and y. Elements of x that no window reads (with a stride larger than the filter) are not counted.
 template <Element T, OutputElement U>
 FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
     auto const size = [](Index<4> const& shape) {
@@ -84,7 +85,7 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 }  // namespace detail
 
-/// ConvCase of a plan's convolution or GEMM, from which schedules estimate their time and check their conditions.
+/// Returns the ConvCase of a plan's convolution or GEMM, from which schedules estimate their time and check conditions.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
                            std::size_t workspace_bytes, IndexLimits const& limits = {}) {
@@ -94,7 +95,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     detail::CollapsedLayout<4> const& weights = operands.weights;
     Index<4> const &w = weights.shape, &of_y = operands.output;
     detail::GroupedProduct const product = operands.product();
-    // GemmK per tile: for a TransposedConv, whose phases have different numbers of taps, the mean over the phases
+    // GemmK of a tile; for a TransposedConv, whose phases have different numbers of taps, the mean over the phases
     std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());
     ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},

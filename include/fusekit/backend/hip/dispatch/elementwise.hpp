@@ -10,22 +10,22 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if x and y are aligned to vectors of `lanes` elements.
+/// True if x and y start at multiples of `lanes` elements, so that vectors of `lanes` elements are aligned.
 template <int lanes, Element T, detail::OutputElement U>
 FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Prepares a launch of Streaming with vectors (packets) of `lanes` elements. `period`: number of elements of y, in
-/// memory order, after which the operators' parameters, such as those per channel, repeat.
+/// Prepares a launch of Streaming with packets, vectors of `lanes` elements. `period`: number of elements of y, in
+/// memory order, after which the operators' parameters repeat; with parameters per channel and channels last, K.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                                      std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
-    // elements from one iteration to the next: an image's stride, or `period`; 0 if there is one iteration
+    // distance in elements from one iteration to the next: an image's stride, or `period`; 0 if there is one iteration
     auto const step = [&](Layout<4> const& layout) {
         return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
@@ -66,7 +66,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
-    auto const period = [&](std::int64_t packet) {  // number of elements after which the operators' parameters repeat
+    auto const period = [&](std::int64_t packet) {  // elements of y after which parameters repeat, in memory order
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;
@@ -75,10 +75,10 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
             refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), period(1)))
         return *refusal;
     StreamParams<Plan, T, U> params{.order = {}, .bound = bound, .x = x, .y = y};
-    // An image of 2^31 elements or more does not fit 32-bit coordinates; it gets here only if no operator reads p or q.
+    // An image of 2^31 elements or more has no 32-bit coordinates p and q; it is valid only if no operator reads them.
     params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
-                              plane >= lanes;  // a packet then has elements of at most two channels
+                              plane >= lanes;  // then a packet has elements of at most two channels
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));

@@ -13,7 +13,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Mainloop of a Gemm, NativeGemm or MatrixGemm schedule: ImplicitGemm, or SplitGemm for split-K.
+/// Type: mainloop of a Gemm, NativeGemm or MatrixGemm schedule, ImplicitGemm or, with split-K, SplitGemm.
 template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmMainloop {
     using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
@@ -29,8 +29,8 @@ FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// True if x and KCRS filters can be loaded as TapOperands requires: x in quads (four consecutive pixels at once), and
-/// the filters' taps dense.
+/// True if x and KCRS filters meet the conditions of TapOperands: quads of x (four consecutive pixels) can be loaded at
+/// once, and the taps of the filters are dense.
 template <class Plan, class Geometry, Element T>
 FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
                                  Layout<4> const& weights, Index<4> const& y) {
@@ -41,11 +41,10 @@ FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, Tensor
                has_quads(window_filter(filter), x, y);
 }
 
-/// Kernel of an implicit GEMM, together with the properties of its schedule and of the operands' layout that a launch
-/// needs.
+/// Kernel of an implicit GEMM, with the properties of its schedule and of its loads that a launch needs.
 template <class Params>
 struct GemmKernel {
-    ScheduleFacts schedule;  ///< ScheduleFacts without the kind of schedule
+    ScheduleFacts schedule;  ///< without the kind of schedule
     bool on_native_units, on_matrix_units;
     Axis fast;
     int input_packet, weight_packet;  ///< elements per load of x, and of the weights
@@ -64,7 +63,8 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
             kernel_of<Plan, Mainloop>()};
 }
 
-/// Kernel for y's contiguous mode: it stores consecutive channels, or consecutive pixels, from consecutive threads.
+/// Returns the kernel for y's layout: consecutive threads store consecutive channels if y is channels-last, else
+/// consecutive pixels.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
@@ -72,8 +72,9 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const&
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
 }
 
-/// Refuses a Gemm schedule that the caller named if operands exceed 32-bit offsets, or if filters have more taps than a
-/// KOffset's mask has bits. The library's own choice never does: see runs_without_tiles().
+/// Returns an error for a Gemm schedule that the caller named if the operands' offsets exceed 32 bits, or if filters
+/// have more taps than a KOffset's mask has bits. In the library's own selection runs_without_tiles() selects Direct
+/// instead.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Refusal refuse_product(ConvOperands<Plan, T, U> const& operands) {
     auto const& filter = operands.filter;
@@ -100,7 +101,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     BoundPlan<Plan> const& bound = operands.bound;
     auto const& filter = operands.filter;
     auto const& [schedule, on_native_units, on_matrix_units, fast, input_packet, weight_packet, kernel] = with;
-    // is_launchable() also requests the kernel's dynamic shared memory.
+    // is_launchable() also sets the kernel's limit of dynamic shared memory in the driver.
     if (on_matrix_units && !kernel.is_launchable(gpu.index())) return refuse_matrix_units<Plan>(gpu);
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
     ConvParams<Plan, T, U> params = conv_params(operands);
@@ -146,7 +147,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
-/// Launches of Gemm, NativeGemm and MatrixGemm schedules.
+/// Prepares launches of Gemm, NativeGemm and MatrixGemm schedules.
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,

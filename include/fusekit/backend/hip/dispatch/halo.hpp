@@ -32,7 +32,8 @@ struct Launcher<HaloEntry> {
         });
         if (!encoded) return {};
         std::int64_t most = gpu.processors();
-        // scratch has room for one total per channel and 64 pixels; each warpgroup writes one
+        // scratch has one total per channel and 64 pixels, and each warpgroup writes one: limits the number of
+        // warpgroups
         if constexpr (Plan::totals_tiles) {
             std::int64_t const held = divide_up(pixels, 64),
                                blocks = held > Schedule::consumers ? held / Schedule::consumers : 1;

@@ -11,30 +11,30 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if sm_90a code runs on the GPU.
+/// True if GPUs of the architecture run sm_90a code.
 FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Prepares launches of a schedule; one specialization for each entry of the lists in dispatch/list.hpp. Members:
-///   prepare<Schedule, orders>(gpu, operands, parts, limits)     a Result of a Launch
+/// Prepares launches of one schedule; specialized for each entry of the lists in dispatch/list.hpp. Members:
+///   prepare<Schedule, orders>(gpu, operands, parts, limits)     returns a Result of a Launch
 /// or, for entries by_tma,
-///   launch<Schedule>(gpu, operands, parts, unmet)               a Maybe of a Launch; if an operand's layout, the
-///                                                               program or the GPU does not support it, it is empty
-///                                                               and `unmet` the first condition that failed
+///   launch<Schedule>(gpu, operands, parts, unmet)               returns a Maybe of a Launch; empty, with the first
+///                                                               failed condition in `unmet`, if an operand's layout,
+///                                                               the program or the GPU does not support it
 template <class Entry>
 struct Launcher;
 
-/// Unmet unless this program has the kernel's code for the GPU.
+/// Returns an unmet condition if this program has no code of the kernel for the GPU.
 template <class Params>
 FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
     return holds(kernel.is_launchable(gpu.index()), "the program has no code for sm_90a that runs on the GPU",
                  "compile for it, or use NativeGemm");
 }
 
-/// Checks that TMA can load the tensor that an operator of the epilogue reads at each pixel of y, such as Residual's z:
-/// there must be one such tensor, of y's extents and type, which meets unmet_by_tma() or unmet_by_pixels().
+/// Returns the first unmet condition on the tensor that an operator of the epilogue reads at each pixel of y, such as
+/// Residual's z: TMA loads one such tensor, of y's extents and type, that meets unmet_by_tma() or unmet_by_pixels().
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
                               [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
@@ -58,8 +58,8 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
     return unmet;
 }
 
-/// Encodes a launch's tensor maps by encode(), with the GPU as the current device. If encode() returns false, or the
-/// GPU cannot be selected, returns false and sets `unmet`.
+/// Encodes a launch's tensor maps by calling encode() with the GPU as the current device. Returns false and sets
+/// `unmet` if encode() returns false or the GPU cannot be selected.
 template <class Encode>
 FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
     Refusal refusal;
@@ -69,8 +69,8 @@ FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
     return false;
 }
 
-/// Encodes the tensor map of the tensor that an operator reads at each pixel of y by encode_view(map, view). Returns
-/// false if that fails, or if there are several such tensors; true if TMA loads none.
+/// Encodes the tensor map of the tensor that an operator reads at each pixel of y, by calling encode_view(map, view).
+/// Returns false if that fails or there are several such tensors; true also if TMA does not load the tensor.
 template <class Plan, class T, class U, class EncodeView>
 FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
                            [[maybe_unused]] EncodeView const& encode_view) {
@@ -87,7 +87,7 @@ FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
     }
 }
 
-/// Kernel argument of a convolution of x to y, with the members that do not depend on the schedule.
+/// Kernel argument of a convolution of x to y with the members that do not depend on the schedule.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H ConvParams<Plan, T, U> conv_params(ConvOperands<Plan, T, U> const& operands) {
     ImageView<T const> const& x = operands.x;

@@ -3,7 +3,8 @@
 
 #include <utility>
 
-// Schedules come before the launchers that include them, so that a compiler names few files above a refusal.
+// Schedules are included before the launchers that include them, so that a compiler prints few include lines above an
+// error.
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
 #include "fusekit/backend/hip/schedule/gemm.hpp"
@@ -25,13 +26,13 @@
 
 namespace fusekit::hip {
 
-/// Schedules of plans with a Conv or Gemm.
+/// Entries of the schedules for plans with a Conv or Gemm.
 //
 // An entry describes one schedule template to the library. It is a type with
 //   name                            name in messages
 //   describes<Schedule>             true if Schedule has the members of this schedule template
 //   runs<Plan>                      true if the schedule computes plans with Plan's kind of head
-//   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type, each stated once
+//   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type
 //   CanImplement<Schedule>::accepts<X>(epilogue, bound)
 //                                   at compile time: checks the schedule's numbers and conditions(); a static_assert
 //                                   names the condition that failed. The device's type calls it directly, because
@@ -44,15 +45,15 @@ namespace fusekit::hip {
 //                                   by_tma: the first unmet condition of the plan's type beyond conditions(); true if
 //                                   all conditions are met
 //   can_implement<Schedule, T, U>(ConvCase)
-//                                   at run time: the first condition that a convolution does not meet
+//                                   at run time: returns the first condition that a convolution does not meet
 //   facts<Schedule>(), written(facts)
 //                                   the template arguments as a run-time value, and as text
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
-// A specialization of Launcher (dispatch/launcher.hpp) launches the schedule.
+// A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
                            StemEntry, DirectEntry>;
-/// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> gives the kind of every entry.
+/// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
     native_gemm,
@@ -63,12 +64,12 @@ enum class ScheduleKind : unsigned char {
     stem,
     direct
 };
-/// Schedules of plans without a Conv or Gemm.
+/// Entries of the schedules for plans without a Conv or Gemm.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
 
-/// Entry at the end of the list, of types that are not schedules: it accepts no call.
+/// Entry at the end of the list, selected for types that are not schedules: every call with it fails a static_assert.
 struct NoEntry {
     template <class Schedule>
     static constexpr bool describes = true;
@@ -83,7 +84,7 @@ struct NoEntry {
     };
 };
 
-/// Index of the first entry that describes a schedule.
+/// Index in the list of the first entry that describes a schedule.
 template <class Schedule, class... Entries>
 FUSEKIT_H consteval int index_of_entry(List<Entries...>) {
     int index = 0;
@@ -103,7 +104,7 @@ FUSEKIT_H consteval int index_in(List<Entries...>) {
 
 }  // namespace detail
 
-/// The entry that describes a schedule, from ConvSchedules or OtherSchedules.
+/// Entry that describes a schedule, from ConvSchedules or OtherSchedules.
 template <class Schedule>
 using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail::Entries{})>;
 
@@ -112,7 +113,7 @@ template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
 static_assert(kind_of<DirectEntry> == ScheduleKind::direct && ConvSchedules::size <= TunedTable::kinds);
 
-/// Template arguments of a schedule's type as a run-time value, with the schedule's kind and CTAs per SM.
+/// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>
 FUSEKIT_H consteval ScheduleFacts facts_of() {
     ScheduleFacts result = numbers_of<EntryOf<Schedule>, Schedule>();
@@ -120,7 +121,7 @@ FUSEKIT_H consteval ScheduleFacts facts_of() {
     return result;
 }
 
-/// Functions and properties of a schedule's entry that decisions at run time use.
+/// Functions and properties of a schedule's entry as a run-time value, for the selection of a schedule.
 struct EntryFacts {
     char const* name;
     bool on_matrix_units, by_tma;
@@ -146,14 +147,14 @@ FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
     return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
 }
 
-/// Returns the first condition of a schedule, for elements T and results U, that a convolution does not meet: "C = 96
+/// Returns the first condition of a schedule, for elements T of x and U of y, that a convolution does not meet: "C = 96
 /// exceeds 64".
 template <class Schedule, class T, class U>
 FUSEKIT_H Unmet can_implement(ConvCase const& of) {
     return EntryOf<Schedule>::template can_implement<Schedule, T, U>(of);
 }
 
-/// Estimated time of a convolution with a schedule, by a table's cost constants; infinite if the schedule cannot
+/// Estimated time of a convolution with a schedule, by the cost constants of `table`; infinite if the schedule cannot
 /// compute it.
 FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                       GpuRates const& rates) {
@@ -164,7 +165,7 @@ FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase co
 
 namespace detail {
 
-/// Conditions that every schedule has: on x's element type, the plan, threads per CTA and CTAs per SM, and on Split.
+/// Conditions of every schedule: on x's element type, the plan, threads per CTA and CTAs per SM, and on Split.
 template <class Schedule, class X, class BoundPlan>
 struct Conditions {
     using Plan = typename BoundPlan::Plan;
@@ -196,8 +197,8 @@ struct Conditions {
     static constexpr bool totals = splits && Plan::totals_tiles;
 };
 
-/// Holds `value` in its own class, because clang 14 evaluates no consteval function of a class that it is still
-/// instantiating.
+/// Conditions with the member `value` in a class of its own, because clang 14 evaluates no consteval function of a
+/// class that it is still instantiating.
 template <class Schedule, class X, class BoundPlan>
 struct Misfit : Conditions<Schedule, X, BoundPlan> {
     using Met = Conditions<Schedule, X, BoundPlan>;
@@ -207,8 +208,8 @@ struct Misfit : Conditions<Schedule, X, BoundPlan> {
 
 }  // namespace detail
 
-/// Accepts the calls of a device with one fixed schedule. Refuses a call by a static_assert of the first unmet
-/// condition: those common to all schedules are here, those of one schedule in its entry.
+/// Base of a device whose schedule the caller named. A call fails the static_assert of the first unmet condition: those
+/// common to all schedules are here, those of one schedule in its entry.
 template <class Schedule>
 struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
     using EntryOf<Schedule>::template CanImplement<Schedule>::accepts;
@@ -238,7 +239,7 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
     }
 };
 
-/// Accepts the calls of a device for which the library chooses the schedule.
+/// Base of a device for whose calls the library selects the schedule.
 template <>
 struct Accepts<void> : AcceptsAll {};
 

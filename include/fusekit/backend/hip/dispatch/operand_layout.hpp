@@ -10,7 +10,7 @@
 
 namespace fusekit::hip::detail {
 
-/// True if rows and planes of an NCHW tensor are dense and images start at multiples of 16 bytes.
+/// True if rows and planes of an NCHW tensor are dense and each image starts at a multiple of 16 bytes.
 template <class T>
 FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
     Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
@@ -19,15 +19,15 @@ FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
-/// True if channels are contiguous and all pixels of an image, enumerated row by row, are equally far apart; for 1x1
-/// windows (`single`) also the pixels of consecutive images.
+/// True if channels are contiguous and the pixels of an image, counted row by row, have one stride; for 1x1 windows
+/// (`single`) also the pixels of consecutive images.
 FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
     Extent const step = step_of_pixels(layout);
     return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&
            (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
 }
 
-/// Common layout of x and y for a Planes schedule; PlanesOrder::none if they have neither NCHW nor NHWC.
+/// Memory order that x and y have in common, for a Planes schedule; PlanesOrder::none if it is neither NCHW nor NHWC.
 template <class T>
 FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
     if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
@@ -38,8 +38,8 @@ FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> c
     return PlanesOrder::none;
 }
 
-/// True if the pixels of a row of x are dense, with contiguous channels, and rows and images start at multiples of 16
-/// bytes.
+/// True if the pixels of each row of x are dense, with contiguous channels, and rows and images start at multiples of
+/// 16 bytes.
 template <class T>
 FUSEKIT_H bool has_rows_of_pixels(TensorView<T> const& x) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -64,7 +64,8 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                 "bytes from one pixel of y to the next"},
                holds(false, "y's pixels are not evenly spaced", "pass y without gaps")};
 
-/// Returns the first TMA condition that channels-last x, weights or y fail, y's pixels at any strides.
+/// Returns the first TMA condition that channels-last x, weights or y do not meet; the pixels of y may have any
+/// strides.
 template <class T, class W, class U>
 FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
     return first_unmet(unmet_by_tma(x.layout, x.data, sizeof(T), names_of_x),

@@ -7,12 +7,12 @@
 
 namespace fusekit::hip {
 
-/// Layouts for which a call's kernels are compiled: any layout, or channels-last only (row-major for matrices).
+/// Memory orders for which a call's kernels are compiled: any, or channels-last only (row-major for matrices).
 enum class Orders { any, channels_last };
 
 namespace detail {
 
-/// Refuses a tensor with more than one channel whose channel stride is not 1.
+/// Returns an error if a tensor has more than one channel and its channel stride is not 1.
 FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] <= 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;

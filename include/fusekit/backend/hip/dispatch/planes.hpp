@@ -11,8 +11,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Encodes a tensor map with which TMA loads the pixels of x that one part of a tile of y reads (PlanePart: rows of an
-/// image).
+/// Encodes a tensor map of x whose boxes are the pixels of x that one part of a tile of y (PlanePart: consecutive rows
+/// of one image) reads.
 template <class T, class Tiles>
 FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
@@ -22,7 +22,7 @@ FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const&
     return encode_rows_of_x(map, column, tiles);
 }
 
-/// True if filters are 3 x 3 in KCRS order, with dense taps and channels, and start at multiples of 16 bytes.
+/// True if filters are 3 x 3 in KCRS order, with dense taps and channels, and each starts at a multiple of 16 bytes.
 template <class W>
 FUSEKIT_H bool has_dense_taps(TensorView<W> const& w) {
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
@@ -31,8 +31,8 @@ FUSEKIT_H bool has_dense_taps(TensorView<W> const& w) {
            pitch > 0 && pitch % 16 == 0 && problem::aligned(w.data, 16);
 }
 
-/// Encodes a tensor map of filters that has_dense_taps() accepts; a box has all taps of 16 bytes of channels of 64
-/// filters.
+/// Encodes a tensor map of filters for which has_dense_taps() is true; a box has 64 filters, each with all taps of 16
+/// bytes of channels.
 template <class W>
 FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
@@ -53,7 +53,8 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// The values of a Planes launch that depend on the schedule's type, so that launch_planes_kernel() does not.
+/// Kernel and numbers of a Planes launch that depend on the schedule's type, as an argument of launch_planes_kernel(),
+/// which is then compiled once for all Planes schedules.
 template <class Params>
 struct PlanesLaunch {
     Kernel<Params> kernel;
@@ -62,9 +63,9 @@ struct PlanesLaunch {
     bool (*encode_x)(Params&);  ///< for channels-last x: encodes its tensor map
 };
 
-/// Launch of a Planes kernel with split-K: `parts` CTAs compute one tile, but at most one for each channel block of x
-/// (PlaneTiles::channels). If the program, the GPU or the weights' layout do not allow it, empty, and `unmet` is the
-/// first unmet condition.
+/// Returns the launch of a Planes kernel. With split-K, `parts` CTAs compute one tile, but at most one for each channel
+/// block of x (PlaneTiles::channels channels). Empty, with `unmet` as the first unmet condition, if the program, the
+/// GPU or the weights' layout does not support it.
 template <class Plan, Element T>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                      PlanesLaunch<ConvParams<Plan, T, T>> const& with,
@@ -107,7 +108,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& 
 
 template <>
 struct Launcher<PlanesEntry> {
-    /// launch() of Launcher (launcher.hpp). With split-K, at most one CTA per tile for each 64 channels of x.
+    /// launch() as Launcher describes it (launcher.hpp). With split-K, a tile has at most one CTA for each 64 channels
+    /// of x.
     template <class Given, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
                                                                   ConvOperands<Plan, T, T> const& operands, int parts,

@@ -14,7 +14,7 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Prepares a launch of a pool's kernel, whose CTAs compute `of_block` outputs each. The batch is divided into ranges
-/// of `images` images, with `outputs` outputs in each range, and CTAs are numbered range by range (slabs.hpp).
+/// of `images` images with `outputs` outputs, and CTAs are numbered range after range (slabs.hpp).
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
                                                                  std::int64_t images, std::int64_t outputs,
@@ -24,14 +24,14 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
-/// image: outputs of an image (K P Q); images: images per range (slabs.hpp); outputs: outputs per range. All are 0 if y
-/// has no elements.
+/// Ranges of images of a pool's batch (slabs.hpp). image: outputs per image (K P Q); images: images per range; outputs:
+/// outputs per range. All are 0 if y has no elements.
 struct PoolSlabs {
     std::int64_t image = 0, images = 0, outputs = 0;
 };
 
-/// Divides a pool's batch into ranges of images whose outputs 32 bits can count. Refuses an image of 2^31 outputs or
-/// more.
+/// Divides a pool's batch into ranges of images with fewer outputs than 32 bits can count. Returns an Error if one
+/// image has 2^31 outputs or more.
 template <class Plan>
 FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits const& limits) {
     if (has_no_elements(y)) return PoolSlabs{};
@@ -44,7 +44,7 @@ FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits con
 
 }  // namespace detail
 
-/// Prepares a launch of a plan without a Conv that pools whole planes.
+/// Prepares a launch of a plan without a Conv whose pool reduces whole planes.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                     detail::ImageView<T const> const& x,
@@ -69,7 +69,8 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
 }
 
 /// Prepares a launch of a plan without a Conv that pools windows. Contiguous channels are read in packets of up to 16
-/// bytes; one element at a time if an operator stores a tensor, because its stores would be strided with packets.
+/// bytes. If an operator stores a tensor, one element is read at a time, because threads with packets would store with
+/// a stride.
 template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
 FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,

@@ -9,14 +9,14 @@
 
 namespace fusekit::hip {
 
-/// Estimate for a launch: time, limiting resource, and the schedule for which it is made.
+/// Estimate for a launch: time in seconds, limiting resource, and the schedule to which they apply.
 struct Prediction {
     double seconds;
     Bound bound;
     ScheduleFacts schedule;
     int parts = 1;  ///< split-K: CTAs per tile
 
-    /// Formats the prediction: "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
+    /// Text of the prediction: "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
     FUSEKIT_H Text to_string() const {
         char time[32];
         std::snprintf(time, sizeof time, "%.3g us", 1e6 * seconds);
@@ -30,10 +30,10 @@ FUSEKIT_H inline GpuRates rates_at(GpuRates const& rates) { return rates; }
 FUSEKIT_H inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
 FUSEKIT_H inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
 
-/// Device of a validate() call that checks layouts only.
+/// Argument in place of a device for validate(), which then checks layouts only.
 struct NoDevice {};
 
-/// Calls f with a Ranking: a plan's schedules on a GPU, by estimated time.
+/// Calls f with a Ranking, the estimated times of a plan's schedules on a GPU with these rates.
 template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
@@ -54,7 +54,7 @@ FUSEKIT_H inline Prediction best_of(Ranking const& ranking) {
 
 }  // namespace detail
 
-/// Predictions for all schedules that can compute a convolution, the fastest first.
+/// Predictions for all schedules that can compute a convolution, sorted by time, the fastest first.
 struct Predictions {
     Prediction each[Ranking::most] = {};
     int count = 0;
@@ -74,7 +74,7 @@ FUSEKIT_H inline Predictions all_of(Ranking ranking) {
     return all;
 }
 
-/// Calls f with the validated views of x and y. Their addresses are replaced by 16-byte aligned ones.
+/// Calls f with the validated views of x and y, whose addresses are replaced by 16-byte aligned ones.
 template <class Plan, Element T, OutputElement U, int Rank, class F>
 FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y,
                           F const& f) {
@@ -88,7 +88,7 @@ FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank
 }  // namespace detail
 
 /// Predicts all schedules of a plan with a Conv or Gemm. `where` is a device, an architecture, or a GPU's rates.
-/// Operands are assumed to be 16-byte aligned. Throws Error if the layouts do not fit the plan.
+/// Operands are assumed to be 16-byte aligned. Throws Error if a layout is invalid for the plan.
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -99,7 +99,7 @@ FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bou
     });
 }
 
-/// Predicts the library's choice (BoundPlan::predict()).
+/// Predicts the schedule that the library selects (BoundPlan::predict()).
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
 FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
@@ -114,7 +114,7 @@ FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& boun
     else return {};
 }
 
-/// Key in a TunedTable of a plan's convolution of x to y.
+/// Key of a plan's convolution of x to y in a TunedTable.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     return detail::with_views(bound, x, y, [&](detail::ImageView<T const> const& from, detail::ImageView<U> const& to) {

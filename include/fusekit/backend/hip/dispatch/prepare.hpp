@@ -16,8 +16,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Prepares launches of plans whose head (plan/structure.hpp) is of one kind: with the schedule that the library
-/// chooses for a stream, or with the caller's schedule.
+/// Prepares launches of plans with one kind of head (plan/structure.hpp): with the schedule that the library selects
+/// for a stream, or with the one that the caller named.
 template <detail::HeadKind kind>
 struct PrepareHead;
 
@@ -73,7 +73,8 @@ struct PrepareHead<detail::HeadKind::elementwise> {
     }
 };
 
-/// Launches a prepared call on the stream. Throws Error.
+/// Launches a prepared call on the stream. Throws the Error in `prepared`, if any, and an Error if the workspace of the
+/// stream is too small or HIP reports a failure.
 template <class Params>
 FUSEKIT_H void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();
@@ -98,8 +99,8 @@ FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> co
     detail::run(prepare(bound, x, y), *this);
 }
 
-/// Base of a stream object whose calls are launched as Own::prepare() prepares them. Refers to the stream or device
-/// that made it.
+/// Base of a stream object whose calls are prepared by Own::prepare(). Refers to the stream or device from which it was
+/// constructed.
 template <class Own, class Schedule = void>
 class Directed : public Memory, public Accepts<Schedule> {
 public:
@@ -122,7 +123,7 @@ protected:
     Stream const* stream;
 };
 
-/// Stream that runs all calls with one schedule.
+/// Stream on which all calls run with the schedule that the caller named.
 template <class Schedule>
 class Scheduled : public Directed<Scheduled<Schedule>, Schedule> {
 public:
@@ -136,7 +137,7 @@ public:
     }
 };
 
-/// Stream that runs convolutions with the schedules of a tuned table, if it has them. The table must outlive the
+/// Stream on which convolutions that are in a tuned table run with the table's schedules. The table must outlive the
 /// stream.
 class Tuned : public Directed<Tuned> {
 public:
@@ -155,8 +156,8 @@ private:
     TunedTable const* table;
 };
 
-/// Stream whose calls compile kernels for channels-last tensors only. Exception: y of a weight gradient, which is
-/// filters, may have any layout.
+/// Stream for whose calls only kernels for channels-last tensors are compiled. Exception: the y of a weight gradient is
+/// filters, in any layout.
 class ChannelsLast : public Directed<ChannelsLast> {
 public:
     FUSEKIT_H explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}

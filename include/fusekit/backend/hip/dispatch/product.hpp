@@ -9,13 +9,13 @@
 
 namespace fusekit::hip::detail {
 
-/// The GEMMs of a Conv or Gemm: one of m pixels x n channels for each of the `groups` groups of channels, or matrices
-/// of a batch.
+/// Sizes of the GEMMs of a Conv or Gemm: `groups` GEMMs of m pixels x n channels, one for each group of channels, or
+/// for each matrix of a batch.
 struct GroupedProduct {
     std::int64_t m, n, groups;
 };
 
-/// Returns the GEMMs that compute a head's output of shape y (before a Pool).
+/// Returns the sizes of the GEMMs of a head whose output, before a Pool, has shape y.
 template <class Plan, class Geometry>
 FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -26,7 +26,8 @@ FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Ind
     }
 }
 
-/// Number of tiles that cover `m` pixels. Each phase of a TransposedConv (conv_phases.hpp) has its own tiles.
+/// Number of tiles of tile_m pixels that cover `m` pixels. Each phase of a TransposedConv (conv_phases.hpp) has its own
+/// tiles.
 template <class Plan>
 FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
                                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
@@ -34,8 +35,8 @@ FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
     else return divide_up(m, tile_m);
 }
 
-/// tiles: number of tiles along the pixels of a head's output; slabs: the ranges of images among which these are
-/// divided (slabs.hpp). There are `columns` tiles along the channels.
+/// Tiles of a head's output along its pixels, `tiles` in all, and the ranges of images to which they belong
+/// (slabs.hpp). There are `columns` times as many CTAs, where `columns` is the number of tiles along the channels.
 struct SlabTiles {
     std::int64_t tiles;
     Slabs slabs;
@@ -55,7 +56,7 @@ FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_
             {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};
 }
 
-/// True if the weight matrices of a batch start at multiples of `count` elements from the first one.
+/// True if each weight matrix of a batch starts at a multiple of `count` elements from the first one.
 template <class Plan>
 FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
@@ -66,7 +67,7 @@ FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     }
 }
 
-/// View of x with the pixels of one group: all of x, or, if each matrix of a batch is a group, one matrix, as an image
+/// View of x with the pixels of one group: all of x or, if each matrix of a batch is a group, one matrix, as an image
 /// of one row.
 template <class Plan, Element T>
 FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
@@ -74,7 +75,7 @@ FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
     return x;
 }
 
-/// True if `count` consecutive pixels of a group are contiguous in x and aligned to their size.
+/// True if `count` consecutive pixels of a group are contiguous in x and aligned to `count` elements.
 template <class Plan, Element T>
 FUSEKIT_H bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
     return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&

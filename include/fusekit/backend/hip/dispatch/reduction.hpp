@@ -12,22 +12,22 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Number of groups of CTAs (GridGroup) that run concurrently, and CTAs per group. A group reduces one segment at a
-/// time: a channel, or a range of columns (ReductionParams).
+/// Grid of a reduction: `count` groups of CTAs (GridGroup) run concurrently, with `size` CTAs each. A segment is the
+/// elements whose sums a group computes at a time: those of a channel, or of a range of columns (ReductionParams).
 struct GridGroups {
     unsigned count, size;
 };
 
-/// Chooses the number of CTAs per group: at least `fewest`, and enough for L2 to hold the segments that all groups read
-/// concurrently; up to twice as many if more CTAs are then busy with the last segments. Estimated time: ceil(segments /
-/// groups) / (CTAs per group).
+/// Chooses the number of CTAs per group: at least `fewest`, and enough that L2 holds the segments that all groups read
+/// concurrently; up to twice as many if more CTAs then have work during the last segments. Estimated time:
+/// ceil(segments / groups) / (CTAs per group).
 FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                                std::int64_t fewest, std::int64_t max_group_size,
                                                std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > max_group_size) fewest = max_group_size;
-    if (fewest > blocks) fewest = blocks;  // L2 holds less than one segment
+    if (fewest > blocks) fewest = blocks;  // L2 is smaller than one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -125,9 +125,9 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
     std::int64_t const max_blocks = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > max_blocks) blocks = max_blocks;
-    // Channels: few are reduced at once, so that pass 2 finds their elements in L2. Several CTAs reduce one channel
-    // only if SMs would be idle otherwise, because a barrier of a grid group takes microseconds. Columns are all
-    // reduced at once.
+    // Channels: few are reduced concurrently, so that their elements are in L2 in pass 2. Several CTAs reduce one
+    // channel only if SMs would be idle otherwise, because a barrier of a grid group takes microseconds. Columns: all
+    // are reduced concurrently.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
@@ -169,15 +169,15 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
                                                                  : LaunchMode::plain,
                                             workspace_bytes, params.in_clusters ? choice.size : 1);
     };
-    // True if the kernel for sums in several parts (PairwiseTotals) also computes sums in one part: with Pattern::any,
-    // whose speed matters less.
+    // True if sums over one range of elements are computed by the kernel for sums over several ranges (PairwiseTotals)
+    // too: with Pattern::any, whose speed matters less.
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;
     if constexpr (!always)
         if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
-/// Prepares a launch for sums over no elements, which are 0: each sum is a column of its own, and a CTA stores it.
+/// Prepares a launch for sums over no elements, which are 0: each sum is one column, and one CTA stores it.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
                                                                          ReductionParams<Plan, T, U> params,
@@ -198,7 +198,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu con
 
 }  // namespace detail
 
-/// Prepares a launch of a plan that starts with a reduction, with one schedule.
+/// Prepares a launch of a plan whose head is a reduction with one schedule.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
@@ -224,8 +224,8 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
-    // Only kernels with Pattern::any can loop over ranges of images (slabs): with Pattern::planes, the loop spills 48
-    // bytes of registers on sm_90a.
+    // Only kernels with Pattern::any have a loop over ranges of images (slabs): with Pattern::planes, the loop spills
+    // 48 bytes of registers on sm_90a.
     std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
                        steps = Steps::per_pixel    ? 1
                                : params.by_columns ? plane
@@ -238,7 +238,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }
 
-/// Prepares a launch of a plan that starts with a reduction, with the schedule of the GPU's tuning table.
+/// Prepares a launch of a plan whose head is a reduction with the schedule of the GPU's tuning table.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                         detail::ImageView<T const> const& x,

@@ -10,7 +10,8 @@ namespace fusekit::hip {
 FUSEKIT_H inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
 
 /// Prepares a launch of a Conv or Gemm with split-K: params.split_k.count consecutive CTAs compute one tile, each over
-/// its range of GemmK. The CTAs form a cluster, or are co-resident and exchange accumulators through workspace.
+/// its range of GemmK. The CTAs of a tile form a cluster, or are co-resident and exchange accumulators through
+/// workspace.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_split_k(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                  ScheduleFacts const& schedule, std::int64_t tiles) {

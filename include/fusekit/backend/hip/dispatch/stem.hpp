@@ -7,7 +7,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Encodes a tensor map of x whose boxes are the rows that a tile reads. Precondition: has_rows_of_pixels(x).
+/// Encodes a tensor map of x whose boxes are the rows of x that a tile of y reads. Precondition: has_rows_of_pixels(x).
 template <class T>
 FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;

@@ -6,10 +6,11 @@
 
 namespace fusekit::hip {
 
-/// For a plan with ChannelStatistics: y has `columns` columns of tiles along its channels, each of `tiles` tiles along
-/// its pixels. Divides a column into groups of about sqrt(tiles) tiles: the kernel merges the totals of each group,
-/// then those of the groups. Returns the bytes of workspace, one GridGroup::State per group and per column; 0 without
-/// ChannelStatistics. Returns an Error if y has more than 1024 columns, or more tiles than scratch has totals.
+/// For a plan with ChannelStatistics: divides the tiles along y's pixels into groups of about sqrt(tiles) tiles. The
+/// kernel merges the statistics of each group's tiles, then those of the groups. y has `tiles` tiles along its pixels
+/// and `columns` along its channels. Returns the bytes of workspace, one GridGroup::State per group and per column; 0
+/// without ChannelStatistics. Returns an Error if `columns` exceeds 1024, or if there are more tiles than totals in
+/// scratch.
 template <class Plan, class Params>
 FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
@@ -20,8 +21,8 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
                              params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         Index<4> const& y = params.y.layout.shape;
-        // Each range of images (slabs.hpp) has its own tiles: there are more tiles than scratch has totals if the
-        // ranges do not end at a multiple of 64 pixels.
+        // Each range of images (slabs.hpp) has its own tiles: if a range does not end at a multiple of 64 pixels, there
+        // are more tiles than totals in scratch.
         if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
             return Error(type_name<Plan>(), "y", "shape",
                          "images of a multiple of 64 pixels, for ChannelStatistics of 2^30 pixels or more",

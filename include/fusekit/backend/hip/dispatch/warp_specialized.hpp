@@ -8,7 +8,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Type: mainloop of a schedule with TMA loads; the same for all split-K factors.
+/// Type: mainloop of a schedule with TMA loads; Split<Schedule, Parts> has the same one for every Parts.
 template <class Schedule, class Plan, Element T, OutputElement U>
 struct BulkMainloop {
     using Type = WarpSpecializedGemm<Plan, Schedule, T, U>;
@@ -18,8 +18,8 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// Launch of an sm_90a kernel. If the program, the GPU or an operand's layout does not allow it, empty, and `unmet` is
-/// the first unmet condition.
+/// Returns the launch of an sm_90a kernel. Empty, with `unmet` as the first unmet condition, if the program, the GPU or
+/// an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
                                                                    Kernel<ConvParams<Plan, T, U>> const& kernel,
@@ -54,7 +54,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
         }
     std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
     // Consecutive CTAs read the same tile of x or w. In a cluster of two they run on the same GPC (group of SMs): on an
-    // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two cost up to a fifth.
+    // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two take up to a fifth
+    // more.
     bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
     return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
                            in_pairs ? LaunchMode::clusters : LaunchMode::plain,

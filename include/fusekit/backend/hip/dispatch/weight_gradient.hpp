@@ -15,8 +15,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Chooses how x or dy is loaded: by vectors of 8 or 4 channels if channels are contiguous and aligned and divide a
-/// group's channels; else one element at a time, along channels or along pixels, whichever is contiguous.
+/// Selects the loads of x or dy: vectors of 8 or 4 channels if channels are contiguous and aligned and divide a group's
+/// channels; else one element at a time, along channels or along pixels, whichever is contiguous.
 template <Element T>
 FUSEKIT_H ContiguousMode contiguous_mode_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
@@ -27,7 +27,7 @@ FUSEKIT_H ContiguousMode contiguous_mode_of(TensorView<T const> const& view, std
     return problem::channels_are_contiguous(view.layout) ? ContiguousMode::channels : ContiguousMode::pixels;
 }
 
-/// True if a Buffer with the first element as base address reaches all elements of a tensor.
+/// True if 32-bit byte offsets of AMD's buffer loads (Buffer) reach all elements of a tensor from its first one.
 template <class T>
 FUSEKIT_H bool fits_buffer(TensorView<T> const& view) {
     OffsetRange range;
@@ -35,8 +35,9 @@ FUSEKIT_H bool fits_buffer(TensorView<T> const& view) {
     return range.fits_buffer(sizeof(T));
 }
 
-/// True if four consecutive pixels of dy are contiguous (dense rows of planes), and the sum of two offsets in x, such
-/// as those of a window row and column, fits 32 bits: offsets are non-negative, and at most half of a Buffer's range.
+/// True if quads of dy (four consecutive pixels) are contiguous, with dense rows and planes, and the sum of two offsets
+/// in x, as of a window row and a column, fits 32 bits: each offset is non-negative, and at most half of a Buffer's
+/// range.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
@@ -58,10 +59,10 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     return rows + filter.size[Space - 1] <= WindowOffsets<T>::max_lines;
 }
 
-/// True if WeightGradientRows can compute the problem. Under each tap, four consecutive pixels of a row of y must read
-/// 4 or 8 consecutive elements of x (RowOffsets); they must fill more than half of the padded rows; channels must fill
-/// the threads' fragments. Rows of x must not overlap: then only the first and last four pixels of a row reach out of
-/// bounds of x (EdgeSteps).
+/// True if WeightGradientRows can compute the problem. At each tap, four consecutive pixels of a row of y must read 4
+/// or 8 consecutive elements of x (RowOffsets); pixels must be more than half of the padded rows; channels must be
+/// enough for the threads' fragments. Rows of x must not overlap: then only the first and last four pixels of a row
+/// read out of bounds of x (EdgeSteps).
 template <Element T>
 FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
                             std::int64_t group_c, std::int64_t group_k) {
@@ -88,7 +89,8 @@ FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
-/// True if the channels of y in a group fill wide tiles (WideWeightGradientTile).
+/// True if wide tiles (WideWeightGradientTile) leave few of their channels unused, for `group_k` channels of y in a
+/// group.
 FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Narrow = WeightGradientTile;
     using Wide = WideWeightGradientTile;
@@ -98,9 +100,9 @@ FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));
 
-/// Chooses the split-K of the pixels of dy, so that `tiles` tiles occupy `blocks` CTAs: clusters if available, times
-/// groups of CTAs (SplitKGroups) that add their accumulators through workspace, `split_bytes` per CTA. A
-/// tile's accumulators are added in `passes` passes.
+/// Chooses how many CTAs divide the pixels of dy for each tile, so that `tiles` tiles occupy `blocks` CTAs: clusters if
+/// available, times groups of CTAs (SplitKGroups) that add their accumulators through workspace, `split_bytes` per CTA,
+/// in `passes` passes.
 FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
                                              std::int64_t max_splits, std::int64_t split_bytes,
                                              std::size_t workspace_bytes) {
@@ -116,8 +118,8 @@ FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, 
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels do not
-/// fill the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels per image of dy, including
+/// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels are too
+/// few for the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels per image of dy, including
 /// those with which Mainloop pads it; each CTA reduces a multiple of `step` pixels.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
@@ -149,8 +151,8 @@ FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepar
                                              : 0,
                           split_k.cluster);
 }
-/// Prepares a launch of the first of the mainloops that can compute the problem. Refuses if the workspace is so small
-/// that a CTA would reduce more than `max_pixels` pixels.
+/// Prepares a launch of the first mainloop, in the order of the template arguments, that can compute the problem.
+/// Returns an Error if the workspace is so small that a CTA would reduce more than `max_pixels` pixels.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
@@ -167,7 +169,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_
 
 }  // namespace detail
 
-/// Prepares a launch of a ConvWeightGradient, with a workspace of at most `workspace_bytes`.
+/// Prepares a launch of a ConvWeightGradient with a workspace of at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(
     Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
@@ -182,7 +184,8 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
     params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
-        // Gradient of the bias alone, as x has no channels: one channel, no weights, so that no index is divided by 0.
+        // x has no channels: computes the bias gradient alone, with one channel and no weights, so that no index is
+        // divided by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Base of devices for which the library chooses the schedule: accepts every plan on every element type but double.
+/// Base of devices for which the library selects the schedule. A call with elements of double fails a static_assert.
 struct AcceptsAll {
     template <class X, class BoundPlan>
     FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {

@@ -5,8 +5,8 @@
 
 #include "fusekit/abi.hpp"
 
-/// HIP's names for the part of CUDA's runtime that fusekit, its tests and its benchmarks use. The namespace keeps them
-/// apart from HIP's headers and from other mappings.
+/// HIP's names for the part of CUDA's runtime that fusekit, its tests and its benchmarks use, in a namespace so that
+/// they do not collide with HIP's headers or with another mapping.
 namespace fusekit::hip {
 
 using hipError_t = cudaError_t;

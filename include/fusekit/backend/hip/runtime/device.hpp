@@ -7,8 +7,8 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Owns a Gpu (properties of a GPU) on the heap: streams point to the Gpu, whose address stays valid when the Device is
-/// moved.
+/// Owner of a Gpu (properties of a GPU) on the heap, so that the Gpu's address, to which streams point, stays valid
+/// when the Device is moved.
 struct GpuOwner {
     Gpu const* owned;
 
@@ -23,21 +23,21 @@ struct GpuOwner {
 
 }  // namespace detail
 
-/// A GPU, and a stream on it with a workspace of its own. Many threads may read its properties; prepare() needs only
-/// these. One thread at a time may run on it: give each thread a Stream. Several devices, on one GPU or many, may be
+/// A GPU, and a stream on it with a workspace. Many threads may read its properties, and prepare() reads only these.
+/// One thread at a time may run calls on it: give each thread a Stream. Several devices, on one GPU or many, may be
 /// used concurrently. Move-only.
 class Device : private detail::GpuOwner, public Stream {
 public:
     static constexpr bool is_handle = false;
 
-    /// GPU `index`, with a new stream that is ordered with the default stream. Throws Error if there is no such GPU or
-    /// no driver for it.
+    /// Uses GPU `index` and creates a stream that is ordered with the default stream. Throws Error if there is no such
+    /// GPU or no driver for it.
     FUSEKIT_H explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
 
-    /// GPU `index`, with a new stream that is not ordered with the default stream.
+    /// Uses GPU `index` and creates a stream that is not ordered with the default stream.
     FUSEKIT_H static Device non_blocking(int index = 0) { return {index, Kind::non_blocking, nullptr}; }
 
-    /// GPU `index`, with the caller's stream, which outlives the device.
+    /// Uses GPU `index` and the caller's stream, which must outlive the device.
     FUSEKIT_H Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
 
 private:

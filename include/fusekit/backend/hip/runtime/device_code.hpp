@@ -10,14 +10,14 @@ namespace fusekit {
 
 namespace hip::detail {
 
-/// An operator whose apply can be overloaded in a derived class: Op is not final, and Op::apply is a function, not a
-/// function object.
+/// Concept of operators whose apply can be overloaded in a derived class: Op is not final, and Op::apply is a function,
+/// not a function object.
 template <class Op>
 concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
                        !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
 
-/// Derived operator with a second overload of `apply`: clang checks whether device code can call a function only when
-/// it resolves overloads.
+/// Operator derived from Op with a second overload of `apply`: clang checks whether device code can call a function
+/// only when it resolves overloads.
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
@@ -35,8 +35,9 @@ struct PreparedOf<Op> {
     using Type = typename Op::template Prepared<float>;
 };
 
-/// callable() is true if device code can call Op::apply: clang rejects a host-only function there. nvcc accepts every
-/// function here and refuses the call itself (FUSEKIT_BEGIN_OPERATOR_CALLS).
+/// callable() is true if device code can call Op::apply. In clang, overload resolution excludes a host-only function.
+/// nvcc selects any function, so callable() is true there, and the call itself is a compile error
+/// (FUSEKIT_BEGIN_OPERATOR_CALLS).
 template <class Op>
 struct DeviceCode {
     using Args = typename Op::Args;

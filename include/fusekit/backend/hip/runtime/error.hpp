@@ -6,16 +6,16 @@
 
 namespace fusekit::hip {
 
-/// Formats a status as HIP prints it: "hipErrorOutOfMemory, out of memory".
+/// Text of a status: "hipErrorOutOfMemory, out of memory".
 FUSEKIT_H inline Text error_string(hipError_t status) {
     return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status);
 }
 
-/// Clears HIP's last error, so that it is reported once and no later call reports it.
+/// Clears HIP's last error, so that no later call returns it again.
 FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
-/// Returns Error("hip::Device", "device 0", "hipMalloc", expected, HIP's text for the status), for `device` 0 and
-/// `call` hipMalloc, unless `status` is success.
+/// Returns an error unless `status` is success: Error("hip::Device", "device 0", "hipMalloc", expected, HIP's text for
+/// the status), for `device` 0 and `call` hipMalloc.
 [[nodiscard]] FUSEKIT_H inline Refusal refusal_of(hipError_t status, int device, char const* call,
                                                   char const* expected = "success") {
     if (status == hipSuccess) return {};
@@ -23,15 +23,15 @@ FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError());
     return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
                  static_cast<int>(status));
 }
-/// Throws the error of refusal_of(), if any.
+/// Throws the error that refusal_of() returns, if any.
 FUSEKIT_H inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
     if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
 
-/// Makes `device` the calling thread's current device and restores the previous one at the end of scope.
+/// Makes `device` the calling thread's current device, and restores the previous one at the end of its scope.
 class DeviceGuard {
 public:
-    /// On failure throws Error, or stores it in `refusal` if that is given.
+    /// Throws Error, or stores it in `refusal` if that is not null, if HIP cannot select the device.
     FUSEKIT_H explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
         Refusal failed = refusal_of(hipGetDevice(&previous), device, "hipGetDevice");
         if (!failed && previous != device) {

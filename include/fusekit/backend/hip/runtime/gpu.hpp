@@ -12,7 +12,7 @@
 
 namespace fusekit::hip {
 
-/// Number of GPUs that this process can use; 0 if there is none or no driver.
+/// Number of GPUs that this process can use; 0 if there is no GPU or no driver.
 FUSEKIT_H inline int device_count() {
     int count = 0;
     if (hipGetDeviceCount(&count) == hipSuccess) return count;
@@ -20,10 +20,10 @@ FUSEKIT_H inline int device_count() {
     return 0;
 }
 
-/// A GPU's properties, read once, and a cache of pointers that it can access. Threads may share it.
+/// Properties of a GPU, read once, and a cache of pointers that the GPU can access. Several threads may use it.
 class Gpu {
 public:
-    /// Throws Error if there is no such GPU or no driver for it.
+    /// Reads the properties of GPU `the_index`. Throws Error if there is no such GPU or no driver for it.
     FUSEKIT_H explicit Gpu(int the_index) : device(the_index) {
         require_device();
         hipDeviceProp_t all;
@@ -41,7 +41,7 @@ public:
 
     FUSEKIT_H int index() const { return device; }
 
-    /// "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
+    /// Name of the GPU: "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
     FUSEKIT_H Text name() const {
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
@@ -51,26 +51,26 @@ public:
     /// Instruction set: "gfx942" or "sm_90".
     FUSEKIT_H Architecture architecture() const { return own_architecture; }
 
-    /// Number of compute units or streaming multiprocessors.
+    /// Number of SMs or compute units.
     FUSEKIT_H int processors() const { return processor_count; }
 
-    /// Peak clock in Hz and memory bandwidth in bytes/s; 0 if the driver does not report them.
+    /// clock(): peak clock in Hz; memory_rate(): peak memory bandwidth in bytes/s. 0 if the driver does not report it.
     FUSEKIT_H double clock() const { return clock_rate; }
     FUSEKIT_H double memory_rate() const { return memory_bytes; }
 
-    /// Bytes of L2.
+    /// Size of L2 in bytes.
     FUSEKIT_H std::int64_t cache_bytes() const { return cache; }
 
     /// True if the GPU supports stream-ordered allocation.
     FUSEKIT_H bool has_memory_pools() const { return pools_memory; }
 
-    /// True if check_accessible() has found `data` accessible and still caches this pointer.
+    /// True if check_accessible() has found `data` accessible and still has this pointer in its cache.
     FUSEKIT_H bool has_reached(void const* data) const {
         return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data;
     }
 
-    /// Calls in.fail() if this GPU cannot read the memory at `data`. The last pointers that passed are cached, because
-    /// a query costs 1/50 of a launch: a cached pointer whose memory was freed since is not detected. Stand-in pointers
+    /// Calls in.fail() if this GPU cannot read the memory at `data`. Accessible pointers are cached, because a query
+    /// takes 1/50 of a launch; so memory that was freed after the query is not detected. Addresses of stand_in()
     /// (tensor/stand_in.hpp) are not checked.
     FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data) || detail::is_stand_in(data)) return;

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Type: tag (arch/tags.hpp) of the GPUs that a mainloop needs: the mainloop's Architecture, if it declares one.
+/// Type: tag (arch/tags.hpp) of the GPUs on which a mainloop runs: Mainloop::Architecture, else any.
 template <class Mainloop>
 struct NeededArchitecture {
     using Type = arch::Any;
@@ -19,8 +19,8 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
-/// True if, on sm_90a, the library and callers always use another mainloop in place of this one: the compiler pass for
-/// sm_90a does not compile it.
+/// True if, on sm_90a, this mainloop never runs because the library and callers use another one. The compiler pass for
+/// sm_90a then generates no code for it.
 template <class Mainloop>
 inline constexpr bool yields_to_matrix_units = false;
 template <class Mainloop>
@@ -32,7 +32,7 @@ template <class Mainloop>
 inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type> &&
                                     !(arch::is_for_sm90a_alone && yields_to_matrix_units<Mainloop>);
 
-/// Mainloop with dynamic shared memory, because it needs more than the static limit of 48 KB: the launch requests it.
+/// Concept of mainloops with dynamic shared memory, because they need more than the static limit of 48 KB.
 template <class Mainloop>
 concept HasDynamicShared = requires { typename Mainloop::DynamicShared; };
 template <class Mainloop>
@@ -57,14 +57,14 @@ __device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& pa
     }
 }
 
-/// Number of Amax operators of a plan; a kernel keeps one maximum per thread for each.
+/// Number of Amax operators of a plan; in a kernel each thread has a maximum for each of them.
 template <class Plan>
 inline constexpr int maxima_of = 0;
 template <class Plan>
     requires requires { Plan::maxima; }
 inline constexpr int maxima_of<Plan> = Plan::maxima;
 
-/// Sets the thread's maxima (arch/maximum.hpp) to 0 before the mainloop and merges them over all threads after it.
+/// Sets the thread's maxima (arch/maximum.hpp) to 0 before the mainloop, and merges those of all threads after it.
 template <class Plan, class Mainloop, int... number>
 __device__ __forceinline__ void run_with_maxima(typename Mainloop::Params const& params,
                                                 std::integer_sequence<int, number...>) {
@@ -80,9 +80,9 @@ __device__ __forceinline__ void run_plan(typename Mainloop::Params const& params
     else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
 }
 
-/// Mainloop that uses the address of its kernel argument, as TMA does for tensor maps. The argument is
-/// __grid_constant__: the compiler makes no local copy of it, but loads again some fields that other kernels keep in
-/// registers.
+/// Concept of mainloops that use the address of their kernel argument, as TMA does for tensor maps. The argument is
+/// __grid_constant__: the compiler makes no local copy of it, but loads some fields again that it would otherwise keep
+/// in registers.
 template <class Mainloop>
 concept ReadsArgumentInPlace = requires { requires Mainloop::reads_argument_in_place; };
 
@@ -91,9 +91,10 @@ inline constexpr int bound_threads = is_compiled<Mainloop> ? Mainloop::threads :
 template <class Mainloop>
 inline constexpr int bound_residency = arch::Target::processor.residency(Mainloop::blocks);
 
-/// The library's kernel: runs a plan on a schedule's mainloop. Two overloads: the argument is passed by value, or read
-/// in place (ReadsArgumentInPlace). The kernel's name contains the plan, so that a profiler's trace names the layer.
-/// For GPUs that lack the mainloop's architecture the kernel is empty, and launches of more than one thread fail.
+/// The library's kernel: runs a plan on a schedule's mainloop. Two overloads: the argument is passed by value, or used
+/// at its address (ReadsArgumentInPlace). The kernel's name contains the plan, so that a profiler's trace names the
+/// layer. For GPUs that lack the mainloop's architecture the kernel is empty, and a launch of more than one thread
+/// fails.
 template <class Plan, class Mainloop>
     requires(!ReadsArgumentInPlace<Mainloop>)
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)

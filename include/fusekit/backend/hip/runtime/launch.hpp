@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Error of a launch that HIP refused. HIP may report an earlier kernel's failure at any later call: the Error then
-/// says so.
+/// Error of a failed launch. HIP may report the failure of an earlier kernel at any later call; the Error's text then
+/// says that the work was before this call.
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Refusal refuse_launch(Stream const& stream, Text (*plan)(),
                                                                     hipError_t status) {
     clear_last_error();
@@ -31,12 +31,12 @@ namespace fusekit::hip {
             "one of device " + Text::number(given));
 }
 
-/// How CTAs are launched: independent; cooperative (co-resident, may synchronize); overlapping the end of the previous
-/// kernel on the stream (arch/overlap.hpp); in clusters (arch/cluster.hpp); overlapping and in clusters.
+/// How CTAs are launched. plain: independent. cooperative: co-resident, so that they may synchronize. overlapping:
+/// before the end of the previous kernel on the stream (arch/overlap.hpp). clusters: in clusters (arch/cluster.hpp).
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
-/// A prepared launch of a kernel: kernel, kernel argument and grid, without the pointers of x, y and workspace, which a
-/// run supplies. The kernels of all schedules of a plan have one argument type.
+/// A prepared launch: kernel, kernel argument and grid, without the pointers of x, y and workspace, which a run passes.
+/// The kernels of all schedules of a plan have the same argument type.
 template <class TheParams>
 struct Launch {
     using Params = TheParams;
@@ -57,7 +57,8 @@ struct Launch {
         if (!is_for(stream)) refuse_stream(in, device, stream.index());
     }
 
-    /// Launches the kernel on the stream; allocates nothing. Pointers have been checked.
+    /// Launches the kernel on the stream with these pointers; allocates nothing. Precondition: the pointers are
+    /// checked.
     template <class X, class Y>
     FUSEKIT_H Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
         Params own = params;
@@ -67,7 +68,7 @@ struct Launch {
             if (own.maps.in_use) own.maps.replace_memory(x, y);
         return start_with(own, stream, workspace);
     }
-    /// Launches the kernel on the tensors that were given to prepare().
+    /// Launches the kernel on the tensors that were passed to prepare().
     FUSEKIT_H Refusal start(Stream& stream) const {
         Params own = params;
         return start_with(own, stream, {});
@@ -75,7 +76,7 @@ struct Launch {
 
 private:
     FUSEKIT_H Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
-        if (blocks == 0) return {};  // HIP refuses an empty grid
+        if (blocks == 0) return {};  // an empty grid is an error in HIP
         if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
         Refusal refusal;
         DeviceGuard const guard(device, &refusal);
@@ -115,13 +116,14 @@ private:
     }
 };
 
-/// Cached answers of is_launchable() for one kernel: a bit for each of the first 64 devices.
+/// Results of is_launchable() for one kernel: bit d of `launchable` for device d, valid if bit d of `asked` is set;
+/// devices 0 to 63.
 struct KnownKernel {
     std::uint64_t asked = 0, launchable = 0;
 };
 
-/// True if this program has a kernel's code for the device and the kernel's shared memory fits. Queries HIP once for
-/// each of the first 64 devices. Not a template, because plans have many kernels to query.
+/// True if this program has a kernel's code for the device and the device has the kernel's shared memory. Queries HIP
+/// once for each of the devices 0 to 63. Not a template, because it is called for many kernels.
 [[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
                                                       unsigned shared_bytes, int device) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
@@ -140,8 +142,8 @@ struct KnownKernel {
     return accepts;
 }
 
-/// A plan's kernel for one mainloop, as a value: code that prepares launches is compiled once for all kernels of a
-/// plan.
+/// A plan's kernel with one mainloop, as a value, so that code that prepares launches is compiled once for all kernels
+/// of a plan.
 template <class Params>
 struct Kernel {
     void (*function)(Params);
@@ -167,8 +169,8 @@ FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
     return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
 }
 
-/// Prepares a kernel's launch. `workspace_bytes`: workspace through which the CTAs of a run exchange values; 0 without
-/// such an exchange.
+/// Prepares the launch of a kernel with `blocks` CTAs. `workspace_bytes`: size of the workspace through which the CTAs
+/// of a run exchange values; 0 if they do not.
 template <class Params>
 FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
                                                 std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
@@ -199,7 +201,7 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(
     return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes, cluster);
 }
 
-/// Launch without a kernel, for a run that writes nothing.
+/// Returns a launch without a kernel, for a run that writes nothing.
 template <class Params>
 FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
     return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};

@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// Allocates memory on one GPU, and copies and fills it, ordered with the work on one stream.
+/// Allocates, frees, copies and fills memory of one GPU. Copies and fills are ordered with the work on one stream.
 class Memory {
 public:
     FUSEKIT_H Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
@@ -14,7 +14,7 @@ public:
     FUSEKIT_H int index() const { return number; }
     FUSEKIT_H hipStream_t stream() const { return queue; }
 
-    /// Throws Error if the GPU has too little free memory.
+    /// Allocates memory on the GPU. Throws Error if the GPU has too little free memory.
     FUSEKIT_H void* allocate(std::size_t bytes) const {
         DeviceGuard const guard(number);
         void* memory = nullptr;
@@ -28,22 +28,23 @@ public:
                             Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                             static_cast<int>(status)));
     }
-    /// Frees memory, with this object's device as HIP's current device.
+    /// Frees memory that allocate() returned, with its device as HIP's current device.
     FUSEKIT_H void release(void* memory) const {
         Refusal of_a_lost_device;
         DeviceGuard const guard(number, &of_a_lost_device);
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
     }
 
-    /// Returns an object for the same GPU and stream that allocates and releases in stream order, which does not
-    /// synchronize. Other streams may use the allocations after an event orders them.
+    /// Returns an allocator for the same GPU and stream that allocates and frees in stream order, without
+    /// synchronizing. Other streams may use its allocations after an event orders them.
     FUSEKIT_H Memory in_stream_order() const {
         Memory ordered = *this;
         ordered.in_order = true;
         return ordered;
     }
 
-    /// Copies between the host and the device after the stream's earlier work; returns when the copy is done.
+    /// Copies from the host to the GPU (copy_in) or back (copy_out) after the stream's earlier work; returns when the
+    /// copy is complete.
     FUSEKIT_H void copy_in(void* to, void const* from, std::size_t bytes) const {
         copy(to, from, bytes, hipMemcpyHostToDevice);
     }
@@ -51,7 +52,7 @@ public:
         copy(to, from, bytes, hipMemcpyDeviceToHost);
     }
 
-    /// Fills memory with zeros after the stream's earlier work; returns when done.
+    /// Fills memory with zeros after the stream's earlier work; returns when the fill is complete.
     FUSEKIT_H void fill_zero(void* memory, std::size_t bytes) const {
         DeviceGuard const guard(number);
         check(hipMemsetAsync(memory, 0, bytes, queue), number, "hipMemsetAsync");

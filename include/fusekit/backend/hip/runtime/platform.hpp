@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The only choice of platform. HIP's headers are used wherever they compile. Under nvcc, if HIP's headers are missing
-// or older than the CUDA toolkit, cuda_names.hpp maps HIP's names to CUDA's. hip_on_cpu is HIP on the CPU, for any
-// compiler. Compilers that do not compile for GPUs get one #error instead of thousands of lines.
+// Selects the platform, here alone. HIP's headers are used wherever they compile. Under nvcc, if HIP's headers are
+// missing or older than the CUDA toolkit, cuda_names.hpp maps HIP's names to CUDA's. hip_on_cpu is HIP on the CPU, for
+// any compiler. Compilers that do not compile for GPUs print one #error instead of thousands of lines.
 #if !defined(__CUDACC__) && !defined(__HIP__) && !__has_include(<hip_on_cpu/kernel.hpp>)
 #error "hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file"
 #include <hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file>  // a fatal error
@@ -24,7 +24,7 @@
 #include <hip/hip_runtime.h>
 #endif
 
-// Marks a kernel argument that is read in place, in constant memory: taking its address makes no copy per thread.
+// Qualifiers of a kernel argument whose address is used: it stays in constant memory, without a copy per thread.
 #if defined(__CUDACC__) || defined(HIP_ON_CPU)
 #define FUSEKIT_GRID_CONSTANT __grid_constant__ const
 #else

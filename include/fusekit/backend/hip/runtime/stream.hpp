@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Upper limit of the workspace of a run, and size of the workspace that a stream owns, in bytes.
+/// Upper limit in bytes of a run's workspace, and size of the workspace that a stream owns.
 inline constexpr std::size_t max_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
@@ -20,25 +20,26 @@ struct TunedTable;
 
 /// Ordered queue of runs on a GPU: a HIP stream that the object owns, or one of the application's. Runs are
 /// asynchronous and may be captured into a graph; copies between tensors and the host synchronize with the stream. The
-/// device outlives its streams; one thread at a time may use a stream. Move-only.
+/// device must outlive its streams; one thread at a time may use a stream. Move-only.
 ///
-/// Plans that reduce use a workspace: the stream's own, or one that the caller passes to the run. Runs that share a
-/// workspace must be ordered, as runs on one stream are; graphs captured from one stream share the stream's workspace.
+/// Plans with split-K, reductions or statistics use a workspace: the stream's own, or one that the caller passes to the
+/// run. Runs with the same workspace must be ordered, as runs on one stream are; graphs captured from one stream use
+/// the stream's workspace.
 class Stream : public Memory, public AcceptsAll {
 public:
     using TensorDevice = Device;  ///< device type of the tensors that runs allocate
-    static constexpr bool is_handle = true;  ///< true: a const Stream may launch runs
+    static constexpr bool is_handle = true;  ///< a const Stream may launch runs
 
-    /// Creates a stream with its own workspace. The stream is ordered with the default stream, and so with an
-    /// application's kernels and hipMemcpy there. While the stream is captured, no thread may use the default stream.
+    /// Creates a stream with a workspace. The stream is ordered with the default stream, and so with an application's
+    /// kernels and hipMemcpy there. While the stream is captured, no thread may use the default stream.
     FUSEKIT_H explicit Stream(Device const& device);
 
     /// Creates a stream that is not ordered with the default stream: order accesses to memory that both use by events
     /// or synchronize().
     FUSEKIT_H static Stream non_blocking(Device const& device);
 
-    /// Wraps the application's stream, which outlives this object. Queries and allocates nothing, so that an object per
-    /// call is cheap. A program with a default stream per thread passes hipStreamPerThread.
+    /// Wraps the application's stream, which must outlive this object. Queries and allocates nothing, so that an object
+    /// per call is cheap. A program with a default stream per thread passes hipStreamPerThread.
     FUSEKIT_H Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
 
     FUSEKIT_H Stream(Stream&& other) noexcept
@@ -66,39 +67,38 @@ public:
     FUSEKIT_H int processors() const { return properties->processors(); }
     FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
-    /// Workspace that the stream owns, for runs to which the caller passes none.
+    /// Workspace that the stream owns, for runs to which the caller passes none: its address, and its size in bytes.
     FUSEKIT_H void* own_workspace() const { return workspace_view.data; }
     FUSEKIT_H std::size_t own_workspace_bytes() const { return workspace_view.bytes; }
 
-    /// Allocator of the tensors that a run creates for its output y: in stream order (hipMallocAsync) if the GPU
-    /// supports it.
+    /// Allocator of the new tensor y that a run returns: in stream order (hipMallocAsync) if the GPU supports it.
     FUSEKIT_H Memory output_memory() const {
         return properties->has_memory_pools() ? in_stream_order() : Memory(*this);
     }
 
-    /// Returns a stream whose calls run with the given schedule in place of the library's choice
-    /// (backend/hip/schedule/): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
+    /// Returns a stream whose calls run with the given schedule (backend/hip/schedule/) instead of the library's
+    /// selection: layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
     template <class Schedule>
     FUSEKIT_H Scheduled<Schedule> with() const {
         return Scheduled<Schedule>(*this);
     }
 
-    /// Returns a stream whose calls use the schedules of a table that tools/tune measured as fastest on such a GPU, for
-    /// layers in the table.
+    /// Returns a stream whose calls run with the schedules of `table`, which tools/tune measured as fastest on such a
+    /// GPU, for convolutions in the table.
     FUSEKIT_H Tuned tuned(TunedTable const& table) const;
 
-    /// Returns a stream for whose calls kernels are compiled for contiguous channels only. Calls refuse other layouts
-    /// of x and y.
+    /// Returns a stream for whose calls kernels are compiled for channel stride 1 only. A call with another layout of x
+    /// or y throws Error.
     FUSEKIT_H ChannelsLast channels_last() const;
 
-    /// Prepares a layer's launch. Precondition: the arguments are validated, and x and y have the alignment of later
-    /// runs.
+    /// Prepares the launch of a bound plan. Precondition: the arguments are validated, and x and y have the alignment
+    /// of later runs.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
                            detail::ImageView<U> const& y) const;
 
-    /// Launches one kernel on the stream. Precondition: the arguments are validated. Throws Error if HIP refuses the
-    /// launch.
+    /// Launches the kernel of a bound plan on the stream. Precondition: the arguments are validated. Throws Error if
+    /// the launch fails.
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
                        detail::ImageView<U> const& y) const;
@@ -111,7 +111,7 @@ public:
 protected:
     enum class Kind { in_order, non_blocking, borrowed };
 
-    /// Creates a stream with its own workspace, or borrows `stream`.
+    /// Creates a stream with a workspace (Kind::in_order, non_blocking), or uses the caller's `stream` (borrowed).
     FUSEKIT_H Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
         : Memory(the_properties->index(), stream), properties(the_properties) {
         DeviceGuard const guard(index());

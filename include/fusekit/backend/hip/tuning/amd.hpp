@@ -7,18 +7,19 @@
 
 namespace fusekit::hip {
 
-/// Tiles for AMD's GPUs. They are chosen from compiled code (no spills, LDS, resident waves), not by measurement.
+/// Tiles and costs for AMD's GPUs. Tiles are selected by properties of the compiled code (no spills, LDS, resident
+/// waves), not by measurement.
 struct AmdTuning {
     using Architecture = arch::Amd;
 
-    /// AMD's costs: multiply-adds take their published cycles; the other costs are not calibrated.
+    /// Costs for AMD's GPUs: multiply-adds take their published cycles; the other costs are uncalibrated.
     static constexpr CostTable costs = [] {
         CostTable result;
         result.direct.arithmetic = 8;
         return result;
     }();
 
-    /// Tiles of Gemm. The k-tiles are limited by 64 KB of LDS for several CTAs.
+    /// Tiles of Gemm. The k-tile is short because several CTAs have 64 KB of LDS in all.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
@@ -26,18 +27,18 @@ struct AmdTuning {
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
 
     /// Tiles of NativeGemm. A wave of 64 lanes has 64 pixels x 64 channels of accumulators, a wave of 32 lanes 32
-    /// pixels x 64 channels: registers are also needed for loads.
+    /// pixels x 64 channels, so that registers remain for loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
-    /// Tiles of NativeGemm for 8-bit elements. With 128 channels there are enough products to hide the transposition of
+    /// Tiles of NativeGemm for 8-bit elements. With 128 channels the products hide the latency of transposing
     /// contiguous pixels.
     static constexpr NativeTile native_bytes[] = {native[0], {.m = 64, .n = 128, .blocks = 3}, native[1]};
     static constexpr bool native_floats = true;
 
-    /// The wide tile of weight gradients takes 6 to 9 % less mainloop time per product, so it is used if its tiles
-    /// cover at most 1 + 1 / idle_wide_gradient_tiles times the channels that narrow tiles cover.
+    /// The wide tile of weight gradients takes 6 to 9 % less mainloop time per product. It is used if wide tiles cover
+    /// at most 1 + 1 / idle_wide_gradient_tiles times the channels, unused ones included, that narrow tiles cover.
     static constexpr int idle_wide_gradient_tiles = 16;
 
-    /// Four elements per access, two loads in flight per thread.
+    /// Tile of an elementwise plan: four elements per access, two loads in flight per thread.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
         int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);

@@ -15,19 +15,19 @@ FUSEKIT_H constexpr char const* name_of(Bound bound) {
     return names[static_cast<int>(bound)];
 }
 
-/// Work of the busiest SM (or compute unit) of a launch in the cost model. The SM computes `rounds` sets of tiles one
-/// after another; a set is the tiles of the CTAs that are resident at once, or one tile. Each round takes `steps` steps
-/// along GemmK, usually k-tiles. See estimate().
+/// Work of the busiest SM (or compute unit) of a launch in the cost model. The SM has `rounds` rounds, one after
+/// another; in a round it computes the tiles of all its resident CTAs, or one tile. Each round has `steps` steps along
+/// GemmK, usually k-tiles. See estimate().
 struct Workload {
     double rounds, steps;
     double arithmetic;  ///< cycles of the multiply-adds of a step, at the published rate
     double cache_bytes = 0;  ///< bytes that a step reads from L2
-    double copies = 0;  ///< cycles to issue a step's copies, as a lower bound of the step
+    double copies = 0;  ///< cycles to issue a step's copies, a lower bound of the step's time
     double outputs = 0;  ///< elements of y that a round stores
-    double exchanges = 0;  ///< cycles in which the CTAs of a split tile add their accumulators
+    double exchanges = 0;  ///< cycles in which the CTAs of a split-K tile add their accumulators
 };
 
-/// Costs of a kind of schedule in addition to its multiply-adds, in cycles; fitted to measurements.
+/// Costs of a kind of schedule in cycles, in addition to its multiply-adds; fitted to measurements.
 struct Costs {
     double launch = 0;  ///< before the first step and after the last round
     double round = 0, output = 0;  ///< cycles per round in addition to its steps; cycles per element of y
@@ -35,41 +35,43 @@ struct Costs {
     double arithmetic = 1;  ///< factor on the published cycles of the multiply-adds
 };
 
-/// Split-K is used for at most `max_tiles` tiles per SM. Each doubling of the CTAs per tile costs an SM, for each of
-/// its CTAs, `cluster_cycles` if the CTAs form clusters, or `workspace_cycles` if they exchange accumulators through
-/// workspace.
+/// Costs and limit of split-K, which the library selects for at most `max_tiles` tiles per SM. Each doubling of the
+/// CTAs per tile costs an SM, for each of its CTAs, `cluster_cycles` cycles if the CTAs of a tile form a cluster, or
+/// `workspace_cycles` if they exchange accumulators through workspace.
 struct SplitCosts {
     int max_tiles = 0;
     double cluster_cycles = 0, workspace_cycles = 0;
 };
 
-/// Costs of WarpSpecialized's TMA loads and SMEM accesses in addition to its multiply-adds, in cycles unless a comment
+/// Costs of WarpSpecialized's TMA loads and SMEM reads in addition to its multiply-adds, in cycles unless a comment
 /// names another unit.
 struct TmaCosts {
-    /// a partly filled last round of ping-pong costs at least this fraction of a full one
+    /// a partly filled last round of ping-pong costs at least this fraction of a full round
     double ping_pong_last_round = 1;
     double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
-    /// cycles per copied row with fewer channels than a k-tile; cycles per copied row of less than 128 bytes
+    /// cycles per row copied by TMA from an x with fewer channels than a k-tile; cycles per copied row of less than 128
+    /// bytes
     double narrow_row = 0, short_row = 0;
     double row_beyond = 0;  ///< cycles per copied row past the last filter,
     double processors_beyond = 1;  ///< plus one cycle for every processors_beyond SMs that copy such rows
-    int split_processors = 1;  ///< split tiles use at most 1 / split_processors of the SMs
+    int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
 };
 
-/// SIMT arithmetic: waves of 32 lanes on `schedulers` schedulers per SM. A tile of m x n issues 1 + loads / m + loads /
-/// n instructions per multiply-add, and w waves of a scheduler reach w / (w + waiting_waves) of the issue rate.
+/// Rates of SIMT arithmetic: waves of 32 lanes on `schedulers` warp schedulers per SM. A tile of m x n issues 1 + loads
+/// / m + loads / n instructions per multiply-add, and w waves of a scheduler reach w / (w + waiting_waves) of the issue
+/// rate.
 struct SimtCosts {
     int schedulers = 4;
     double loads = 16, waiting_waves = 1;
 };
 
-/// Stem: cycles in which a chunk of 16 GemmK indices is read from SMEM: its filters, and its words of x.
+/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x.
 struct StemCosts {
     double filters = 0, words = 0;
 };
 
-/// Weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose names end in
-/// accumulators are per thousand accumulators of a tile.
+/// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose
+/// names end in accumulators are per thousand accumulators of a tile.
 struct WeightCosts {
     /// bytes read from L2 per cycle, without clusters and in clusters
     double cache_bytes = 1, cluster_cache_bytes = 1;
@@ -77,25 +79,26 @@ struct WeightCosts {
     double memory_bytes = 1;  ///< bytes of memory per cycle
     double tile = 0, accumulators = 0;  ///< cycles per round in addition to its k-tiles
     double cluster = 0, cluster_accumulators = 0;  ///< exchange of accumulators within a cluster
-    /// merge of accumulators through workspace, the latter per group of CTAs
+    /// addition of accumulators through workspace; merge_accumulators is per group of CTAs
     double merge = 0, merge_accumulators = 0;
 };
 
-/// Fraction of the SMs that cannot run clusters of 8 CTAs, 1 / of_8, or of 4 CTAs, 1 / of_4.
+/// Fraction of the SMs on which no cluster of 8 CTAs (1 / of_8) or of 4 CTAs (1 / of_4) can run.
 struct IdleInClusters {
     int of_8 = 1, of_4 = 1;
 };
 
-/// Groups with fewer output channels leave most of the columns of an MMA instruction unused.
+/// Least number of output channels per group for tensor cores; with fewer, most columns of an MMA instruction are
+/// unused.
 inline constexpr std::int64_t min_matrix_channels = 16;
 
-/// Groups of at most this many output channels are computed by Direct, because most of a tile would be empty.
+/// Largest number of output channels per group for which Direct is selected, because most of a tile would be empty.
 inline constexpr std::int64_t direct_max_group_channels = 4;
 
 /// Threads per SM that saturate memory bandwidth. Small tensors are divided among at least this many threads per SM.
 inline constexpr std::int64_t min_threads_per_processor = 1024;
 
-/// Cycles of sm_90a's matrix units for 64 rows x `columns` columns x 32 bytes of GemmK.
+/// Cycles in which an SM's sm_90a tensor cores multiply 64 rows x `columns` columns x 32 bytes of GemmK.
 FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 
 /// Costs of all kinds of schedules, and the fraction of the peak memory bandwidth that kernels reach.
@@ -103,8 +106,8 @@ struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
-    /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles; their costs per
-    /// round apply only if each tile stores its own statistics totals.
+    /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
+    /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
     Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps between rows
     SplitCosts split, matrix_split, bulk_split;
@@ -127,9 +130,9 @@ struct Estimate {
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
 };
 
-/// Estimated time of a launch that does `workload` and moves `bytes` to and from memory. With a the time of the SMs and
-/// b the time of memory, the model assumes (a^4 + b^4)^(1/4), because the two overlap except at the start and the end;
-/// if a = b, this is 1.19 a.
+/// Estimated time of a launch with the work `workload` that reads and writes `bytes` bytes of memory. With a the time
+/// of the SMs and b the time of memory, the model is (a^4 + b^4)^(1/4), because the two overlap except at the start and
+/// the end; for a = b this is 1.19 a.
 FUSEKIT_H constexpr Estimate estimate(Workload const& workload, Costs const& costs, double bytes,
                                       CostTable const& table, GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * workload.arithmetic,
@@ -144,7 +147,7 @@ FUSEKIT_H constexpr Estimate estimate(Workload const& workload, Costs const& cos
     double const longer = processors > memory ? processors : memory,
                  shorter = processors > memory ? memory : processors, share = longer > 0 ? shorter / longer : 0,
                  square = share * share;
-    // (1 + share^4)^(1/4), within 0.3 %
+    // approximates (1 + share^4)^(1/4) within 0.3 %
     double const more = 1 + square * square * (0.2467 - 0.0575 * square * square);
     Bound const bound = memory > processors                                            ? Bound::memory
                         : rest > steps || step > (products > cache ? products : cache) ? Bound::latency

@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// Tiles and costs for sm_90, measured on an H200 and an H100. Other NVIDIA GPUs use them too.
+/// Tiles and costs for sm_90, measured on an H200 and an H100, and used for other NVIDIA GPUs too.
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
@@ -17,8 +17,10 @@ struct NvidiaTuning {
     /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for 1x1 filters, 18 % for larger
     /// filters, 11 % for split-K.
     /// Stem: three layers, H200: 10 %.
-    /// Totals: 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to 256, H100.
-    /// Weight gradients: L2 and memory of an H100. `simt` fits an H200 for 2 and 3 waves. `direct` is uncalibrated.
+    /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
+    /// 256, H100.
+    /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
+    /// uncalibrated.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -48,7 +50,7 @@ struct NvidiaTuning {
         .split = {.max_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.max_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
-        // On an H100 more split CTAs than a quarter of the SMs gained nothing.
+        // On an H100, more split-K CTAs than a quarter of the SMs gained nothing.
         .tma = {.ping_pong_last_round = 0.675,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
@@ -68,14 +70,14 @@ struct NvidiaTuning {
                     .cluster_accumulators = 55,
                     .merge = 8700,
                     .merge_accumulators = 70},
-        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 124 clusters of 4
+        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 can run clusters of 8 CTAs, 124 clusters of 4
         .memory_share = 0.83};
 
     /// Tiles of Gemm. Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    /// Tile for split-K. A CTA may use more registers, because few CTAs are resident on an SM.
+    /// Tile of Gemm with split-K. A CTA may use more registers, because few CTAs are resident on an SM.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
@@ -85,14 +87,14 @@ struct NvidiaTuning {
     static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
-    /// Tiles of MatrixGemm for float: a CTA of 128 x 128 takes all registers and SMEM of an SM.
+    /// Tiles of MatrixGemm for float: a CTA of 128 x 128 uses all registers and SMEM of an SM.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
     static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// Tiles of WarpSpecialized for 16 bits: the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256; times
+    /// Tiles of WarpSpecialized for 16 bits: the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256. Times
     /// are within 0.3 % of those with all thirteen.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
@@ -103,7 +105,7 @@ struct NvidiaTuning {
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
-    /// Tiles of WarpSpecialized for int8. Tiles with TileN = 64 have k-tiles of 64 bytes.
+    /// Tiles of WarpSpecialized for int8. The k-tiles of tiles with TileN = 64 are 64 bytes of GemmK.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
@@ -111,9 +113,9 @@ struct NvidiaTuning {
         {.m = 256, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
-    /// Tiles of WarpSpecialized for 8-bit floats: the best four of eleven. The accumulators of a k-tile need registers
-    /// in addition to the tile's accumulators. With cooperative roles one warpgroup promotes its sums while the others
-    /// multiply.
+    /// Tiles of WarpSpecialized for 8-bit floats: the best four of eleven. Promotion needs registers for the
+    /// accumulators of a k-tile in addition to those of the tile. With cooperative roles one warpgroup promotes its
+    /// accumulators while the others multiply.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 96, .n = 128, .stages = 7},
@@ -133,10 +135,10 @@ struct NvidiaTuning {
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
                                 planes_float[] = {{.pixels = 240, .parts = 1}, {.pixels = 56, .parts = 4}};
 
-    /// One load per thread and many threads of few registers come closest to the bandwidth of a copy; more loads in
-    /// flight are slower. Plans with parameters per pixel, or operators that store tensors, need more registers per
-    /// thread, and gain from more iterations. A load is 16 bytes; for 8-bit elements 8, because the registers of a
-    /// thread hold 8 elements.
+    /// Tile of an elementwise plan. One load per thread and many threads of few registers reach the most bandwidth,
+    /// near that of a copy; more loads in flight are slower. Plans with parameters per pixel, or with operators that
+    /// store tensors, need more registers per thread, and gain from more iterations. A load is 16 bytes, or 8 for 8-bit
+    /// elements, because a thread's registers hold 8 elements.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;
         if (plan.stores)

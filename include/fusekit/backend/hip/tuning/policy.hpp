@@ -15,7 +15,7 @@
 
 namespace fusekit::hip {
 
-/// Entries of a tuning table, one type per schedule; the members are the template arguments of the schedule
+/// Entries of a tuning table, one type per schedule template; the members are the template arguments of the schedule
 /// (schedule/).
 struct GemmTile {
     int m, n, k, blocks;
@@ -41,30 +41,30 @@ struct ReductionCut {
     int threads, bytes, unroll, blocks;
 };
 
-/// Properties of an elementwise plan on which its tile sizes depend.
+/// Properties of an elementwise plan on which its tile depends.
 struct ElementwiseCase {
     int element_bytes;
-    bool placewise;  ///< per-pixel parameters
-    bool stores;  ///< operators write tensors besides y
+    bool placewise;  ///< an operator has parameters per pixel
+    bool stores;  ///< an operator writes a tensor other than y
 };
 
-// A table is a type with
-//   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
+// A tuning table is a type with
+//   Architecture   a tag: the table is for its GPUs, and for tags derived from it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
 //   costs          a CostTable: the model's measured additions to the published rates
-//   split          a GemmTile for products of float with few tiles per processor
-//   matrix_split   with sm_90a: a GemmTile of few tiles for its matrix units
+//   split          a GemmTile for split-K, for products of float with few tiles per SM
+//   matrix_split   with sm_90a: a GemmTile for split-K on its tensor cores
 //   chooses_split, chooses_planes
-//                  true if the library chooses these: only after measurement on a GPU
+//                  true if the library may select these schedules: only after measurement on a GPU
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
 //                  with sm_90a: arrays of PlanesTile
-//   weights        with sm_90a: an array of WeightCut; max_gradient_cluster, the most CTAs of a cluster on one tile
+//   weights        with sm_90a: an array of WeightCut; max_gradient_cluster: the most CTAs of a cluster on one tile
 //   native         optional: an array of NativeTile, in place of gemm, for kernels of 16 and 8 bits and tf32;
-//                  native_floats is true if it serves float too; native_bytes replaces it for 8 bits
-//   elementwise    an ElementwiseCut for an ElementwiseCase
-//   reduction      a ReductionCut for the bytes of an element
+//                  native_floats is true if it is for float too; native_bytes replaces it for 8 bits
+//   elementwise    a function that returns an ElementwiseCut for an ElementwiseCase
+//   reduction      a function that returns a ReductionCut for the bytes of an element
 
 namespace detail {
 
@@ -79,7 +79,7 @@ template <class Tuning, int... i>
 FUSEKIT_H auto gemm_table(std::integer_sequence<int, i...>)
     -> List<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
-/// Tiles of MatrixGemm, whose operands pass through registers, for elements T.
+/// Tiles of MatrixGemm, whose operands are loaded through registers, for elements T.
 template <class Tuning, class T>
 struct RegisterTiles {
     static constexpr auto const& tiles = Tuning::matrix;
@@ -97,8 +97,7 @@ template <class Of, int... i>
 FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
     -> List<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
-/// A NativeGemm schedule that the library may choose. Code for sm_90a omits a NativeCandidate if a MatrixGemm is
-/// faster.
+/// NativeGemm schedule that the library may select. Code for sm_90a omits a NativeCandidate if a MatrixGemm is faster.
 template <int... cut>
 struct NativeCandidate : NativeGemm<cut...> {
     static constexpr bool yields_to_matrix_units = true;
@@ -122,7 +121,7 @@ template <class Tuning, class Of, int... i>
 FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
     -> List<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
-/// Type: list of the schedules Gemm, or NativeGemm if is_native, of a tuning table.
+/// Type: list of the Gemm schedules of a tuning table, or of its NativeGemm schedules if is_native.
 template <class Tuning, class T, bool is_native>
 struct GemmTableOf {
     using Type = decltype(gemm_table<Tuning>(std::make_integer_sequence<int, count_of(Tuning::gemm)>{}));
@@ -198,8 +197,8 @@ template <class Tuning>
 using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
                                                Tuning::warp_specialized_split.stages>>;
 
-/// Type: list of the Gemm schedules of a tuning table for products of x (T) and weights (W) that are multiplied as type
-/// F. NativeGemm schedules if T is W and the table has `native`; if F is float only if native_floats.
+/// Type: list of the Gemm or NativeGemm schedules of a tuning table, for x of type T and weights of type W that are
+/// multiplied as type F. NativeGemm if T is W and the table has `native`, and for F float if native_floats.
 template <class Tuning, class T = float, class W = T, class F = T>
 using GemmTable =
     typename detail::GemmTableOf<Tuning, T,
@@ -224,7 +223,7 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 
-/// Wider of x's and y's element types. A vector of this type has a schedule's Bytes bytes, so that x and y take one
+/// Wider of x's and y's element types. A vector of a schedule's Bytes bytes has this type, so that x and y have one
 /// access per vector; the access of the narrower type is shorter.
 template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;

@@ -7,7 +7,7 @@
 namespace fusekit::hip {
 
 /// Published rates of a GPU, for the cost model; if no GPU is present, those of one chip of the architecture. A product
-/// is one multiply-add. "Processor" is an SM of NVIDIA's GPUs or a compute unit of AMD's; comments call both SM. L2
+/// is one multiply-add. `processors` are SMs of NVIDIA's GPUs or compute units of AMD's; comments say SM for both. L2
 /// bandwidth and launch latency are not published: they are measured or estimated.
 struct GpuRates {
     Architecture architecture = {};
@@ -16,9 +16,9 @@ struct GpuRates {
     double products;  ///< float multiply-adds in SIMT arithmetic, per SM and cycle
     /// multiply-adds of 16 and of 8 bits on tensor cores or by dot instructions, per SM and cycle; 0 if none
     double half_products, int8_products;
-    double cache_bytes;  ///< bytes from L2, per SM and cycle
+    double cache_bytes;  ///< bytes read from L2, per SM and cycle
     double memory_bytes;  ///< bytes of memory per second
-    double launch;  ///< seconds from one empty kernel to the next in a graph
+    double launch;  ///< seconds from the start of one empty kernel to that of the next in a graph
 };
 
 namespace arch {
@@ -36,7 +36,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Any) {
 }
 
 /// AMD Instinct MI100. Sources: AMD's CDNA white paper, table 1, and data sheet. L2: half of the white paper's 128
-/// bytes per cycle for each of 32 channels. Not measured; nor is any other AMD GPU.
+/// bytes per cycle for each of 32 channels. No rate of an AMD GPU is measured.
 FUSEKIT_H constexpr GpuRates rates_of(Amd) {
     return {.processors = 120,
             .clock = 1.502e9,
@@ -179,7 +179,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Architecture architecture) {
     return rates;
 }
 
-/// Rates of a GPU. The number of SMs, the clock and the memory bandwidth are the driver's, if the driver reports them.
+/// Rates of a GPU: the number of SMs, the clock and the memory bandwidth as the driver reports them, else those of the
+/// architecture.
 FUSEKIT_H inline GpuRates rates_of(Gpu const& gpu) {
     GpuRates rates = rates_of(gpu.architecture());
     rates.processors = gpu.processors();

@@ -13,13 +13,14 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Number of base classes of an architecture's tag among Tags, including the tag itself.
+/// Number of tags in the list Tags that are base classes of Tag, including Tag itself.
 template <class Tag, class... Tags>
 consteval int depth_among(List<Tags...>) {
     return (0 + ... + std::is_base_of_v<Tags, Tag>);
 }
 
-/// Index of the tuning table for a tag: the table of the most derived base class of the tag; -1 if there is none.
+/// Index of the tuning table for Tag: among tables of its base classes, that of the most derived one; -1 if there is
+/// none.
 template <class Tag, class... Tunings>
 FUSEKIT_H constexpr int nearest_tuning(List<Tunings...>) {
     int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
@@ -40,8 +41,8 @@ template <template <int> class Keeps, int number, class First, class... Rest>
 struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, List<First>, List<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
-/// Type: list of the tuning tables that the program's targets use, where IsTargeted<Tag> is true for a targeted
-/// architecture. Kernels of other tables are not compiled.
+/// Type: list of the tuning tables for the architectures at which the program is targeted, for which IsTargeted<Tag> is
+/// true. Kernels of other tables are not compiled.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>

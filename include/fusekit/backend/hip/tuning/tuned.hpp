@@ -29,7 +29,7 @@ struct TunedProblem {
 };
 
 /// Result of tools/tune on one GPU: a borrowed array of problems sorted by key, and for each kind of schedule the ratio
-/// of measured to estimated time, 0 if not measured. A plain value: device.tuned(table) runs with it.
+/// of measured to estimated time, 0 if not measured. device.tuned(table) is a stream whose calls use it.
 struct TunedTable {
     static constexpr int kinds = 16;  ///< maximum number of kinds of schedules
 
@@ -38,7 +38,7 @@ struct TunedTable {
     int count = 0;
     double factors[kinds] = {};
 
-    /// Returns the problem with this key; null if that problem was not measured.
+    /// Returns the problem with this key; null if no such problem was measured.
     FUSEKIT_H constexpr TunedProblem const* find(TunedKey const& key) const {
         int begin = 0, end = count;
         while (begin < end) {

@@ -8,9 +8,9 @@
 
 namespace fusekit::hip {
 
-/// GEMM of a weight gradient, for the cost model: `channels` of y x `blocks` of 64 columns (taps x channels of x, plus
-/// one block for the bias gradient), reduced over `pixels` pixels; `bytes`: bytes of x and dy. has_windows: x is loaded
-/// by im2col TMA.
+/// GEMM of a weight gradient, for the cost model: `channels` channels of y x `blocks` blocks of 64 columns (a column is
+/// a tap and a channel of x), plus one block for the bias gradient, reduced over `pixels` pixels; `bytes`: bytes of x
+/// and dy. has_windows: TMA loads x in im2col mode.
 struct WeightProduct {
     std::int64_t channels, blocks, pixels;
     bool has_windows;
@@ -22,14 +22,14 @@ struct WeightProduct {
     }
 };
 
-/// Limits of the split of a tile's pixels among CTAs: SMs, CTAs per cluster, and workspace.
+/// Limits on the CTAs that divide a tile's pixels among them: SMs, CTAs per cluster, and bytes of workspace.
 struct SharingLimits {
     int processors;
     unsigned max_cluster;
     std::size_t workspace_bytes;
 };
 
-/// A split of a tile's pixels among CTAs, and the estimated cycles of the whole weight gradient with it.
+/// Number of CTAs that divide a tile's pixels, and the estimated cycles of the whole weight gradient with it.
 struct WeightShares {
     static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
@@ -37,8 +37,8 @@ struct WeightShares {
     double cycles;
 };
 
-/// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. L2 delivers less if consecutive
-/// CTAs form a cluster and so read different pixels.
+/// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. L2 bandwidth is lower if
+/// consecutive CTAs form a cluster, because they then read different pixels.
 template <class Schedule>
 FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, WeightCosts const& costs) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
@@ -53,16 +53,16 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, W
     return longer > copies ? longer : copies;
 }
 
-/// Number of co-resident clusters with one CTA per SM. A cluster runs within one GPC, of 16 SMs or more; an H100's 132
-/// SMs run 31 clusters of 4 CTAs or 15 of 8.
+/// Number of co-resident clusters of `cluster` CTAs with one CTA per SM. A cluster runs within one GPC, of 16 SMs or
+/// more; an H100's 132 SMs run 31 clusters of 4 CTAs or 15 of 8.
 FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
     int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
 }
 
-/// Chooses the split of a tile's pixels with the fewest estimated cycles: over the CTAs of a cluster, and over several
-/// clusters or CTAs that exchange accumulators through workspace. On an H100 the choice is within 2 % of the best
-/// measured one (13 layers, batch 64, geometric mean).
+/// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
+/// several clusters or CTAs that add their accumulators through workspace. On an H100 the choice is within 2 % of the
+/// best measured one (13 layers, batch 64, geometric mean).
 template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
