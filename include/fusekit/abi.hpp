@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A program may link translation units compiled with different flags (CPUs, exceptions, fast math) or by different
-// compilers. The linker keeps one of several inline functions with the same mangled name, so the name of each function
-// encodes the flags that its machine code depends on. Names of types do not: units exchange tensors, plans, prepared
-// runs and errors.
+// A program may link translation units (units) that are compiled with different flags (CPUs, exceptions, fast math) or
+// by different compilers. Of several inline functions with the same mangled name the linker keeps one, so the name of
+// each function encodes the flags on which its machine code depends. Names of types do not: units exchange tensors,
+// plans, prepared runs and errors.
 //
-// A prepared run, a Layer and a runtime::Handle point to code of the unit that made them. So a table of function
-// pointers is a static of a function, special members of types with Text are declared, and config::bit_cast,
-// config::exchange, config::swap and detail::Maybe replace the C++ library's, whose names carry no flags.
+// A prepared run, a Layer and a runtime::Handle contain pointers to code of the unit that constructed them. For this
+// reason a table of function pointers is a static of a function, special members of types with Text are declared, and
+// config::bit_cast, config::exchange, config::swap and detail::Maybe replace the C++ library's, whose mangled names do
+// not encode flags.
 //
-// clang defines no macro for -funsafe-math-optimizations alone: functions of such a unit share the names of one
-// without.
+// clang defines no macro for -funsafe-math-optimizations alone: functions of a unit with this flag have the same names
+// as those of a unit without it.
 
 /// FUSEKIT_LETTER(flag, letter) expands to the letter if the compiler defines the flag as 1, else to nothing.
 #define FUSEKIT_DEFINED_1 ~,
@@ -62,8 +63,8 @@
                  FUSEKIT_LETTER(__ARM_FEATURE_SVE, s), FUSEKIT_LETTER(__ARM_FEATURE_SVE2, 2), \
                  FUSEKIT_LETTER(__ARM_FEATURE_ATOMICS, a), , , , , )
 
-/// Identifier that encodes this translation unit's compiler flags: the name of the inline namespace of everything whose
-/// machine code or memory layout depends on the flags.
+/// Identifier that encodes this unit's compiler flags: the name of the inline namespace of every function and type
+/// whose machine code or memory layout depends on the flags.
 #define FUSEKIT_FLAGS \
     FUSEKIT_JOIN(k, FUSEKIT_COMPILER_LETTERS, _, FUSEKIT_SSE_LETTERS, _, FUSEKIT_AVX_LETTERS, _, \
                  FUSEKIT_AVX512_LETTERS, _, FUSEKIT_ARM_LETTERS, , )
@@ -75,11 +76,11 @@
 #pragma nv_diag_suppress 2648, 2651
 #endif
 
-/// Marks a host function: its mangled name then contains the flags. Functions outside FUSEKIT_FLAGS namespaces begin
+/// Declares a host function whose mangled name contains the flags. Functions outside FUSEKIT_FLAGS namespaces begin
 /// with FUSEKIT_H or FUSEKIT_HD.
 #define FUSEKIT_H __attribute__((abi_tag(FUSEKIT_TEXT(FUSEKIT_FLAGS))))
 
-/// Marks a function for host and device. The only macro that a user's operator needs.
+/// Declares a function for host and device. The only macro that a user's operator needs.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define FUSEKIT_HD __host__ __device__ FUSEKIT_H
 #else

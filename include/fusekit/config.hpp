@@ -13,7 +13,7 @@
 
 #include "fusekit/abi.hpp"
 
-/// Keeps a function out of line on CPUs; expands to nothing in device code, where everything is inlined into the
+/// Keeps a function out of line on CPUs; expands to nothing in device code, where all functions are inlined into the
 /// kernel.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define FUSEKIT_CALLED_ON_HOST
@@ -21,8 +21,8 @@
 #define FUSEKIT_CALLED_ON_HOST [[gnu::noinline]]
 #endif
 
-/// Bracket code that calls operators: nvcc then refuses a device call of a host-only function. By default it only
-/// warns, and the kernel writes nothing.
+/// Bracket code that calls operators: within them nvcc reports a device call of a host-only function as an error. By
+/// default nvcc only warns, and the kernel writes nothing.
 #if defined(__NVCC__)
 #define FUSEKIT_BEGIN_OPERATOR_CALLS _Pragma("nv_diagnostic push") _Pragma("nv_diag_error 20011, 20014")
 #define FUSEKIT_END_OPERATOR_CALLS _Pragma("nv_diagnostic pop")
@@ -31,9 +31,9 @@
 #define FUSEKIT_END_OPERATOR_CALLS
 #endif
 
-/// Bracket arithmetic whose order matters, at namespace scope: clang then does not reassociate it under -ffast-math and
-/// -funsafe-math-optimizations. For AMD targets clang cannot restore a pragma, so it holds to the end of the
-/// translation unit. g++ has no such pragma: see config::assoc_barrier.
+/// Bracket functions, at namespace scope, in which the order of floating-point operations matters: clang then does not
+/// reassociate them under -ffast-math and -funsafe-math-optimizations. For AMD targets clang cannot restore a pragma,
+/// so it holds to the end of the unit. g++ has no such pragma: see config::assoc_barrier.
 #if defined(__AMDGCN__)
 #define FUSEKIT_BEGIN_ORDERED_MATH _Pragma("clang fp reassociate(off)")
 #define FUSEKIT_END_ORDERED_MATH
@@ -47,7 +47,7 @@
 
 namespace fusekit::detail {
 
-/// Throws `error`. Without exceptions, prints what() and aborts.
+/// Throws `error`. Without exceptions, prints error.what() and aborts.
 template <class Error>
 [[noreturn, gnu::cold]] FUSEKIT_H void raise(Error const& error) {
 #if defined(__cpp_exceptions)
@@ -60,8 +60,8 @@ template <class Error>
 
 }  // namespace fusekit::detail
 
-/// Names in fusekit::detail are also found as detail::x in the namespaces of problem/, runtime/ and the backends, which
-/// have a detail of their own.
+/// Makes names of fusekit::detail visible as detail::x in the namespaces of problem/, runtime/ and the backends, each
+/// of which has a namespace detail of its own.
 namespace fusekit::problem::detail {
 using namespace fusekit::detail;
 }
@@ -77,14 +77,14 @@ using namespace fusekit::detail;
 
 namespace fusekit::config {
 
-/// std::bit_cast, with the translation unit's compiler flags in its mangled name (abi.hpp). constexpr, so that device
+/// std::bit_cast as a function with the unit's compiler flags in its mangled name (abi.hpp). constexpr, so that device
 /// code can call it.
 template <class To, class From>
 FUSEKIT_H constexpr To bit_cast(From const& from) {
     return __builtin_bit_cast(To, from);
 }
 
-/// std::exchange and std::swap, with the translation unit's compiler flags in their mangled names.
+/// std::exchange and std::swap as functions with the unit's compiler flags in their mangled names.
 template <class T>
 FUSEKIT_H constexpr T exchange(T& object, std::type_identity_t<T> value) {
     T const old = object;
@@ -96,8 +96,8 @@ FUSEKIT_H constexpr void swap(T& a, T& b) {
     a = config::exchange(b, a);
 }
 
-/// Functions for which the GPU has an instruction, and which constant expressions cannot use. The host pass only has
-/// declarations, because `on_device` discards the calls there.
+/// Functions that are one instruction on a GPU; constant expressions cannot call them. The host pass has declarations
+/// only, because `on_device` discards the calls there.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) {
@@ -110,7 +110,8 @@ __device__ inline std::uint16_t float_to_half(float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
 }
-/// powf and sqrtf that --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice User's Guide.
+/// powf and sqrtf as functions that --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice
+/// User's Guide.
 extern "C" __device__ float __nv_powf(float base, float exponent);
 __device__ inline float power(float base, float exponent) { return __nv_powf(base, exponent); }
 __device__ inline float root(float square) { return __fsqrt_rn(square); }
@@ -124,8 +125,8 @@ __device__ inline std::uint16_t float_to_half(float value) {
     return config::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 #if defined(__FAST_MATH__)
-/// Under -ffast-math AMD's powf is exp2(exponent * log2(base)) in float, whose error grows with the product: this
-/// function computes in double.
+/// base^exponent, computed in double: under -ffast-math AMD's powf is exp2(exponent * log2(base)) in float, whose error
+/// grows with the product.
 __device__ inline float power(float base, float exponent) {
     return static_cast<float>(exp2(exponent * log2(static_cast<double>(base))));
 }
@@ -143,8 +144,8 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
-/// Conversion instructions for e4m3 (3 mantissa bits) and e5m2 (2), if has_float8. Decodes one code; encodes two
-/// floats, the first in the lower byte.
+/// Conversions by instruction of e4m3 (Mantissa = 3) and e5m2 (Mantissa = 2), if has_float8. One function decodes a
+/// code; one encodes two floats, the first in the lower byte of the result.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 inline constexpr bool has_float8 = true;
 template <int Mantissa>
@@ -169,7 +170,7 @@ template <int Mantissa>
 FUSEKIT_HD std::uint16_t floats_to_float8(float first, float second);
 #endif
 
-/// The larger, and the smaller, of two floats, NaN if either is NaN, as one instruction, if has_maximum.
+/// maximum() and minimum() of two floats in one instruction, if has_maximum; NaN if either is NaN.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 inline constexpr bool has_maximum = true;
 __device__ inline float maximum(float a, float b) {
@@ -188,8 +189,9 @@ FUSEKIT_HD float maximum(float a, float b);
 FUSEKIT_HD float minimum(float a, float b);
 #endif
 
-/// If has_int8: rounds a float to int8, nearest even, saturated, NaN to 0. Packs two of them into the lower half of a
-/// word, the first in the lowest byte, and the lower half of `upper` into the word's upper half.
+/// Conversions by instruction, if has_int8. float_to_int8(): rounds to nearest even and saturates; NaN gives 0. The
+/// second function converts two floats, into bytes 0 and 1 of the result, and puts the lower half of `upper` in its
+/// upper half.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool has_int8 = true;
 __device__ inline std::int8_t float_to_int8(float value) {
@@ -211,15 +213,15 @@ FUSEKIT_HD std::int8_t float_to_int8(float value);
 FUSEKIT_HD std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0);
 #endif
 
-/// Returns `value`, as an operand that the compiler does not reassociate with the operands from which `value` was
-/// computed. Generates no code; a no-op if the compiler preserves the order of operations anyway.
+/// Returns `value` such that the compiler does not reassociate it with the operands from which it was computed.
+/// Generates no code; a no-op if the compiler preserves the order of operations anyway.
 #if !defined(__ASSOCIATIVE_MATH__) || defined(__clang__) || defined(__CUDA_ARCH__)
 template <class V>
 FUSEKIT_HD constexpr V assoc_barrier(V value) {
     return value;
 }
 #elif defined(__CUDACC__)
-/// nvcc does not support g++'s builtin.
+/// assoc_barrier() for nvcc, which does not support g++'s builtin.
 template <class V>
 FUSEKIT_HD constexpr V assoc_barrier(V value) {
 #if defined(__x86_64__)
@@ -263,7 +265,8 @@ inline constexpr int version_patch = 0;
 
 inline namespace FUSEKIT_FLAGS {
 
-/// Bytes per CPU vector register, number of such registers, and true if the CPU converts half to float in hardware.
+/// vector_bytes: bytes per CPU vector register. The other constants: number of such registers; true if the CPU has an
+/// instruction that converts half to float.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)

@@ -9,15 +9,16 @@
 
 namespace fusekit {
 
-/// The only exception type of the library. Thrown before anything is written: outputs are unchanged.
+/// The only exception type of the library. Thrown before the call writes anything: outputs are unchanged.
 ///
-/// what() reads "plan: operator.argument: expected ..., got ..."; each part is also a member, for programs to test.
-/// what() of a refused schedule reads "plan: schedule: condition", e.g. "Halo: C = 96 exceeds 64".
+/// what() returns "plan: operator.argument: expected ..., got ..."; each of these texts is also a member, for programs
+/// to test. For a schedule that cannot compute a call, what() returns "plan: schedule: condition", as in "Halo: C = 96
+/// exceeds 64".
 class Error : public std::exception {
 public:
-    Text plan;           ///< the plan as its author wrote it, e.g. "Plan<Conv<filter(3, 3)>, Bias>"
-    Text operator_name;  ///< e.g. "Bias"; "x" and "y" for the tensors of the call
-    Text argument;       ///< the field of the operator's Args
+    Text plan;           ///< the plan as in its author's source: "Plan<Conv<filter(3, 3)>, Bias>"
+    Text operator_name;  ///< name of the operator, such as "Bias"; "x" or "y" for the call's tensors
+    Text argument;       ///< name of the field in the operator's Args
     Text expected;
     Text given;
     int code;  ///< hipError_t of a failed HIP call; else 0
@@ -33,7 +34,7 @@ public:
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
 
-    /// Makes an Error whose what() reads "plan: operator: sentence".
+    /// Returns an Error whose what() is "plan: operator: sentence".
     [[gnu::cold]] FUSEKIT_H static Error of_sentence(Text plan, Text operator_name, Text expected, Text given,
                                                      Text const& sentence) {
         Error error(std::move(plan), std::move(operator_name), "", std::move(expected), std::move(given));

@@ -3,16 +3,16 @@
 
 #include "fusekit/config.hpp"
 
-#if __cplusplus >= 202002L  // config.hpp has refused older standards, but clang continues parsing
+#if __cplusplus >= 202002L  // older standards are an error in config.hpp, but clang continues to parse
 
-// g++ warns about a local of this library that shadows a global of the user's.
+// g++ warns about a local variable of this library that shadows a global one of the user.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-// Headers with messages in static_asserts come before headers that include them: compilers print the include stack of
-// an error.
+// Headers with static_asserts are included before headers that include them, because compilers print the include stack
+// of an error.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-// These come before headers that include them, as in fusekit.hpp.
+// Headers with static_asserts come first, as in fusekit.hpp.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"

@@ -25,16 +25,15 @@ class Device;
 template <class ThePlan>
 struct BoundPlan;
 
-/// Type-erased bound plan from element type T to U on one kind of device: fk::Layer<float, fk::host::Device>.
+/// Type-erased bound plan for x of type T and y of type U on one type of device: fk::Layer<float, fk::host::Device>.
 ///
-/// Constructed in a translation unit that includes the plan and the backend; runs in units that include neither: this
-/// header depends on neither, so a plan is compiled once. Like a BoundPlan it is a value that may be copied and run
-/// from many threads, and the tensors that it is bound to must outlive its runs. Allocates when constructed or copied,
-/// not when it runs.
+/// A Layer is constructed in a unit that includes the plan and the backend, and runs in units that include neither, so
+/// that the plan is compiled once. It is a value, as a BoundPlan: it may be copied and run from many threads, and the
+/// tensors to which it is bound must outlive its runs. It allocates when it is constructed or copied, not when it runs.
 template <Element T, class Device, int Rank = 4, Element U = T>
 class Layer {
 public:
-    /// Wraps the result of Plan::bind. The device's backend must be included here.
+    /// Constructs from the result of Plan::bind, in a unit that includes the device's backend.
     template <class Plan>
     FUSEKIT_H Layer(BoundPlan<Plan> const& bound)
         : operations(&operations_of<BoundPlan<Plan>>()), bytes(copy(&bound, sizeof bound)) {
@@ -42,7 +41,7 @@ public:
     }
     FUSEKIT_H Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
-    /// Leaves `other` valid only for assignment and destruction.
+    /// After a move only assignment to `other` and its destruction are valid.
     FUSEKIT_H Layer(Layer&& other) noexcept
         : operations(other.operations), bytes(config::exchange(other.bytes, nullptr)) {}
     FUSEKIT_H Layer& operator=(Layer other) noexcept {
@@ -52,14 +51,15 @@ public:
     }
     FUSEKIT_H ~Layer() { ::operator delete(bytes); }
 
-    /// Runs on `device` into `y`; allocates nothing. Throws the plan's Error, with `y` unchanged.
+    /// Runs on `device` from x into `y`; allocates nothing. Throws the Error of BoundPlan's run, and then leaves `y`
+    /// unchanged.
     template <class Given, class X, class Y>
     FUSEKIT_H void operator()(Given&& device, X const& x, Y&& y) const {
         if constexpr (runs_on<Given>()) operations->run(bytes, device, x.const_view(), y.view());
     }
 
-    /// Runs on `device` into a new tensor: packed, channels first or last as in `x`. The device's header must be
-    /// included here.
+    /// Runs on `device` and returns y as a new tensor: packed, channels first or last as in `x`. The unit must include
+    /// the device's header.
     template <class Given, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     FUSEKIT_H Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
@@ -69,18 +69,19 @@ public:
             (*this)(own, x, y);
             return y;
         } else {
-            __builtin_unreachable();  // unreachable: the call was refused
+            __builtin_unreachable();  // unreachable: a static_assert has failed
         }
     }
 
-    /// Shape of y: N x K x P x Q for x of N x C x H x W, likewise for one and three spatial modes; M x N for M x K.
+    /// Shape of y for the shape `x`: N x K x P x Q for N x C x H x W, likewise for one and three spatial modes; M x N
+    /// for M x K.
     FUSEKIT_H Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
     /// Name of the plan: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     FUSEKIT_H Text name() const { return operations->name(); }
 
 private:
-    /// Refuses anything but a non-const Device.
+    /// Fails a static_assert unless Given is a non-const Device.
     template <class Given>
     static consteval bool runs_on() {
         constexpr bool runs = std::is_convertible_v<Given, Device&>;
@@ -94,13 +95,13 @@ private:
     struct Operations {
         std::size_t size;
         void (*run)(void const* bound, Device&, X, Y);
-        /// returns y's layout for x; throws Error if x does not fit
+        /// returns y's layout for x; throws Error if x is invalid for the plan
         Layout<Rank> (*output)(void const* bound, Device const&, X);
         Index<Rank> (*output_shape)(void const* bound, Index<Rank> const&);
         Text (*name)();
     };
     Operations const* operations;
-    void* bytes;  ///< a BoundPlan; null after a move
+    void* bytes;  ///< address of a copy of the BoundPlan; null after a move
 
     template <class BoundPlan>
     FUSEKIT_H static BoundPlan const& as(void const* bound) {

@@ -11,15 +11,16 @@
 FUSEKIT_BEGIN_ORDERED_MATH
 
 /// Elementary functions for operators. V is float (host, device or constant expression), a CPU vector of floats, or
-/// double on the host (math_double.hpp). Branch-free, so that a vector costs as much as a scalar; NaN maps to NaN; no
-/// intermediate overflows on the way to a finite result. Errors are in ulp of the result, over all floats
-/// (tests/math.cpp). Under fast math they are at most twice that (tests/fast_math); subnormals may be flushed to zero
-/// there, and results for NaN and infinity are undefined. The polynomials are minimax fits made for this file.
+/// double on the host (math_double.hpp). The functions are branch-free, so that a vector takes as long as a scalar; NaN
+/// maps to NaN; no intermediate value overflows if the result is finite. Errors are in ulp of the result, over all
+/// floats (tests/math.cpp). Under fast math they are at most twice as large (tests/fast_math), subnormals may be
+/// flushed to zero, and results for NaN and infinity are undefined. The polynomials are minimax fits made for this
+/// file.
 namespace fusekit::math {
 
 namespace detail {
 
-/// Horner's rule, highest power first.
+/// Value of a polynomial in x by Horner's rule; coefficients begin with that of the highest power.
 template <class V>
 FUSEKIT_HD constexpr V polynomial(V x, float first, auto... rest) {
     V sum = V{} + first;
@@ -27,7 +28,7 @@ FUSEKIT_HD constexpr V polynomial(V x, float first, auto... rest) {
     return sum;
 }
 
-/// x = n * ln 2 + r with |r| <= ln 2 / 2.
+/// Result of reduce(x): n and r with x = n * ln 2 + r and |r| <= ln 2 / 2.
 template <class V>
 struct Reduced {
     Bits<V> n;
@@ -35,19 +36,19 @@ struct Reduced {
 };
 template <class V>
 FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
-    constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
+    constexpr float round = 0x1.8p23f;  // x + round has the nearest integer in its mantissa
     V const biased = assoc_barrier(x * 0x1.715476p0f + round), n = assoc_barrier(biased - round);
     V const r = assoc_barrier(x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;  // ln 2 as hi + lo; products with hi are exact
     return {config::bit_cast<Bits<V>>(biased) - config::bit_cast<std::int32_t>(round), r};
 }
 
-/// 2^(n + shift) for the n of Reduced, -127 < n + shift < 128.
+/// Returns 2^(n + shift) for the n of Reduced, -127 < n + shift < 128.
 template <class V>
 FUSEKIT_HD constexpr V power_of_two(Bits<V> n) {
     return config::bit_cast<V>((n + 127) << 23);
 }
 
-/// (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2.
+/// Returns (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2.
 template <class V>
 FUSEKIT_HD constexpr V exp_tail(V r) {
     return polynomial(r, 1.99075715e-4f, 1.39336498e-3f, 8.33328627e-3f, 4.16664667e-2f, 0.166666672f, 0.5f);
@@ -59,7 +60,7 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
 template <class V>
 FUSEKIT_HD constexpr V exp(V x) {
     auto const [n, r] = detail::reduce((min)((max)(x, -104.0f), 89.0f));
-    detail::Bits<V> const first = n >> 1;  // in two steps: neither power overflows or underflows
+    detail::Bits<V> const first = n >> 1;  // 2^n as a product of two powers, neither of which overflows or underflows
     V const mantissa = (detail::exp_tail(r) * r * r + r) + 1.0f;
     return assoc_barrier(mantissa * detail::power_of_two<V>(first)) * detail::power_of_two<V>(n - first);
 }
@@ -130,7 +131,7 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     V const sum = assoc_barrier(exact + fourth), fifth = assoc_barrier(n * 0x1.08p-34f);
     V const most = assoc_barrier(sum - fifth), lost = assoc_barrier(fourth - assoc_barrier(sum - exact)) +
                                                       assoc_barrier(assoc_barrier(sum - most) - fifth);
-    // `lost` is the rounding error of `most`, for large r
+    // `lost` is the rounding error of `most`, if r is large
     V const r = assoc_barrier(most + assoc_barrier(assoc_barrier(lost - n * 0x1.a4p-41f) + n * 0x1.ee59dap-50f));
     Bits<V> const quadrant = config::bit_cast<Bits<V>>(biased) + quarters;
     V const r2 = r * r, sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
@@ -201,7 +202,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
         if (!std::is_constant_evaluated()) return config::root(x);
     auto const tiny = x < 0x1p-100f;
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
-    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess is wrong for subnormals
+    V const scaled = select(tiny, 0x1p48f * x, x);  // the first guess is wrong for subnormals
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
     V y = config::bit_cast<V>(0x5f375a86 - (config::bit_cast<detail::Bits<V>>(square) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - assoc_barrier(half * y) * y);
@@ -209,8 +210,9 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));
 }
 
-/// y / sqrt(x) to 2 ulp, for all x > 0; NaN for negative x. One Newton step refines a device's reciprocal-root estimate
-/// to about the last bit; it is exact for powers of four. For zero or infinity the estimate is returned.
+/// Returns y / sqrt(x) to 2 ulp, for all x > 0; NaN for negative x. One Newton step refines the device's estimate of 1
+/// / sqrt(x) to about the last bit; it is exact for powers of four. For zero or infinity uses the estimate without the
+/// step.
 template <class V>
 FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)
@@ -221,7 +223,7 @@ FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     return y / sqrt(x);
 }
 
-/// x^exponent for x > 0, lane by lane: the C library's pow, to 1 ulp.
+/// Returns x^exponent for x > 0, lane by lane, by the C library's pow, to 1 ulp.
 template <class V>
 FUSEKIT_HD constexpr V pow(V x, Scalar<V> exponent) {
     if constexpr (std::is_same_v<V, float>) {

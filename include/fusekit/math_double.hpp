@@ -3,8 +3,8 @@
 
 #include "fusekit/config.hpp"
 
-/// math.hpp for double: the C library's functions, for plans on double. Host only. The lower tail of normal_cdf has an
-/// error of x^2 ulp.
+/// The functions of math.hpp for double, by the C library, for plans on double. Host only. The lower tail of normal_cdf
+/// has an error of x^2 ulp.
 namespace fusekit::math {
 
 FUSEKIT_HD constexpr double(abs)(double x) { return __builtin_fabs(x); }

@@ -7,7 +7,7 @@
 
 #include "fusekit/config.hpp"
 
-/// Lane-wise comparisons and selections for the V of math.hpp.
+/// Lane-wise comparisons and selections for the types V of math.hpp: a float, a double or a CPU vector.
 namespace fusekit::math {
 
 using config::assoc_barrier;
@@ -25,14 +25,15 @@ struct BitsOf<float> {
 template <class V>
 using Bits = typename BitsOf<V>::Type;
 
-/// Broadcasts x, a V or a number, to every lane of a V.
+/// Returns a V with x, a V or a number, in every lane.
 template <class V, class Number>
 FUSEKIT_HD constexpr V lanes(Number x) {
     if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
     else return static_cast<V>(x);
 }
 
-/// Result type of select(mask, a, b): for two numbers, a float vector with the mask's lanes.
+/// Type of the result of select(mask, a, b), by a value: that of a or b or, if both are numbers, a float vector with
+/// the mask's lanes.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
     if constexpr (!std::is_arithmetic_v<A>) return a;
@@ -44,7 +45,7 @@ FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
 inline constexpr float infinity = config::bit_cast<float>(0x7f800000),
                        not_a_number = config::bit_cast<float>(0x7fc00000);
 
-/// Lower bound of all numbers: -infinity, or the lowest finite number under -ffinite-math-only.
+/// Lowest number: -infinity, or the lowest finite number under -ffinite-math-only.
 template <class V>
 inline constexpr auto lowest = config::assumes_finite ? -(std::numeric_limits<V>::max)() : V{-infinity};
 
@@ -54,8 +55,8 @@ inline constexpr auto lowest = config::assumes_finite ? -(std::numeric_limits<V>
 template <class V>
 using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
 
-/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is broadcast to the other operand's type, and
-/// two numbers to the mask's lanes.
+/// Returns mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is broadcast to the other operand's
+/// type, or, if both are numbers, to the mask's lanes.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
     if constexpr (std::is_same_v<A, B> && (std::is_arithmetic_v<Mask> || !std::is_arithmetic_v<A>)) {

@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// The Error of a call that returns errors instead of throwing them, or none:
+/// The Error of a call that returns errors instead of throwing them; converts to false if there is none:
 ///     if (fk::Refusal const refusal = run.try_run(stream, x, y)) log(refusal->what());
 class Refusal {
 public:
@@ -28,7 +28,7 @@ public:
     FUSEKIT_H Error const& operator*() const { return *error; }
     FUSEKIT_H Error const* operator->() const { return error; }
 
-    /// Throws the error, if any.
+    /// Throws the error, if there is one.
     FUSEKIT_H void raise() const {
         if (error) detail::raise(*error);
     }
@@ -41,7 +41,7 @@ private:
 
 namespace detail {
 
-/// std::optional whose member functions have the translation unit's compiler flags in their mangled names (abi.hpp).
+/// std::optional as a class whose member functions have the unit's compiler flags in their mangled names (abi.hpp).
 template <class T>
 class Maybe {
 public:

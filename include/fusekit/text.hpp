@@ -11,9 +11,9 @@
 
 namespace fusekit {
 
-/// Text for people: names, messages, descriptions. Converts to and from std::string and std::string_view, and prints to
-/// streams and with fmt::print("{}", text), but avoids <string>, which takes 0.3 s to include; this library takes 0.15.
-/// Text is made where speed does not matter: its functions are `cold`, compiled once and for size.
+/// String type of names, messages and descriptions. Converts to and from std::string and std::string_view, and prints
+/// to streams and with fmt::print("{}", text), but does not include <string>, which takes 0.3 s to compile; this
+/// library takes 0.15 s. Its functions are not called where speed matters: they are `cold`, compiled for size.
 class Text {
 public:
     [[gnu::cold]] FUSEKIT_H Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
@@ -35,7 +35,7 @@ public:
     }
     [[gnu::cold, gnu::noinline]] FUSEKIT_H ~Text() { delete[] memory; }
 
-    /// Formats an integer in full, any other number as printf's %.9g.
+    /// Text of a number: an integer with all digits, any other number as printf's %.9g.
     template <class Number>
     FUSEKIT_H static Text number(Number value) {
         char characters[32];
@@ -72,14 +72,14 @@ public:
         return stream;
     }
 
-    /// fmt 10 and later call it; earlier versions accept types that convert to std::string_view.
+    /// Called by fmt 10 and later; earlier versions format types that convert to std::string_view.
     FUSEKIT_H friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:
     std::size_t length;
     char* memory;
 
-    /// Text of `count` characters: the first `used` are copied, and the caller writes the rest.
+    /// Text of `count` characters: copies the first `used` from `characters`, and the caller writes the others.
     FUSEKIT_H Text(char const* characters, std::size_t count, std::size_t used)
         : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, used);

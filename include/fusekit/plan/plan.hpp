@@ -31,8 +31,8 @@ FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
         });
 }
 
-/// Builds a BoundPlan from the operators' Args, given in plan order: those before the head, of the head, and after it
-/// (plan/structure.hpp).
+/// Class template whose make() builds a BoundPlan from the operators' Args in plan order: those before the head, of the
+/// head, and after it (plan/structure.hpp).
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;

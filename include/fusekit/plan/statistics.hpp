@@ -13,7 +13,7 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-/// Finds the operator of an Epilogue that collects statistics (ChannelStatistics): its index `at`, its type `Op`, its
+/// The operator of an Epilogue that collects statistics (ChannelStatistics): its index `at`, its type `Op`, and its
 /// Args by `args()`.
 template <class Epilogue>
 struct Collector;

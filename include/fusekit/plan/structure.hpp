@@ -48,7 +48,7 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Distributes a plan's operators to the fields of Structure, in order: those before the Conv or Gemm are the prologue.
+/// Type: the operators of a plan as prologue, head and epilogue: those before the Conv or Gemm are the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>

@@ -7,8 +7,8 @@
 
 namespace fusekit::runtime {
 
-/// Activations of the library by number: the first eleven as in MIOpen (miopenActivationMode_t), then those that MIOpen
-/// does not have.
+/// Activations of the library by number: 0 to 10 as in MIOpen (miopenActivationMode_t), then those that MIOpen does not
+/// have.
 enum class ActivationMode : std::int32_t {
 #define FUSEKIT_ENUMERATOR(number, Mode, mode, MODE) mode = number,
     FUSEKIT_ACTIVATIONS(FUSEKIT_ENUMERATOR)
@@ -43,7 +43,8 @@ FUSEKIT_H constexpr char const* name(ActivationMode mode) {
 
 namespace detail {
 
-/// Builds the Args of an activation struct from alpha, beta and gamma, using as many of them as Args has fields.
+/// Args of an activation struct with alpha, beta and gamma, in this order, as its fields, of which it has none to
+/// three.
 template <class Mode>
 FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta, float gamma) {
     using Args = typename Mode::Args;

@@ -7,31 +7,31 @@
 
 namespace fusekit::runtime {
 
-/// An activation selected at run time: its ActivationMode and its parameters.
+/// An activation that is selected at run time: its ActivationMode and its parameters.
 struct ActivationArguments {
     ActivationMode mode = ActivationMode::passthru;
     float alpha = 0, beta = 0, gamma = 0;
 };
 
-/// y = f(x), where a run selects f among the activation structs Modes by its ActivationMode: one plan serves all of
-/// them. Values and slopes are those of Activation<f>.
+/// y = f(x), where each run selects f among the activation structs Modes by its ActivationMode, so that one plan is
+/// used for all of them. Values and slopes are those of Activation<f>.
 ///
-/// All elements of a run have the same f. Modes are compared in their order. For the cost see bench/README.md, runtime.
-/// Arguments: mode; alpha, beta and gamma, as far as the activation has them.
+/// All elements of a run have the same f. apply() compares the mode with those of Modes in their order. For the cost
+/// see bench/README.md, runtime. Arguments: mode; alpha, beta and gamma, as far as the activation has them.
 template <class... Modes>
 struct AnyOf {
     static constexpr auto stage = Stage::activation;
     static constexpr auto equation = "y = f(x), f chosen at run time";
     using Args = ActivationArguments;
 
-    /// Bit mask: bit i is set if one of Modes has number i in ActivationMode.
+    /// Bit mask with bit i for each of Modes, where i is its number in ActivationMode.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
     FUSEKIT_H static constexpr bool has(ActivationMode mode) {
         auto const number = static_cast<std::int32_t>(mode);
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
 
-    /// If args.mode selects one of Modes, replaces x by f(x) and returns true.
+    /// If args.mode is one of Modes, replaces x by f(x) and returns true; else returns false.
     template <class V>
     FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
         return (applied<Modes>(x, args) || ...);
@@ -74,7 +74,7 @@ private:
 
 namespace detail {
 
-/// AnyOf<Modes...>. The first argument is ignored, so that FUSEKIT_NEXT_TYPE can write a comma before every mode.
+/// AnyOf<Modes...>. The first template argument is ignored, because FUSEKIT_NEXT_TYPE writes a comma before every mode.
 template <class, class... Modes>
 struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
 
@@ -82,13 +82,13 @@ struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
 
 #define FUSEKIT_NEXT_TYPE(number, Mode, mode, MODE) , Mode
 
-/// Activations without transcendental functions: a few comparisons and products. Passthru means no activation.
+/// Activations that need only a few comparisons and products, and Passthru, which is no activation.
 struct PiecewiseActivation : detail::AnyOfListed<void FUSEKIT_PIECEWISE_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
-/// Activations with an exponential, and their approximations; these selections cost more per element.
+/// Activations with an exponential, and their approximations; selecting among them takes more time per element.
 struct CurvedActivation : detail::AnyOfListed<void FUSEKIT_CURVED_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
-/// Every activation of the library.
+/// All activations of the library.
 struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {
 #undef FUSEKIT_NEXT_TYPE
     template <class V>
@@ -97,8 +97,8 @@ struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT
     }
 
 private:
-    /// Kept out of line on CPUs: in a large function compilers inline less, and then call the other activations from
-    /// the vector loop.
+    /// CurvedActivation::apply as a function of its own on CPUs: if inlined, the function of all activations becomes so
+    /// large that compilers inline less, and call the other activations from the vector loop.
     template <class V>
     FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
         return CurvedActivation::apply(x, args);

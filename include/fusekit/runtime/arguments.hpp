@@ -7,8 +7,9 @@
 
 namespace fusekit::runtime {
 
-/// A framework's tensor: a pointer, and a layout whose rank is known at run time. Extents and strides, in elements, are
-/// in the library's mode order (N, C, then space; K, C / groups, then space), for any memory order. Null if not given.
+/// Tensor of a framework: a pointer, and a layout whose rank is known at run time. Extents and strides, in elements,
+/// are in the library's mode order (N, C, then space; K, C / groups, then space), for any memory order. An omitted
+/// argument is a View of rank 0.
 struct View {
     void* data = nullptr;
     DataType type = DataType::float32;
@@ -33,7 +34,7 @@ struct View {
 
     FUSEKIT_H constexpr bool operator==(View const&) const = default;
 
-    /// Layout of a view of Rank tensor modes (dimensions).
+    /// Layout of a view of Rank modes (dimensions). Precondition: its rank is Rank.
     template <int Rank>
     FUSEKIT_H constexpr Layout<Rank> layout() const {
         Layout<Rank> result{};
@@ -68,15 +69,15 @@ enum class Role : std::uint8_t {
     saved_inverse_deviation,
     running_mean,
     running_variance,
-    x,  ///< input of the forward run, for a backward run
+    x,  ///< input of the forward run, as an argument of a backward run
     scale_gradient,
     shift_gradient,
-    output,  ///< tensor that a Store writes
+    output,  ///< tensor to which a Store writes
     scratch,
 };
 inline constexpr int roles = static_cast<int>(Role::scratch) + 1;
 
-/// Name of a role, as in the operator's Args.
+/// Name of a role, as of the field in the operator's Args.
 FUSEKIT_H constexpr char const* name(Role role) {
     constexpr char const* names[] = {"weights",
                                      "bias",
@@ -97,14 +98,14 @@ FUSEKIT_H constexpr char const* name(Role role) {
     return names[static_cast<int>(role)];
 }
 
-/// Run-time arguments of one operator. One struct serves all operators: an operator reads the fields that it needs, and
-/// refuses a call without those that it requires.
+/// Run-time arguments of one operator, of any kind: an operator reads the fields that it needs, and a call returns an
+/// error if a required tensor is omitted.
 struct Arguments {
     View tensors[roles];
     double alpha = 0, beta = 0, gamma = 0;  ///< parameters of an activation
     double factor = 1;  ///< factor of a Scale, or of a Residual's z
     double epsilon = 1e-5;
-    double momentum = 0.1;  ///< MIOpen's expAvgFactor
+    double momentum = 0.1;  ///< weight of the new value in running statistics; MIOpen's expAvgFactor
     double zero_point = 0;  ///< zero point of a Requantize
 
     FUSEKIT_H constexpr Arguments() = default;

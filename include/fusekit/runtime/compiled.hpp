@@ -5,7 +5,7 @@
 #include "fusekit/runtime/handle.hpp"
 
 /// Definitions of the functions that handle.hpp declares for each Form of a PlanSet. A unit that includes this header
-/// includes its device's backend first.
+/// includes the device's backend before it.
 namespace fusekit::runtime::detail::inline FUSEKIT_FLAGS {
 
 template <class Device, class Prepared>
@@ -26,7 +26,7 @@ struct Holding : AnyRun<Device> {
     if (!of.refusal) of.refusal = Error(of.plan(), tensor, field, std::move(expected), std::move(given));
 }
 
-/// Refuses a tensor whose element type or rank is not that of the compiled plan.
+/// Stores an error in the reader if the element type, rank or alignment of a tensor is not that of the compiled plan.
 FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));
@@ -35,8 +35,8 @@ FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& vi
     return false;
 }
 
-/// Binds and prepares a call's arguments, and calls f(prepared). On a refusal, stores the error in the call's reader
-/// and does not call f.
+/// Binds a call's arguments, prepares the run, and calls f(prepared). On an error, stores it in call.reader and does
+/// not call f.
 template <class Form, class Device, class F>
 FUSEKIT_H void with_prepared(Call<Device> const& call, int alignment, F const& f) {
     using X = typename Form::X;

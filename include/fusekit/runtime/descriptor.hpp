@@ -9,8 +9,7 @@
 
 namespace fusekit::runtime {
 
-/// Kind of an operator in a Descriptor, which a framework builds before it has tensors. Numbers from `own` on are for
-/// the application's operators.
+/// Kind of an operator in a Descriptor. Kinds from `own` on are for the application's operators.
 enum class Kind : std::uint8_t {
     conv,
     gemm,
@@ -30,12 +29,12 @@ enum class Kind : std::uint8_t {
     own = 64,
 };
 
-/// Mode of a batch norm's operator, numbered as in MIOpen (miopenBatchNormMode_t); next, mode of a pool. Modes of an
-/// activation: ActivationMode.
+/// NormMode: mode of a batch norm, numbered as in MIOpen (miopenBatchNormMode_t). PoolMode: mode of a pool. The modes
+/// of an activation are ActivationMode.
 enum class NormMode : std::int32_t { per_activation, spatial };
 enum class PoolMode : std::int32_t { max, average };
 
-/// One operator of a sequence, without its tensors.
+/// One operator of a sequence, without its tensors: a framework builds a sequence before it has tensors.
 struct Descriptor {
     Kind kind;
     std::int32_t mode =
@@ -45,8 +44,7 @@ struct Descriptor {
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };
 
-/// Largest valid Descriptor::mode of a kind; 0 for kinds without modes. Modes of an application's kinds are not
-/// limited.
+/// Largest valid Descriptor::mode of a kind; 0 for kinds without modes. For an application's kinds any mode is valid.
 FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
     bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||
@@ -54,7 +52,7 @@ FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     return has_two ? 1 : 0;
 }
 
-/// Descriptors of the library's operators.
+/// Functions that return descriptors of the library's operators.
 FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
 FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
 FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
@@ -83,7 +81,7 @@ FUSEKIT_H constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
     return {Kind::pool, static_cast<std::int32_t>(mode), window};
 }
 
-/// Element types of x, y, and a Conv's or Gemm's weights.
+/// Element types of x, y, and the weights of a Conv or Gemm.
 struct Types {
     DataType x, y, weights;
 

@@ -5,20 +5,21 @@
 
 namespace fusekit::runtime {
 
-/// Result of the search for a descriptor sequence's plan in a PlanSet, with the reason if there is none.
+/// Result of the search for a plan of a PlanSet with the operators of a sequence of descriptors; the reason if there is
+/// none.
 struct Explanation {
     enum Reason {
         supported,
         unknown_operator,  ///< a descriptor has an unknown kind or mode (Descriptor::mode)
-        broken_rule,       ///< the sequence is not one kernel: `sentence` has the reason
-        other_types,       ///< the set has the plan for other element types
-        no_plan,           ///< the sequence is one kernel, but not in the set: `expected` names the nearest plans
+        broken_rule,  ///< the sequence breaks an ordering rule, which `sentence` states
+        other_types,  ///< the set has the plan for other element types
+        no_plan,  ///< the set has no plan for the valid sequence: `expected` names the nearest
     };
     Reason reason = supported;
-    int position = 0;                ///< index of the first operator that is not supported
-    char const* rule = "";      ///< name of the broken rule
+    int position = 0;  ///< index of the first operator that is not supported, from 0
+    char const* rule = "";  ///< name of the broken rule
     char const* sentence = "";  ///< message of the broken rule, as for a Plan
-    Text sequence;              ///< plan name of the sequence: "Plan<Conv<filter(3, 3)>, Bias>"
+    Text sequence;  ///< the sequence written as a plan: "Plan<Conv<filter(3, 3)>, Bias>"
     Text operator_name, expected, given;
 
     FUSEKIT_H Explanation() = default;
@@ -34,7 +35,7 @@ struct Explanation {
 
 namespace detail {
 
-/// Name of a type, with static storage.
+/// Name of a type as a string that is valid until the program ends.
 template <class T>
 [[gnu::cold]] FUSEKIT_H char const* static_name() {
     static Text const name = type_name<T>();
@@ -54,9 +55,9 @@ FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     return result;
 }
 
-/// Edit distance between a sequence of descriptors and a plan of the set: the number of operators that only one of them
-/// has, or that differ in Descriptor::mode or filter. With `of_beginning`, the plan's operators after the last matched
-/// one do not count.
+/// Edit distance between a sequence of descriptors and a plan of the set: the number of operators that only one of the
+/// two has, or that differ in Descriptor::mode or filter. With `of_beginning`, operators of the plan after the last
+/// matched one are not counted.
 FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[max_operators + 1];
     int end = given.size;

@@ -5,7 +5,8 @@
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/runtime/form.hpp"
 
-/// Looks up, for descriptors, the properties that the ordering rules test (plan/sequence.hpp), and names for messages.
+/// Functions that return, for descriptors, the properties that the ordering rules test (plan/sequence.hpp), and names
+/// for messages.
 namespace fusekit::runtime::detail {
 
 struct FormList {
@@ -13,7 +14,7 @@ struct FormList {
     int size;
 };
 
-/// Properties of the library's operator that a descriptor names, whether or not a set contains it; null for an
+/// Properties of the library's operator of the descriptor's kind, whether or not a set contains it; null for an
 /// application's kind.
 FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
@@ -42,7 +43,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     return nullptr;
 }
 
-/// First operator that accepts the descriptor, among all plans of a set; null if none does.
+/// First operator, among those of all plans of a set, that accepts the descriptor; null if none does.
 FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)
@@ -50,7 +51,7 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
     return nullptr;
 }
 
-/// Spells an operator as in a plan's source: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
+/// Text of an operator as in a plan's source: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
 [[gnu::cold]] FUSEKIT_H inline Text written(FormList const& forms, Descriptor const& of) {
     auto const norm = [&](char const* which) {
         return Text(which) + (of.mode == static_cast<int>(NormMode::spatial) ? "<Spatial>" : "<PerActivation>");

@@ -8,11 +8,11 @@
 
 namespace fusekit::runtime {
 
-/// An entry of a PlanSet: a plan for x of element type X and y of element type Y.
+/// Entry of a PlanSet: a plan for x of element type X and y of element type Y.
 template <class ThePlan, Element X = float, Element Y = X>
 struct Form {};
 
-/// One operator of a plan in a set: the descriptors that it accepts.
+/// Run-time description of one operator of a plan in a set: the descriptors that it accepts.
 struct Slot {
     Descriptor descriptor;
     /// bit i is set if the operator accepts Descriptor::mode i, such as an ActivationMode; 0: only descriptor.mode
@@ -28,8 +28,8 @@ struct Slot {
     }
 };
 
-/// Run-time description of a plan in a set: its operators in plan order, and the types of its tensors. For a Backward
-/// plan, the operators of the forward plan.
+/// Run-time description of a plan in a set: its operators in plan order, and the element types of its tensors. For a
+/// Backward plan, the operators are those of the forward plan.
 struct FormInfo {
     Slot const* entries;
     int size;
@@ -39,7 +39,8 @@ struct FormInfo {
     int rank;
 };
 
-/// For each operator of a plan, the index of the matching descriptor; -1 if the sequence omits the operator.
+/// Result of match(): for each operator of a plan, the index of its descriptor in the sequence; -1 if the sequence
+/// omits it.
 struct Matching {
     std::int8_t at[max_operators];
     bool fits = false;
@@ -48,9 +49,9 @@ struct Matching {
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Matches the descriptors of a sequence to a plan's operators in order, each to the first operator that accepts it.
+/// Matches the descriptors of a sequence to a plan's operators in order, each to the next operator that accepts it.
 /// `fits` is true if all descriptors are matched and every unmatched operator is optional or, with `of_beginning`,
-/// follows the last matched one.
+/// comes after the last matched one.
 FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
@@ -90,13 +91,13 @@ consteval Slot slot_of() {
 };  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// Reads the operators' Args from the run-time arguments of a call.
+/// Reader of the operators' Args, one operator at a time, from the run-time arguments of a call.
 struct Reader {
     Descriptor const* descriptors;
     Arguments const* arguments;
     std::int8_t const* at;
     int rank_of_x;
-    bool stands_in;  ///< true: null pointers are replaced by fake addresses (tensor/stand_in.hpp)
+    bool stands_in;  ///< true if null pointers are replaced by addresses of stand_in(), for queries of layouts
     Text (*plan)();
     Refusal& refusal;
 
@@ -119,7 +120,7 @@ struct Reader {
     }
 };
 
-/// Binds a plan of a set to the arguments of a call.
+/// Class template whose function binds a plan of a set to the run-time arguments of a call.
 template <class ThePlan>
 struct Bind;
 
@@ -164,7 +165,7 @@ private:
     }
 };
 
-/// Type of the weights of the plan's Conv or Gemm, for x of element type X; X without a Conv or Gemm.
+/// Element type of the weights of the plan's Conv or Gemm, for x of type X; X without a Conv or Gemm.
 template <class Plan, Element X>
 FUSEKIT_H constexpr DataType weights_of() {
     if constexpr (requires { typename Plan::Head::template WeightElement<X>; })

@@ -12,23 +12,23 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// True if an address is aligned to the element type.
+/// True if an address is a multiple of the element's size.
 FUSEKIT_H inline bool is_aligned(void const* data, DataType type) {
     return (reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(size_of(type) - 1)) == 0;
 }
 
 }  // namespace detail
 
-/// Run-time arguments of one operator, for OperatorOf<Op>::read() (runtime/operator.hpp): returns views of the rank and
-/// element type that a field of Args needs. If an argument is missing or unsuitable, stores an Error in `refusal`; the
-/// view that is returned then is not used.
+/// Run-time arguments of one operator, for OperatorOf<Op>::read() (runtime/operator.hpp): returns views with the rank
+/// and element type of a field of Args. If a tensor is omitted, or its rank, type or address is invalid, stores an
+/// Error in `refusal`; the view that is then returned is not used.
 class Given {
 public:
     Descriptor const& descriptor;
     Arguments const& arguments;
 
-    /// If `stand_ins` is not negative, null pointers are replaced by fake addresses (tensor/stand_in.hpp), numbered
-    /// from `stand_ins` on: for queries that need layouts alone.
+    /// If `the_stand_ins` is not negative, null pointers are replaced by the addresses of stand_in()
+    /// (tensor/stand_in.hpp) with numbers from `the_stand_ins` on: for queries that read layouts alone.
     FUSEKIT_H Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x,
                     int the_stand_ins, Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
         : descriptor(the_descriptor),
@@ -43,19 +43,19 @@ public:
         if (!refusal) refusal = Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 
-    /// True if the tensor of this role is given.
+    /// True if the caller passed the tensor of this role.
     FUSEKIT_H bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
 
     FUSEKIT_H static float number(double value) { return static_cast<float>(value); }
 
-    /// View of a tensor of Rank modes and any element type.
+    /// View of the tensor of a role, of Rank modes and any element type.
     template <int Rank>
     FUSEKIT_H AnyView<Rank> view(Role role) const {
         takes(role, Rank, Rank);
         return any<Rank>(role);
     }
 
-    /// View of an activation tensor of 2 to 5 modes.
+    /// View of the activation tensor of a role, of 2 to 5 modes.
     FUSEKIT_H AnyActivations activations(Role role) const {
         switch (takes(role, 2, 5)) {
             case 2: return any<2>(role);
@@ -65,7 +65,7 @@ public:
         }
     }
 
-    /// View of the writable activations given for `role`, of 2 to 5 modes.
+    /// View of the writable activation tensor of a role, of 2 to 5 modes.
     FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
@@ -78,7 +78,7 @@ public:
         return written<float>(role, layout);
     }
 
-    /// Per-channel values of any element type: K, or 1 x K and further modes of extent 1.
+    /// View of per-channel values of any element type: K, or 1 x K and further modes of extent 1.
     FUSEKIT_H AnyChannelParameters any_channels(Role role) const {
         switch (takes(role, 1, 5)) {
             case 2: return any<2>(role);
@@ -89,8 +89,8 @@ public:
         }
     }
 
-    /// Floats per channel, K, or 1 x K and further modes of extent 1; the next function: floats per pixel, K x P x Q or
-    /// 1 x K x P x Q.
+    /// channels(): view of floats per channel, K, or 1 x K and further modes of extent 1. The function after it: view
+    /// of floats per pixel, K x P x Q or 1 x K x P x Q.
     FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -112,7 +112,7 @@ public:
         }
     }
 
-    /// Optional writable floats per channel; the next function: per pixel.
+    /// Views of writable floats, per channel and (the next function) per pixel; empty if the caller omits the tensor.
     FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
@@ -163,8 +163,8 @@ private:
         return {static_cast<T*>(pointer(role)), layout};
     }
 
-    /// Returns the rank of a tensor. Refuses one that is not given, has a null or misaligned pointer, or does not have
-    /// `least` to `most` modes.
+    /// Returns the rank of the tensor of a role. Stores an error if the tensor is omitted, its pointer is null or
+    /// misaligned, or it has fewer than `least` or more than `most` modes.
     FUSEKIT_H int takes(Role role, int least, int most) const {
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");
@@ -181,7 +181,7 @@ private:
         DataType const type = arguments[role].type;
         if (arguments[role].rank != 0 && type != DataType::float32) fail(name(role), "float", fusekit::name(type));
     }
-    /// Drops the batch mode: 1 x K x P x Q becomes K x P x Q.
+    /// The tensor of a role without its batch mode: K x P x Q for 1 x K x P x Q.
     FUSEKIT_H View image_of(Role role) const {
         View image = arguments[role];
         if (image.rank != rank_of_x || image.extents[0] != 1) return image;

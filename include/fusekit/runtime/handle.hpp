@@ -18,7 +18,7 @@ class Stream;
 
 namespace runtime {
 
-/// Type: the stream that runs are enqueued on or, if the backend has no streams, the device.
+/// Type: stream on which runs are enqueued; for a backend without streams, the device.
 template <class Device>
 struct StreamOf {
     using Type = Device;
@@ -30,14 +30,14 @@ struct StreamOf<hip::Device> {
 template <class Device>
 using Stream = typename StreamOf<Device>::Type;
 
-/// Type-erased Prepared run. Immutable; may be run from many threads and streams at once. The memory of the arguments
-/// that are bound to it must outlive its runs.
+/// Type-erased Prepared run. Immutable; may be run from many threads and streams at once. The memory of the bound
+/// arguments must outlive its runs.
 template <class Device>
 class AnyRun {
 public:
     FUSEKIT_H virtual ~AnyRun() = default;
     FUSEKIT_H virtual std::size_t workspace_bytes() const = 0;
-    /// Enqueues the run on `stream`; allocates nothing. Refuses the calls that Prepared::try_run refuses, with y
+    /// Enqueues the run on `stream`; allocates nothing. Returns the errors of Prepared::try_run, and then leaves y
     /// unchanged.
     FUSEKIT_H virtual Refusal run(Stream<Device>& stream, void const* x, void* y,
                                   WorkspaceView workspace = {}) const = 0;
@@ -53,7 +53,7 @@ using Run = std::unique_ptr<AnyRun<Device>>;
 namespace detail {
 inline namespace FUSEKIT_FLAGS {
 
-/// Inputs of a call of a plan: stream, arguments of the operators, x and y.
+/// Arguments of one call of a plan: stream, arguments of the operators, x and y.
 template <class Device>
 struct Call {
     Stream<Device>& stream;
@@ -63,7 +63,7 @@ struct Call {
     int alignment;
 };
 
-/// Functions of a plan that was compiled for a device, as pointers that do not depend on the plan's type.
+/// Functions of a plan that was compiled for a device, as pointers whose types do not depend on the plan.
 template <class Device>
 struct Operations {
     void (*output_shape)(Reader const&, View const& x, Index<4>& shape);
@@ -72,8 +72,8 @@ struct Operations {
     void (*run)(Call<Device> const&, WorkspaceView workspace);
 };
 
-/// Functions compiled for one plan of a set and one kind of device. If another translation unit instantiates them,
-/// declare `extern template struct Compiled<Device, Form<...>>`.
+/// Functions that are compiled for one plan of a set and one type of device. In units that use them but do not
+/// instantiate them, declare `extern template struct Compiled<Device, Form<...>>`.
 template <class Device, class TheForm>
 struct Compiled {
     FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);
@@ -89,8 +89,8 @@ inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::ou
 }  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
-/// A plan that a set has found for one sequence of descriptors: an immutable value that threads and streams may share.
-/// `arguments` match the descriptors in number and order. On an error y is unchanged.
+/// The plan of a set for one sequence of descriptors: an immutable value that several threads and streams may use. The
+/// `arguments` of its functions match the descriptors in number and order. On an error y is unchanged.
 template <class Device>
 class Handle {
 public:
@@ -106,8 +106,8 @@ public:
     FUSEKIT_H int size() const { return count; }
     FUSEKIT_H Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
-    /// Extents of y for an x of these extents. Reads no pointers, which may be null. An extent of 0 in x or the weights
-    /// may give an extent of 0 in y.
+    /// Extents of y for an x of these extents. Reads no pointers, which may be null. If x or the weights have an extent
+    /// of 0, y may have one.
     FUSEKIT_H Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
@@ -119,7 +119,7 @@ public:
         return shape;
     }
 
-    /// Workspace bytes that a run needs. Pointers may be null; other pointers must be to memory of the device.
+    /// Bytes of workspace that a run needs. Pointers may be null; other pointers must be to memory of the device.
     template <class On>
     FUSEKIT_H Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x,
                                                   View const& y) const {
@@ -131,8 +131,8 @@ public:
         return bytes;
     }
 
-    /// Prepares a run on tensors of these layouts. Ignores their pointers: the addresses will be multiples of
-    /// `alignment` bytes, or of the element size if larger. Allocates.
+    /// Prepares `run` for tensors of these layouts. Ignores the pointers of x and y, and assumes that later addresses
+    /// are multiples of `alignment` bytes, or of the element size if that is larger. Allocates.
     template <class On>
     FUSEKIT_H Refusal prepare(On&& stream, ArgumentList arguments, View const& x, View const& y, Run<Device>& run,
                               int alignment = 16) const {
@@ -142,8 +142,8 @@ public:
         return refusal;
     }
 
-    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace`, or, if none is
-    /// given, the one that the stream or device owns.
+    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace` or, if none is given,
+    /// the one of the stream or device.
     template <class On>
     FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
                           WorkspaceView workspace = {}) const {

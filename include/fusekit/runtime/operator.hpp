@@ -17,16 +17,17 @@
 
 namespace fusekit::runtime {
 
-/// Descriptor of an operator, and the reader of its Args. A specialisation adds an application's operator to plan sets:
+/// Descriptor of an operator, and the function that reads its Args from run-time arguments. A specialisation adds an
+/// application's operator to plan sets:
 ///
 ///     template <> struct fusekit::runtime::OperatorOf<Swish> {
 ///         static constexpr Descriptor descriptor = {Kind::own};
 ///         static Swish::Args read(Given const& given) { return {given.number(given.arguments.alpha)}; }
 ///     };
 ///
-/// Optional members: any_filter = true, if it accepts every filter; modes, if it accepts several values of
-/// Descriptor::mode: a bit mask with bit i for mode i; absent(), the Args of a run without the operator, if it is
-/// optional; gradients(given), the views of its gradients, for Backward plans.
+/// Optional members: any_filter = true, if the operator accepts every filter; modes, if it accepts several values of
+/// Descriptor::mode: a bit mask with bit i for mode i; absent(), if it is optional: the Args of a run without it;
+/// gradients(given), for Backward plans: the views of its gradients.
 template <class Op>
 struct OperatorOf;
 
@@ -93,7 +94,8 @@ struct OperatorOf<Activation<Mode>> {
 
 namespace detail {
 
-/// OperatorOf of an operator whose activation is selected at run time. Optional if Passthru is one of its activations.
+/// OperatorOf for an operator Op whose activation is selected at run time. Optional if Passthru is one of its
+/// activations.
 template <class Op>
 struct OperatorOfAny {
     static constexpr std::uint32_t modes = Op::modes;
@@ -124,7 +126,7 @@ namespace detail {
 template <class Mode>
 inline constexpr NormMode norm_mode = std::is_same_v<Mode, Spatial> ? NormMode::spatial : NormMode::per_activation;
 
-/// Views of a batch norm's parameters: per channel for Spatial, per pixel for PerActivation.
+/// View of one parameter of a batch norm: per channel for Spatial, per pixel for PerActivation.
 template <class Mode>
 FUSEKIT_H auto parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.channels(role);

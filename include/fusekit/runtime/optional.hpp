@@ -10,8 +10,8 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Values for an operator Op that a run omits: prepared parameters with which Op returns its input bit for bit, and
-/// Args with null pointers.
+/// Parameters of an operator Op with which it returns its input bit for bit, and its Args with null pointers, for a run
+/// that omits Op.
 template <class Op>
 struct Identity;
 template <>
@@ -37,8 +37,8 @@ struct Identity<BatchNormInference<Spatial>> {
 
 }  // namespace detail
 
-/// Operator that a run may omit: values then pass through bit for bit, and no parameters are read. One plan serves
-/// sequences with and without the operator. Op is a Bias, a BatchNormInference<Spatial> or a Scale.
+/// Operator that a run may omit; then its input is returned bit for bit, and no parameters are read. One plan is used
+/// for sequences with and without the operator. Op is a Bias, a BatchNormInference<Spatial> or a Scale.
 template <class Op>
 struct Optional {
     static constexpr auto stage = Op::stage;

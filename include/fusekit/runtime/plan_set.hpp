@@ -8,8 +8,8 @@ namespace fusekit::runtime {
 
 namespace detail {
 
-/// Hash of a sequence of descriptors: of the kinds of its operators and the element types. Activation modes and filters
-/// are not hashed.
+/// Hash of a sequence of descriptors, from the kinds of its operators and the element types; activation modes and
+/// filters do not change it. This function returns the hash of no operators.
 FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));
@@ -19,8 +19,8 @@ FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     return hash ^ (hash >> 32);
 }
 
-/// Hash table of a set's plans, with an entry for each sequence of operator kinds that a plan serves, including those
-/// without its optional operators. Open addressing: plans of equal hash are stored in the order of the set, before the
+/// Hash table of a set's plans. A plan has an entry for each sequence of operator kinds for which it is used: with and
+/// without each optional operator. Open addressing: plans of equal hash are stored in the order of the set, before the
 /// next empty entry.
 template <int Count>
 struct HashTable {
@@ -56,8 +56,9 @@ FUSEKIT_H constexpr void add_sequences(Table& table, FormInfo const& form, int i
 
 }  // namespace detail
 
-/// Plans compiled in advance and found at run time, by descriptors of their operators and by element types. A Plan in
-/// the list is for float; Form<Plan, X, Y> is for other types. If several serve a sequence, the first is found.
+/// Plans that are compiled in advance and found at run time, by the descriptors of their operators and the element
+/// types. A Plan in the list is for float; Form<Plan, X, Y> is for other types. If several plans match a sequence, the
+/// first in the list is found.
 ///
 ///     using Layer = Plan<Conv<dynamic>, runtime::Optional<Bias>, runtime::AnyActivation>;
 ///     using Set = runtime::PlanSet<host::Device, Layer>;
@@ -67,13 +68,12 @@ class PlanSet {
 public:
     static constexpr int size = sizeof...(Forms);
 
-    /// Finds the plan for a sequence of descriptors. If there is none, returns an Error with the reason, as from
-    /// explain().
+    /// Finds the plan for a sequence of descriptors. If there is none, returns the Error of explain(), with the reason.
     FUSEKIT_H static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
         if (auto const found = find_or_none(descriptors, types)) return *found;
         return explain(descriptors, types).error();
     }
-    /// Same as find(), without a reason if there is no plan.
+    /// Finds the plan as find() does, but returns no reason if there is none.
     FUSEKIT_H static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
         if (descriptors.size < 1 || descriptors.size > max_operators) return {};
         std::uint64_t hash = detail::hash_of(types);
@@ -92,12 +92,12 @@ public:
         return find(Descriptors(descriptors), types);
     }
 
-    /// Explains why there is no plan for a sequence: the operator and the broken rule, or the nearest plans of the set.
+    /// Explains why there is no plan for a sequence: the operator and the rule that it breaks, or the nearest plans of
+    /// the set.
     FUSEKIT_H static Explanation explain(Descriptors descriptors, Types types) {
         return detail::explain(all(), descriptors, &types, false);
     }
-    /// Explains a sequence that may be continued by further operators: it is supported if some plan of the set begins
-    /// with it.
+    /// Explains whether a sequence, to which operators may be added, is the beginning of some plan of the set.
     FUSEKIT_H static Explanation accepts_prefix(Descriptors descriptors) {
         return detail::explain(all(), descriptors, nullptr, true);
     }
@@ -106,8 +106,7 @@ public:
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    /// Tables of the functions of all plans of the set, compiled with the flags of the calling translation unit
-    /// (abi.hpp).
+    /// Tables of the functions of all plans of the set, compiled with the flags of the calling unit (abi.hpp).
     struct Tables {
         FormInfo const* forms[sizeof...(Forms) + 1];
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];

@@ -3,16 +3,16 @@
 
 #include "fusekit/runtime/plan_set.hpp"
 
-/// Plans that cover MIOpen's fusion API with few kernels: filters and activations are selected at run time, and
-/// optional operators need no separate plan. Letters: C convolution, B bias, N batch norm, A activation. A is optional
-/// everywhere; letters in brackets are optional too.
+/// Plans that cover MIOpen's fusion API with few kernels. A run selects filter and activation, and may omit each
+/// optional operator; every activation is optional.
 ///
 /// Each convolution has two plans: one for piecewise activations (without exponentials), as fast as a plan with a fixed
-/// activation, and one, Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so on a
-/// GPU's matrix units the exponentials of twelve activations are most of the kernel's code (bench/README.md, runtime).
+/// activation, and one, Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so that
+/// with a GPU's matrix units the exponentials of twelve activations are most of the kernel's code (bench/README.md,
+/// runtime).
 ///
-/// The compiled library, fusekit::runtime, has these plans for the element types and families that CMake selects. A
-/// program may also compile a set:
+/// The compiled library, fusekit::runtime, has these plans for the element types and families that CMake options
+/// select. A program may also compile a set of its own:
 ///     using Set = runtime::PlanSet<host::Device, runtime::Form<runtime::ready_made::ConvBiasActivation, half>>;
 namespace fusekit::runtime::ready_made {
 
@@ -25,7 +25,7 @@ using ConvResidualWith = Plan<Conv<dynamic>, Optional<Scale>, Optional<Bias>, Re
 
 }  // namespace detail
 
-/// Conv, optional Bias, optional activation.
+/// Conv, optional Bias, optional activation: for piecewise activations, and for all others.
 using ConvBiasActivation = detail::ConvWith<PiecewiseActivation>;
 using ConvBiasCurved = detail::ConvWith<CurvedActivation>;
 

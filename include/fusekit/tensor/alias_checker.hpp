@@ -5,7 +5,8 @@
 
 namespace fusekit::detail {
 
-/// Finds pairs of a plan's arguments that overlap in memory: arguments are added one after another.
+/// List of the memory regions of a plan's arguments, to which each argument is added after it is tested for overlap
+/// with the earlier ones.
 class AliasChecker {
 public:
     /// Returns an added argument that overlaps `region` in memory if the run writes one of the two; null if there is

@@ -42,8 +42,8 @@ struct Required : View {
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };
 
-/// Declares Collapsed's constructors again instead of inheriting them: mangled names of inherited constructors do not
-/// contain the compiler flags (abi.hpp).
+/// Required for a Collapsed view. It declares Collapsed's constructors again instead of inheriting them, because
+/// mangled names of inherited constructors do not contain the compiler flags (abi.hpp).
 template <class View, int... Ranks, class Field>
 struct Required<Collapsed<View, Ranks...>, Field> : Collapsed<View, Ranks...> {
     FUSEKIT_HD constexpr Required(Collapsed<View, Ranks...> const& view) : Base(view) {}

@@ -10,7 +10,7 @@
 
 namespace fusekit {
 
-/// Owns a tensor's elements in the memory of a device. Move-only; the device must outlive it, but may be moved.
+/// Tensor that owns its elements, in the memory of a device. Move-only; the device must outlive it, but may be moved.
 /// Assigning another tensor frees this tensor's memory and leaves bound plans and views dangling: to give a bound layer
 /// new weights, fill the tensor with copy_from, or bind again.
 ///

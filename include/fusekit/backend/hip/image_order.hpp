@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// Maps an index to the coordinate of an element of one image, K x P x Q, whose elements are numbered in memory order
-/// (channels slowest or fastest). An image has fewer than 2^31 elements.
+/// Function object that maps an index to the coordinate of an element of one image, K x P x Q, whose elements are
+/// numbered in memory order (channels slowest or fastest). An image has fewer than 2^31 elements.
 struct ImageOrder {
     bool channels_last = false;
     FastDivmod channels = {}, plane = {}, columns = {};  ///< divisors K, P Q and Q

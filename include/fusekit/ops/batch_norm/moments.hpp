@@ -62,9 +62,9 @@ struct Moments {
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
 };
 
-/// Merges many Moments with one division: sums the differences of their means from one of the means, and the squares of
-/// these differences, weighted by count. As with any shift, cancellation amplifies the error at most by the number of
-/// Moments.
+/// Accumulator that merges many Moments with one division: it sums the differences of their means from one of the
+/// means, and the squares of these differences, weighted by count. As with any shift, cancellation amplifies the error
+/// at most by the number of Moments.
 template <class V>
 class MergedMoments {
 public:

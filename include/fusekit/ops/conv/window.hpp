@@ -136,7 +136,8 @@ FUSEKIT_H constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, Col
     return weights;
 }
 
-/// Rows per slice of x and of y, for volumes; an empty struct for images and signals, which have no slices.
+/// Heights of the slices of x and of y, in rows, for volumes; an empty struct for images and signals, which have no
+/// slices.
 template <int Space>
 struct SliceHeights {
     FUSEKIT_H constexpr SliceHeights(CollapsedShape<4> const&, CollapsedShape<4> const&) {}

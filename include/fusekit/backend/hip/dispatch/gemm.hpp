@@ -147,7 +147,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
-/// Prepares launches of Gemm, NativeGemm and MatrixGemm schedules.
+/// Launcher (launcher.hpp) of Gemm, NativeGemm and MatrixGemm schedules.
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,

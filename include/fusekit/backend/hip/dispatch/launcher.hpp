@@ -17,7 +17,8 @@ FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
 }
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Prepares launches of one schedule; specialized for each entry of the lists in dispatch/list.hpp. Members:
+/// Class template whose function prepares launches with one schedule; specialized for each entry of dispatch/list.hpp.
+/// Members:
 ///   prepare<Schedule, orders>(gpu, operands, parts, limits)     returns a Result of a Launch
 /// or, for entries by_tma,
 ///   launch<Schedule>(gpu, operands, parts, unmet)               returns a Maybe of a Launch; empty, with the first

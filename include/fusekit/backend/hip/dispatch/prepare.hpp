@@ -16,8 +16,8 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Prepares launches of plans with one kind of head (plan/structure.hpp): with the schedule that the library selects
-/// for a stream, or with the one that the caller named.
+/// Class template whose functions prepare launches of plans with one kind of head (plan/structure.hpp): with the
+/// schedule that the library selects for a stream, or with the one that the caller named.
 template <detail::HeadKind kind>
 struct PrepareHead;
 

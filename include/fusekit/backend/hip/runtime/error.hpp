@@ -28,7 +28,7 @@ FUSEKIT_H inline void check(hipError_t status, int device, char const* call, cha
     if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
 
-/// Makes `device` the calling thread's current device, and restores the previous one at the end of its scope.
+/// Scope guard that makes `device` the calling thread's current device, and restores the previous one at the end.
 class DeviceGuard {
 public:
     /// Throws Error, or stores it in `refusal` if that is not null, if HIP cannot select the device.

@@ -134,7 +134,7 @@ private:
     WorkspaceView workspace_view;
     bool owns_stream = false, owns_workspace = false;
 
-    /// Destroys the stream if the constructor throws.
+    /// Scope guard that destroys the HIP stream if the constructor throws.
     struct StreamOwner {
         Stream* stream;
         FUSEKIT_H ~StreamOwner() {
