@@ -5,7 +5,8 @@
 
 namespace fusekit::compat {
 
-/// Activation mode and parameters. Unset until set.
+/// Object of a miopenActivationDescriptor_t: activation mode and parameters. Empty until
+/// miopenSetActivationDescriptor().
 struct ActivationDescriptor {
     static constexpr ObjectKind kind = ObjectKind::activation;
     static constexpr char const* name = "an activation descriptor";
@@ -16,10 +17,10 @@ struct ActivationDescriptor {
     double alpha = 0, beta = 0, gamma = 0;
 };
 
-/// Descriptor of a handle. Throws Failure if it is not set.
+/// Returns the descriptor of a handle. Throws Failure if the handle is invalid or the descriptor was never set.
 ActivationDescriptor const& get_set(miopenActivationDescriptor_t handle, char const* argument);
 
-/// Throws Failure if it is no mode of MIOpen's.
+/// Throws Failure if `mode` is not a miopenActivationMode_t.
 void check(miopenActivationMode_t mode);
 
 }  // namespace fusekit::compat

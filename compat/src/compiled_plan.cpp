@@ -11,7 +11,7 @@ namespace {
 
 using runtime::Role;
 
-/// Finds the library's plan for operators on these tensors. Throws Failure if there is none.
+/// Returns the library's plan for operators on these tensors. Throws Failure if there is none.
 runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
     std::vector<runtime::Descriptor> descriptors;
     DataType const type = element_type(x.type, "inputDesc");
@@ -23,8 +23,8 @@ runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, Tens
     return find_plan(descriptors, {type, type, weights});
 }
 
-/// True if an operator writes the tensor optionally. Queries of a plan's requirements omit these tensors, because their
-/// stand-in addresses may overlap.
+/// True if a tensor of this role is an optional output of the operator. Queries of a plan's workspace omit these
+/// tensors, because their stand-in addresses (tensor/stand_in.hpp) may overlap.
 bool is_written(runtime::Kind kind, Role role) {
     bool const statistics = role == Role::saved_mean || role == Role::saved_inverse_deviation ||
                             role == Role::running_mean || role == Role::running_variance;

@@ -9,22 +9,22 @@
 
 namespace fusekit::compat {
 
-/// A plan of the library for a sequence of operators on tensors of these layouts, for one session.
+/// A plan of the library for a sequence of operators on tensors of given layouts, for one session.
 ///
-/// A run whose arguments equal the previous run's, except for the addresses of x and y, reuses the prepared launch:
-/// pointers to weights seldom change. Any other run prepares a new one.
+/// If a run's arguments, except for the addresses of x and y, equal those of the previous run, it uses the launch that
+/// was prepared then, because pointers to weights seldom change. Any other run prepares a new launch.
 class CompiledPlan {
 public:
-    /// `x` and `y` are the layouts of input and output. Throws Failure if the library has no such plan, or the plan
-    /// refuses the layouts.
+    /// `x` and `y` are the layouts of input and output. Throws Failure if the library has no plan for the operators, or
+    /// if the plan does not support the layouts.
     CompiledPlan(Session& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x,
                  TensorDescriptor const& y);
 
-    /// Workspace bytes of a run.
+    /// Bytes of workspace that a run needs.
     std::size_t workspace_bytes() const { return bytes; }
 
-    /// Runs on the session's stream, into a tensor of y's extents and type and of any strides; allocates nothing if the
-    /// launch is prepared. Throws Failure with the output unchanged.
+    /// Runs on the session's stream, into a tensor of y's extents and type with any strides. Allocates nothing if the
+    /// launch is prepared. Throws Failure on an error; the output is then unchanged.
     void run(Session& session, OperatorArguments const& arguments, void const* from, TensorDescriptor const& output,
              void* to, WorkspaceView caller_workspace);
 
@@ -39,12 +39,12 @@ private:
     std::vector<runtime::Arguments> tensors;  ///< layouts of the operators' tensors, without pointers
     runtime::View x;
     std::size_t bytes = 0;
-    runtime::Run<Device> launch;  ///< null until prepared
-    TensorDescriptor y;  ///< layout of the prepared launch
-    int alignment = 0;  ///< of x and y in the prepared launch, in bytes
+    runtime::Run<Device> launch;  ///< null until a launch is prepared
+    TensorDescriptor y;  ///< layout of y in the prepared launch
+    int alignment = 0;  ///< alignment of x and y in the prepared launch, in bytes
 
     void prepare(Session& session);
-    /// Throws Failure if a run's workspace overlaps one of its tensors.
+    /// Throws Failure if the caller's workspace overlaps a tensor of the run.
     void check_apart(WorkspaceView caller_workspace, void const* from, void const* to) const;
 };
 

@@ -23,7 +23,7 @@ void refuse_transposed(miopenConvolutionMode_t mode) {
         fail(miopenStatusUnsupportedOp, "a transposed convolution is no operator of a fusion plan");
 }
 
-/// C and K may be 0, but a filter has at least one tap.
+/// Throws Failure if a filter has no taps in mode i. C and K may be 0.
 void check_window(TensorDescriptor const& weights, int i) {
     if (weights.extents[2 + i] < 1 || weights.extents[2 + i] > INT_MAX)
         fail(miopenStatusBadParm, "weights: expected a window of 1 to 2^31 - 1 in each mode, got " + weights.shape());
@@ -101,7 +101,7 @@ ConvolutionDescriptor const& get_set(miopenConvolutionDescriptor_t handle, char 
 
 namespace {
 
-/// Reference to an attribute. Throws Failure for an unknown one.
+/// Returns a reference to an attribute of the convolution. Throws Failure if `attr` is not a miopenConvolutionAttrib_t.
 int& attribute(ConvolutionDescriptor& convolution, miopenConvolutionAttrib_t attr) {
     if (attr != MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL && attr != MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC)
         fail(miopenStatusInvalidValue, "attr: expected a miopenConvolutionAttrib_t, got " + Text::number(int{attr}));

@@ -7,7 +7,8 @@
 
 namespace fusekit::compat {
 
-/// Geometry of a convolution with one to three spatial modes. Unset until set.
+/// Object of a miopenConvolutionDescriptor_t: geometry of a convolution with one to three spatial modes. Empty until
+/// set().
 struct ConvolutionDescriptor {
     static constexpr ObjectKind kind = ObjectKind::convolution;
     static constexpr char const* name = "a convolution descriptor";
@@ -15,24 +16,24 @@ struct ConvolutionDescriptor {
     static constexpr int max_modes = 3;
 
     miopenConvolutionMode_t mode = miopenConvolution;
-    int space = 0;  ///< number of spatial modes; 0 until set
+    int space = 0;  ///< number of spatial modes; 0 until set()
     int pads[max_modes] = {}, strides[max_modes] = {}, dilations[max_modes] = {};
     int groups = 1;
     int attributes[2] = {};
 
-    /// Throws Failure.
+    /// Sets the geometry. Throws Failure if an argument is invalid.
     void set(miopenConvolutionMode_t mode, int space, int const* pads, int const* strides, int const* dilations);
 
-    /// Output shape: N, K, then the spatial extents for the input and the weights' window. Throws Failure if the window
-    /// does not fit.
+    /// Layout of the convolution's output: N, K, then the spatial extents for `input` and a window of `weights`. Throws
+    /// Failure if the window exceeds the padded input.
     TensorDescriptor output(TensorDescriptor const& input, TensorDescriptor const& weights) const;
 
-    /// Geometry as fusekit's Filter, with the weights' rows and columns. Throws Failure for transposed convolutions and
-    /// for one or three spatial modes, which Filter<2> cannot express.
+    /// The geometry as fusekit's Filter, with the rows and columns of `weights`. Throws Failure for transposed
+    /// convolutions, and for one or three spatial modes, which Filter<2> cannot represent.
     Filter<2> filter(TensorDescriptor const& weights) const;
 };
 
-/// Descriptor of a handle. Throws Failure if it is not set.
+/// Returns the descriptor of a handle. Throws Failure if the handle is invalid or the descriptor was never set.
 ConvolutionDescriptor const& get_set(miopenConvolutionDescriptor_t handle, char const* argument);
 
 }  // namespace fusekit::compat

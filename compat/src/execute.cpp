@@ -4,7 +4,7 @@
 namespace fusekit::compat {
 namespace {
 
-/// Refuses a tensor whose type or extents differ from the plan's.
+/// Throws Failure if a tensor's element type or extents differ from those of the plan's tensor.
 void check_is(TensorDescriptor const& given, TensorDescriptor const& expected, char const* argument) {
     auto const words = [&](TensorDescriptor const& tensor) {
         return given.type == expected.type ? tensor.shape() : "elements of " + name_of(tensor.type);

@@ -19,7 +19,7 @@ void remember(char const* call, char const* sentence) noexcept {
 void fail(miopenStatus_t status, Text sentence) { throw Failure{status, std::move(sentence)}; }
 
 miopenStatus_t status_of(Error const& error, miopenStatus_t of_neither) {
-    constexpr int out_of_memory = 2;  // hipErrorOutOfMemory and cudaErrorMemoryAllocation
+    constexpr int out_of_memory = 2;  // value of hipErrorOutOfMemory and cudaErrorMemoryAllocation
     if (error.code == out_of_memory || error.operator_name == "allocate") return miopenStatusAllocFailed;
     return error.code ? miopenStatusInternalError : of_neither;
 }

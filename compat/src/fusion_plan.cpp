@@ -66,7 +66,7 @@ std::shared_ptr<CompiledPlan> FusionPlan::compiled_for(miopenHandle_t handle) co
 
 namespace {
 
-/// Adds an operator and returns its handle. Adds nothing if `to` is null.
+/// Adds an operator to a plan and stores its handle in *to. Throws Failure and adds nothing if `to` is null.
 void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char const* argument, FusionOp const& op,
          TensorDescriptor const& output) {
     auto& target = at(to, argument);
@@ -74,13 +74,13 @@ void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char
     target = reinterpret_cast<miopenFusionOpDescriptor_t>(added.handle);
 }
 
-/// Output of the operators added so far.
+/// Layout of the result of a plan's operators, as far as they are added.
 TensorDescriptor const& output_of(miopenFusionPlanDescriptor_t plan) {
     return get<FusionPlan>(plan, "fusePlanDesc").output();
 }
 
-/// Operator that adds a bias: Bias for a scalar or one value per channel; otherwise a broadcast Residual, which is
-/// valid wherever Bias is, in plans with a convolution and without a batch norm.
+/// Returns the operator that adds a bias: a Bias for a scalar or one value per channel; else a broadcast Residual,
+/// which is valid in place of a Bias in plans with a convolution and without a batch norm.
 FusionOp bias_op(TensorDescriptor const& bias, FusionPlan const& plan) {
     TensorDescriptor const& output = plan.output();
     if (!bias.broadcasts_to(output))
@@ -98,7 +98,7 @@ FusionOp bias_op(TensorDescriptor const& bias, FusionPlan const& plan) {
     return {runtime::residual(), bias.broadcast_to(output)};
 }
 
-/// Refuses parameters with other extents, or with elements other than float.
+/// Throws Failure if parameters have other extents than `expected`, or elements other than float.
 void check_parameters(TensorDescriptor const& given, TensorDescriptor const& expected, char const* argument) {
     if (given.has_shape_of(expected) && given.type == expected.type) return;
     fail(miopenStatusBadParm, Text(argument) + ": expected " + expected.shape() + " of float, got " + given.shape() +

@@ -15,14 +15,14 @@ namespace {
 
 using runtime::Role;
 
-/// Float behind a scaling factor's pointer; 1 if null.
+/// Returns the float to which a pointer to a scaling factor points; 1 if the pointer is null.
 float factor(void const* pointer) {
     float value = 1;
     if (pointer) std::memcpy(&value, pointer, sizeof value);
     return value;
 }
 
-/// Operators and their arguments, in order.
+/// Operators of a call and their arguments, in order.
 class Sequence {
 public:
     runtime::Arguments& add(runtime::Descriptor const& descriptor) {
@@ -33,20 +33,20 @@ public:
     std::vector<runtime::Arguments> arguments;
 };
 
-/// Refuses unexpected extents.
+/// Throws Failure if a tensor has other extents than `expected`.
 void check_shape(TensorDescriptor const& given, TensorDescriptor const& expected, char const* argument) {
     if (!given.has_shape_of(expected))
         fail(miopenStatusBadParm, Text(argument) + ": expected " + expected.shape() + ", got " + given.shape());
 }
 
-/// Tensor that is added to y, broadcast over modes of extent 1.
+/// A tensor that is added to y, bias or z, broadcast over modes of extent 1.
 struct Term {
-    TensorDescriptor layout;    ///< broadcast to y
-    TensorDescriptor channels;  ///< broadcast to 1 x C x 1 x 1, if per_channel
+    TensorDescriptor layout;    ///< layout of the tensor broadcast to y
+    TensorDescriptor channels;  ///< layout of the tensor broadcast to 1 x C x 1 x 1, if per_channel
     void const* data;
     char const* argument;
     float factor;
-    bool per_channel;  ///< one value per channel, or a scalar
+    bool per_channel;  ///< true for one value per channel, and for a scalar
 
     Term(TensorDescriptor const& given, void const* the_data, float the_factor, TensorDescriptor const& y,
          char const* descriptor, char const* the_argument)
@@ -58,19 +58,20 @@ struct Term {
         if (per_channel) channels = given.broadcast_to(batch_norm_parameters(y, miopenBNSpatial));
     }
 
-    /// Adds a Residual.
+    /// Adds a Residual with this tensor to the operators.
     void add_to(Sequence& plan) const {
         runtime::Arguments& residual = plan.add(runtime::residual());
         residual[Role::z] = view_of(layout, data, argument);
         residual.factor = double{factor};
     }
-    /// Adds a Bias. Precondition: per_channel and a factor of 1.
+    /// Adds a Bias with this tensor to the operators. Precondition: per_channel is true and the factor is 1.
     void add_as_bias(Sequence& plan) const {
         plan.add(runtime::bias())[Role::bias] = view_of(channels, data, argument);
     }
 };
 
-/// Adds the terms. The library's plan has one Bias and one Residual; after a Scale, the Residual is required.
+/// Adds bias and z to the operators. The library's plan has one Bias and one Residual, and requires the Residual after
+/// a Scale.
 void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, bool scaled) {
     if (!z && !(bias.per_channel && !scaled)) return bias.add_to(plan);
     bool const swapped = z && !bias.per_channel && z->per_channel && z->factor == 1;

@@ -10,33 +10,34 @@
 
 namespace fusekit::compat {
 
-/// Kind of object behind a handle of the C interface.
+/// Kind of the object to which a handle of the C interface refers.
 enum class ObjectKind : std::uint64_t { handle = 1, tensor, convolution, activation, plan, op, arguments };
 
-/// Maps handles of the C interface to objects. A handle is not an address but a number used once: slot index, kind, and
-/// generation of the slot. Destroyed handles, handles of another kind and invalid numbers are detected without
-/// dereferencing them. Lookup takes no lock. Stale handles are detected until their slot has been reused 2^32 times.
+/// Table of the objects to which handles of the C interface refer. A handle is not an address but a number that is used
+/// once: slot index, kind, and generation of the slot. find() detects destroyed handles, handles of another kind and
+/// invalid numbers without dereferencing them, and takes no lock. A destroyed handle is detected until its slot has
+/// been used 2^32 times more.
 ///
-/// Objects that a program never destroys live until the process ends.
+/// An object that a program never destroys exists until the process ends.
 class ObjectTable {
 public:
-    /// The table of the process. Never destroyed: destructors of static objects may still use handles.
+    /// Returns the table of the process. Never destroyed, because destructors of static objects may still use handles.
     static ObjectTable& instance();
 
-    /// Returns a new handle of an object; 0 if all 2^24 slots are in use.
+    /// Adds an object and returns its new handle; 0 if all 2^24 slots are in use.
     std::uint64_t insert(ObjectKind kind, void* object);
 
-    /// Object of a handle; null if the handle is not a valid one of this kind.
+    /// Returns the object of a handle; null if the handle is invalid, destroyed or of another kind.
     void* find(ObjectKind kind, std::uint64_t handle) const noexcept {
         Slot const* const slot = slot_of(handle);
         bool const found = slot && kind_of(handle) == kind && slot->handle.load(std::memory_order_acquire) == handle;
         return found ? slot->object.load(std::memory_order_relaxed) : nullptr;
     }
 
-    /// Invalidates a valid handle.
+    /// Makes a valid handle invalid.
     void erase(std::uint64_t handle) noexcept;
 
-    /// Reason why the handle has no object of this kind: "a null handle" and so on.
+    /// Text of the reason why the handle has no object of this kind: "null", "one that was destroyed" and so on.
     char const* why_not(ObjectKind kind, std::uint64_t handle) const noexcept;
 
 private:
@@ -48,8 +49,8 @@ private:
         std::atomic<std::uint32_t> uses = 0;
         std::uint32_t next_free = 0;
     };
-    /// Bits from the lowest: 4 zeros, for compilers that assume aligned pointers; 4 of kind; 24 of slot index; 32 of
-    /// generation.
+    /// Fields of a handle, from the lowest bit: 4 zeros, because compilers assume aligned pointers; 4 bits of kind; 24
+    /// of slot index; 32 of generation.
     static ObjectKind kind_of(std::uint64_t handle) { return static_cast<ObjectKind>(handle >> 4 & 15); }
     static std::uint64_t index_of(std::uint64_t handle) { return handle >> 8 & 0xffffff; }
 
@@ -63,20 +64,20 @@ private:
 
     std::mutex mutex;  ///< guards everything except lookup
     std::atomic<Slot*> blocks[max_blocks] = {};
-    std::uint64_t used = 0;  ///< number of slots ever used
-    std::uint64_t first_free = no_slot;  ///< head of the free list through next_free
+    std::uint64_t used = 0;  ///< number of slots that were ever used
+    std::uint64_t first_free = no_slot;  ///< first slot of the list of free slots, which are linked by next_free
 };
 
 static_assert(sizeof(void*) == sizeof(std::uint64_t), "a handle is a number of 64 bits");
 
-/// Handle of C as a number.
+/// Returns a handle of the C interface as a number.
 template <class Handle>
 std::uint64_t number_of(Handle handle) {
     return reinterpret_cast<std::uint64_t>(handle);
 }
 
-/// Object behind a handle of C. Throws Failure if there is none. T has its `kind`, its `Handle` and its `name` for
-/// messages.
+/// Returns the object of a handle. Throws Failure if there is none. T has its `kind`, its type `Handle`, and its `name`
+/// for messages.
 template <class T>
 T& get(typename T::Handle handle, char const* argument) {
     std::uint64_t const number = number_of(handle);
@@ -85,14 +86,14 @@ T& get(typename T::Handle handle, char const* argument) {
          Text(argument) + ": expected " + T::name + ", got " + ObjectTable::instance().why_not(T::kind, number));
 }
 
-/// Target of a pointer argument. Throws Failure for null.
+/// Returns the object to which a pointer argument points. Throws Failure for null.
 template <class T>
 T& at(T* pointer, char const* argument) {
     if (!pointer) fail(miopenStatusBadParm, Text(argument) + ": expected a pointer, got null");
     return *pointer;
 }
 
-/// Moves a new object into the table and returns its handle to the caller.
+/// Moves a new object into the table and stores its handle in *to.
 template <class T>
 void give_handle(typename T::Handle* to, char const* argument, std::unique_ptr<T> object) {
     auto& target = at(to, argument);
@@ -102,7 +103,7 @@ void give_handle(typename T::Handle* to, char const* argument, std::unique_ptr<T
     target = reinterpret_cast<typename T::Handle>(handle);
 }
 
-/// Invalidates a handle and deletes its object; a null handle is a no-op, as in free().
+/// Makes a handle invalid and deletes its object; does nothing for a null handle, as free() does.
 template <class T>
 void destroy(typename T::Handle handle, char const* argument) {
     if (!handle) return;

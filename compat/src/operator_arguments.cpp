@@ -19,7 +19,7 @@ namespace {
 
 using runtime::Role;
 
-/// Tensor that a call passes for an operator.
+/// Tensor that the application passes for an operator, and its role.
 struct Given {
     Role role;
     void const* data;
@@ -27,7 +27,7 @@ struct Given {
     bool optional = false;
 };
 
-/// Stores an operator's arguments. Throws Failure and stores nothing if a tensor is missing.
+/// Stores an operator's arguments in `args`. Throws Failure and stores nothing if a required tensor is null.
 void set(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t handle, char const* argument, runtime::Kind kind,
          std::initializer_list<Given> tensors, double alpha = 0, double beta = 0, double gamma = 0,
          double epsilon = 1e-5, double momentum = 0) {
@@ -44,7 +44,7 @@ void set(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t handle, char cons
     values.epsilon = epsilon, values.momentum = momentum;
     for (Given const& tensor : tensors) {
         bool const running = tensor.role == Role::running_mean || tensor.role == Role::running_variance;
-        if (running && !op.keeps_running) continue;  // ignored: its memory stays unchanged
+        if (running && !op.keeps_running) continue;  // not stored: the run then does not write to it
         bool const empty = tensor.role == Role::x ? op.empty_x : op.parameters.size() == 0;
         if (!tensor.data && !tensor.optional && !empty)
             fail(miopenStatusBadParm, Text(tensor.argument) + ": expected a pointer, got null");

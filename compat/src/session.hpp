@@ -8,7 +8,7 @@
 
 namespace fusekit::compat {
 
-/// Object of a miopenHandle_t: a device, a stream, and workspace.
+/// Object of a miopenHandle_t: a device, a stream, and workspaces.
 class Session {
 public:
     static constexpr ObjectKind kind = ObjectKind::handle;
@@ -24,21 +24,23 @@ public:
 
     Queue queue;
 
-    /// Workspace of a run on the current stream that needs `needed` bytes: the caller's memory, zeroed; if that is null
-    /// or not aligned to 64 bytes, the session's own for that stream, which stays zeroed between runs; none if the
-    /// device has its own. Throws Failure if the caller's is too small.
+    /// Returns the workspace for a run on the current stream that needs `needed` bytes: the caller's memory, which is
+    /// filled with zeros; if that is null or not aligned to 64 bytes, the session's workspace for this stream, which is
+    /// all zeros between runs; an empty one if the device has its own. Throws Failure if the caller's is smaller than
+    /// `needed`.
     WorkspaceView workspace(std::size_t needed, WorkspaceView caller_workspace);
 
-    /// Enqueues work on the current stream. With `profiling`, also synchronizes and records its time.
+    /// Enqueues work on the current stream. If `profiling` is set, also synchronizes and stores its time in
+    /// `milliseconds`.
     template <class Work>
     void measure(Work const& work) {
         if (profiling) milliseconds = queue.time(work);
         else work();
     }
     bool profiling = false;
-    float milliseconds = 0;  ///< of the last work with `profiling`
+    float milliseconds = 0;  ///< time of the last work with `profiling`
 
-    /// Sets the allocator of future workspace; null pointers restore the device's own.
+    /// Sets the functions that allocate and free later workspaces; null pointers restore the device's allocator.
     void set_allocator(miopenAllocatorFunction to_allocate, miopenDeallocatorFunction to_release, void* context);
 
 private:
@@ -53,7 +55,7 @@ private:
         Allocator allocator;
     };
     Allocator allocator;
-    std::vector<Kept> kept;  ///< one per stream that has had a run with workspace
+    std::vector<Kept> kept;  ///< workspaces, one per stream on which a run needed one
 
     WorkspaceView allocate(std::size_t bytes);
     void release(Kept const& each) noexcept;

@@ -7,9 +7,9 @@
 namespace fusekit::compat {
 namespace {
 
-constexpr std::int64_t max_elements = std::int64_t{1} << 56;  // bytes and sums of offsets fit 63 bits
+constexpr std::int64_t max_elements = std::int64_t{1} << 56;  // then bytes and sums of offsets fit 63 bits
 
-/// Bytes of an element. Throws Failure if it is no type of MIOpen's.
+/// Size of an element in bytes. Throws Failure if `type` is not a miopenDataType_t.
 int bytes_of(miopenDataType_t type) {
     switch (type) {
         case miopenInt8: return 1;
@@ -34,7 +34,7 @@ TensorDescriptor with_extents(miopenDataType_t type, int rank, std::int64_t cons
     TensorDescriptor tensor;
     tensor.type = type, tensor.rank = rank;
     for (int i = 0; i < rank; ++i) tensor.extents[i] = extents[i];
-    std::int64_t elements = 1;  // an extent of 0 counts as 1, so that no stride overflows
+    std::int64_t elements = 1;  // counts an extent of 0 as 1, so that no stride overflows
     for (int i = 0; i < rank; ++i) {
         if (extents[i] < 0) fail(miopenStatusBadParm, "expected extents of 0 or more, got " + tensor.shape());
         std::int64_t const extent = std::max<std::int64_t>(extents[i], 1);
@@ -187,14 +187,14 @@ Layout<4> image_layout(TensorDescriptor const& tensor, char const* argument) {
 
 namespace {
 
-/// Writes a number to the caller's int, which may be null.
+/// Stores a number in the caller's int, or nothing if `to` is null. Throws Failure if the number does not fit.
 void give(int* to, std::int64_t value) {
     if (to && value > INT_MAX)
         fail(miopenStatusInvalidValue, "expected a number that fits int, got " + Text::number(value));
     if (to) *to = static_cast<int>(value);
 }
 
-/// Caller's extents or strides, copied and widened.
+/// Extents or strides of the caller, converted to 64 bits.
 struct Numbers {
     std::int64_t at[TensorDescriptor::max_modes] = {};
 
@@ -210,7 +210,7 @@ struct Numbers {
     }
 };
 
-/// Descriptor of a caller's extents and strides; packed if strides are null.
+/// Returns the descriptor with the caller's extents and strides; packed if `strides` is null.
 template <class T>
 TensorDescriptor described(miopenDataType_t type, int rank, T const* extents, T const* strides) {
     Numbers const shape(extents, rank, "dimsA");

@@ -2,7 +2,7 @@
 #ifndef MIOPEN_CONFIG_H
 #define MIOPEN_CONFIG_H
 
-/* What existing sources ask: streams are HIP's. */
+/* Macros that programs for MIOpen test: streams are HIP's, not OpenCL's. */
 #define MIOPEN_BACKEND_HIP 1
 #define MIOPEN_BACKEND_OPENCL 0
 

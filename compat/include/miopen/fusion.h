@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Fusion plans: a part of miopen.h, which includes it.
+// Fusion plans, a part of MIOpen's interface. Programs include miopen.h, which includes this file.
 #ifndef FUSEKIT_MIOPEN_FUSION_H
 #define FUSEKIT_MIOPEN_FUSION_H
 
@@ -12,11 +12,12 @@ extern "C" {
 
 typedef enum FUSEKIT_MIOPEN_INT {
     miopenVerticalFusion = 0,
-    miopenHorizontalFusion = 1 /* not implemented */
+    miopenHorizontalFusion = 1 /* unsupported: miopenStatusNotImplemented */
 } miopenFusionDirection_t;
 
-/* A plan is operators in order on an input. It keeps copies of all descriptors that it is given, which may be changed
-   or destroyed then. Operators live as long as their plan. */
+/* Creates a plan without operators, for an input with the extents and element type of inputDesc. The plan copies every
+   descriptor that a call passes, so that it may be changed or destroyed after the call. Operators are valid until their
+   plan is destroyed. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateFusionPlan(miopenFusionPlanDescriptor_t* fusePlanDesc,
                                                     const miopenFusionDirection_t fuseDirection,
                                                     const miopenTensorDescriptor_t inputDesc);
@@ -24,30 +25,32 @@ MIOPEN_EXPORT miopenStatus_t miopenDestroyFusionPlan(miopenFusionPlanDescriptor_
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanGetOp(miopenFusionPlanDescriptor_t fusePlanDesc, const int op_idx,
                                                    miopenFusionOpDescriptor_t* op);
 
-/* Once for each handle, and again after an operator is added. Compiles nothing: it picks a kernel of the library's and
-   prepares its launch, in microseconds. */
+/* Selects a kernel of the library and prepares its launch for this handle, in microseconds; compiles nothing. Must be
+   called once per handle, and again after an operator is added. */
 MIOPEN_EXPORT miopenStatus_t miopenCompileFusionPlan(miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc);
 
-/* The exact bytes that a run borrows; of a plan that is not compiled for the handle, what compiling it would give. */
+/* Returns the exact bytes of workspace that a run needs. If the plan is not compiled for the handle, selects the kernel
+   as miopenCompileFusionPlan() does, without storing it. */
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanGetWorkSpaceSize(miopenHandle_t handle,
                                                               miopenFusionPlanDescriptor_t fusePlanDesc,
                                                               size_t* workSpaceSize, miopenConvFwdAlgorithm_t algo);
 
-/* There is one algorithm, the implicit GEMM. Any other that MIOpen has may be set, and changes nothing. */
+/* The only algorithm is the implicit GEMM. Setting any other algorithm of MIOpen succeeds and changes nothing. */
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionGetAlgo(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                                 const int requestAlgoCount, int* returnedAlgoCount,
                                                                 miopenConvFwdAlgorithm_t* returnedAlgos);
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionSetAlgo(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                                 miopenConvFwdAlgorithm_t algo);
 
-/* Operators in the order that they are applied in. One that cannot follow those before it in one kernel is refused
-   here, with miopenStatusUnsupportedOp and the sentence of the rule, and not added. */
+/* The following calls add operators to a plan, in the order in which they are applied. If no kernel has the operator
+   after those before it, the call returns miopenStatusUnsupportedOp, stores the broken rule for
+   fusekitMiopenLastError(), and adds nothing. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateOpConvForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                        miopenFusionOpDescriptor_t* convOp,
                                                        miopenConvolutionDescriptor_t convDesc,
                                                        const miopenTensorDescriptor_t wDesc);
-/* bDesc has the output's extents or 1 in each mode, as 1 x C x 1 x 1: the bias is broadcast over modes of extent 1.
-   With more than one value per channel the plan needs a convolution, and has no batch norm. */
+/* Each extent of bDesc is 1 or the output's, as in 1 x C x 1 x 1; the bias is broadcast over modes of extent 1. A bias
+   of more than one value per channel is valid only in a plan with a convolution and without a batch norm. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                        miopenFusionOpDescriptor_t* biasOp,
                                                        const miopenTensorDescriptor_t bDesc);
@@ -69,11 +72,11 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormBackward(miopenFusionPlanDes
                                                              miopenFusionOpDescriptor_t* bnBwdOp,
                                                              const miopenBatchNormMode_t bn_mode);
 
-/* Arguments of operators: pointers to memory of the device, and numbers. They may be set before the plan is compiled,
-   or after, and again between runs.
+/* Arguments of operators: pointers to memory of the device, and numbers. They may be set before or after the plan is
+   compiled, and again between runs.
 
-   alpha and beta are never read, as MIOpen never uses them: an operator's result is alpha = 1 times it plus beta = 0
-   times what was there, whatever they point to, a double, a float or nothing. */
+   alpha and beta are not read, because MIOpen does not use them either: an operator's result is always that of alpha =
+   1 and beta = 0, and the pointers may be null. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateOperatorArgs(miopenOperatorArgs_t* args);
 MIOPEN_EXPORT miopenStatus_t miopenDestroyOperatorArgs(miopenOperatorArgs_t args);
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsConvForward(miopenOperatorArgs_t args,
@@ -86,27 +89,27 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivForward(miopenOperatorArgs_t ar
                                                          const miopenFusionOpDescriptor_t activFwdOp, const void* alpha,
                                                          const void* beta, double activAlpha, double activBeta,
                                                          double activGamma);
-/* y and reserved are not read, and may be null: the forward pass is computed again from x. */
+/* y and reserved are not read and may be null: the run recomputes the forward pass from x. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivBackward(miopenOperatorArgs_t args,
                                                           const miopenFusionOpDescriptor_t activBwdOp,
                                                           const void* alpha, const void* beta, const void* y,
                                                           const void* reserved, double activAlpha, double activBeta,
                                                           double activGamma);
-/* The variance, and not its inverse. */
+/* estimatedVariance is the variance, not its inverse. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormInference(miopenOperatorArgs_t args,
                                                                const miopenFusionOpDescriptor_t bnOp, const void* alpha,
                                                                const void* beta, const void* bnScale,
                                                                const void* bnBias, const void* estimatedMean,
                                                                const void* estimatedVariance, double epsilon);
-/* savedMean and savedInvVariance may be null, and so may the running statistics where the operator was created without
-   them. savedInvVariance is 1 / sqrt(variance + epsilon). */
+/* savedMean and savedInvVariance, outputs, may be null. The running statistics may be null if the operator was created
+   with runningMeanVariance = false. savedInvVariance is 1 / sqrt(variance + epsilon). */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormForward(miopenOperatorArgs_t args,
                                                              const miopenFusionOpDescriptor_t bnOp, const void* alpha,
                                                              const void* beta, const void* bnScale, const void* bnBias,
                                                              void* savedMean, void* savedInvVariance, void* runningMean,
                                                              void* runningVariance, double expAvgFactor,
                                                              double epsilon);
-/* The plan's input is dy, its output dx, and x the forward pass's input. */
+/* The plan's input is dy and its output is dx; the argument x is the input of the forward pass. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(miopenOperatorArgs_t args,
                                                               const miopenFusionOpDescriptor_t bnOp, const void* alpha,
                                                               const void* beta, const void* x, const void* bnScale,
@@ -114,9 +117,10 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(miopenOperatorArgs
                                                               void* resultBnBiasDiff, const void* savedMean,
                                                               const void* savedInvVariance);
 
-/* One kernel on the handle's stream. inputDesc is the plan's input, outputDesc of the extents that the operators make
-   of it and of any strides. The first borrows the handle's own workspace; the second the caller's, whatever its bytes
-   are, or, where that is null or not aligned to 64 bytes, the handle's. */
+/* Launches one kernel on the handle's stream. inputDesc must equal the plan's input; outputDesc must have the extents
+   of the last operator's result, with any strides. miopenExecuteFusionPlan() uses the handle's workspace.
+   miopenExecuteFusionPlan_v2() uses the caller's workspace, of any content, or, if that is null or not aligned to 64
+   bytes, the handle's. */
 MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(const miopenHandle_t handle,
                                                      const miopenFusionPlanDescriptor_t fusePlanDesc,
                                                      const miopenTensorDescriptor_t inputDesc, const void* input,
@@ -129,14 +133,16 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(const miopenHandle_t han
                                                         miopenOperatorArgs_t args, void* workspace,
                                                         size_t workspaceSize);
 
-/* y = activation(alpha1 conv(x, w) + alpha2 z + bias), for every activation; prepared anew in each call.
+/* Computes y = activation(alpha1 conv(x, w) + alpha2 z + bias), for every activation. Each call prepares its launch
+   anew.
 
-   z and bias have y's extents or 1 in each mode, and are broadcast over modes of extent 1. One of them has at most one
-   value per channel; if only z has, alpha2 = 1.
+   Each extent of z and of bias is 1 or y's; both are broadcast over modes of extent 1. At least one of them must have
+   at most one value per channel; if z alone has, alpha2 must be 1.
 
-   alpha1 and alpha2 point to floats, and are 1 where null, as in MIOpen. Where alpha2 is 0, z is not read, and z and
-   its descriptor may be null. z is also left out where it is null and its descriptor is null or was never set. alpha1 =
-   0 is refused: the first bytes of the double 1.0 are the float 0.0f, and MIOpen makes zeros of such a call. */
+   alpha1 and alpha2 point to floats; null means 1, as in MIOpen. If alpha2 is 0, z is not read, and z and zDesc may be
+   null. The call also adds no z if z is null and zDesc is null or was never set. alpha1 = 0 returns
+   miopenStatusBadParm: the first 4 bytes of the double 1.0 are the float 0.0f, and MIOpen returns zeros for such a
+   call. */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBiasActivationForward(
     miopenHandle_t handle, const void* alpha1, const miopenTensorDescriptor_t xDesc, const void* x,
     const miopenTensorDescriptor_t wDesc, const void* w, const miopenConvolutionDescriptor_t convDesc,

@@ -2,7 +2,7 @@
 #ifndef MIOPEN_VERSION_H
 #define MIOPEN_VERSION_H
 
-/* The version of MIOpen's interface that this header has, and no version of fusekit. */
+/* Version of MIOpen whose interface this header declares; not a version of fusekit. */
 #define MIOPEN_VERSION_MAJOR 3
 #define MIOPEN_VERSION_MINOR 5
 #define MIOPEN_VERSION_PATCH 0

@@ -14,7 +14,7 @@ namespace fusekit::compat {
 
 using Device = hip::Device;
 
-/// Target of a handle's runs: a stream of the application's, on the GPU that is current when the handle is created.
+/// Target of a handle's runs: the application's stream, on the GPU that is current when the handle is created.
 class Queue {
 public:
     explicit Queue(miopenAcceleratorQueue_t the_stream) : gpu(current_device()), own(borrow(the_stream)) {}
@@ -22,20 +22,21 @@ public:
     void set_stream(miopenAcceleratorQueue_t the_stream) { own = borrow(the_stream); }
     miopenAcceleratorQueue_t native() const { return own.stream(); }
 
-    /// Device that launches are prepared for, and stream that they are enqueued on.
+    /// The device, for which launches are prepared, and the stream, on which they are enqueued.
     Device& device() const { return gpu; }
     runtime::Stream<Device>& stream() const { return own; }
 
     void* allocate(std::size_t bytes) const { return own.allocate(bytes); }
     void release(void* memory) const noexcept { own.release(memory); }
-    /// Zeroes workspace, in stream order.
+    /// Fills workspace with zeros, in stream order.
     void clear(void* memory, std::size_t bytes) const {
-        using namespace hip;  // under nvcc HIP's names are the library's
+        using namespace hip;  // under nvcc, names of HIP's functions are in namespace hip
         DeviceGuard const guard(own.index());
         hip::check(hipMemsetAsync(memory, 0, bytes, own.stream()), own.index(), "hipMemsetAsync");
     }
 
-    /// Enqueues work, synchronizes, and returns the milliseconds between events before and after it; 0 in a capture.
+    /// Enqueues work, synchronizes with it, and returns the milliseconds between events before and after it; 0 in a
+    /// graph capture.
     template <class Work>
     float time(Work const& work) const {
         return timing::milliseconds_of(own, work);
@@ -50,7 +51,7 @@ private:
         return {gpu, static_cast<hipStream_t>(stream)};
     }
 
-    /// Devices are created once per GPU, and live until the process ends.
+    /// Device of the current GPU. Created once per GPU and never destroyed.
     static Device& current_device() {
         static std::mutex mutex;
         static auto& devices = *new std::vector<std::unique_ptr<Device>>;

@@ -3,12 +3,12 @@
 
 #include <fusekit/backend/hip/runtime/device.hpp>
 
-/// Timing of GPU streams.
+/// Timing of work on a GPU's streams.
 namespace fusekit::compat::timing {
 
-using namespace hip;  // under nvcc HIP's names are the library's
+using namespace hip;  // under nvcc, names of HIP's functions are in namespace hip
 
-/// An event of a stream. The stream's device is current during the event's lifetime.
+/// A HIP event on a stream. Precondition: the stream's device is current from the event's creation to its destruction.
 class Event {
 public:
     explicit Event(hip::Stream const& the_stream) : stream(the_stream) {
@@ -21,7 +21,7 @@ public:
     }
 
     void record() const { hip::check(hipEventRecord(event, stream.stream()), stream.index(), "hipEventRecord"); }
-    /// Synchronizes with the event, and returns the milliseconds since `begin`.
+    /// Synchronizes with this event, and returns the milliseconds from the event `begin` to it.
     float since(Event const& begin) const {
         float milliseconds = 0;
         hip::check(hipEventSynchronize(event), stream.index(), "hipEventSynchronize");
@@ -34,8 +34,8 @@ private:
     hipEvent_t event = {};
 };
 
-/// True if the stream is being captured, or is the default stream while another stream is captured: its events cannot
-/// be synchronized with.
+/// True if the stream is being captured into a graph, or is the default stream while another stream is captured: then
+/// events on it cannot be synchronized with.
 inline bool is_captured(hip::Stream const& stream) {
     hipStreamCaptureStatus status{};
     if (hipStreamIsCapturing(stream.stream(), &status) == hipSuccess) return status != hipStreamCaptureStatusNone;
@@ -43,8 +43,8 @@ inline bool is_captured(hip::Stream const& stream) {
     return true;
 }
 
-/// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work.
-/// Returns 0, without synchronizing, for work that is captured into a graph.
+/// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work. For
+/// work that is captured into a graph, returns 0 without synchronizing.
 template <class Work>
 float milliseconds_of(hip::Stream const& stream, Work const& work) {
     hip::DeviceGuard const guard(stream.index());

@@ -11,8 +11,8 @@ namespace fusekit::compat {
 
 using Device = host::Device;
 
-/// Target of a handle's runs: the CPU, which all handles share; their runs are serialized. The stream is stored and
-/// otherwise unused.
+/// Target of a handle's runs: one CPU device for all handles, whose runs are serialized. The application's stream is
+/// stored for miopenGetStream() and not used.
 class Queue {
 public:
     explicit Queue(miopenAcceleratorQueue_t the_stream) : native_stream(the_stream) {}
@@ -20,19 +20,20 @@ public:
     void set_stream(miopenAcceleratorQueue_t the_stream) { native_stream = the_stream; }
     miopenAcceleratorQueue_t native() const { return native_stream; }
 
-    /// Device that launches are prepared for and run on.
+    /// CPU device, for which launches are prepared and on which they run.
     Device& device() const {
-        static Device* const cores = new Device;  // destructors of static objects may still use its threads
+        // never destroyed: destructors of static objects may still use its threads
+        static Device* const cores = new Device;
         return *cores;
     }
     runtime::Stream<Device>& stream() const { return device(); }
 
     void* allocate(std::size_t bytes) const { return device().allocate(bytes); }
     void release(void* memory) const noexcept { device().release(memory); }
-    /// No-op: runs on the CPU need no zeroed workspace.
+    /// Does nothing, because runs on the CPU need no zeroed workspace.
     void clear(void*, std::size_t) const {}
 
-    /// Runs work and returns its milliseconds.
+    /// Runs work and returns the milliseconds that it takes.
     template <class Work>
     float time(Work const& work) const {
         using Clock = std::chrono::steady_clock;

@@ -38,19 +38,20 @@ enum {
     FUSEKIT_INTERNAL = 7
 };
 
-/* Name of a status, as above; "FUSEKIT_UNKNOWN" for other numbers. */
+/* Returns the name of a status, such as "FUSEKIT_NO_PLAN"; "FUSEKIT_UNKNOWN" for other numbers. */
 char const* fusekit_status_name(fusekit_status status);
 
-/* Message of this thread's last call that did not succeed; "" if none. Valid until this thread's next such call. */
+/* Returns the message of this thread's last call that failed; "" if none did. The text is valid until this thread's
+ * next call that fails. */
 char const* fusekit_last_message(void);
 
-/* 100 * major + minor of the loaded library. */
+/* Returns 100 * major + minor of the loaded library's version. */
 int32_t fusekit_version(void);
 
 typedef int32_t fusekit_backend;
 enum { FUSEKIT_HOST = 0, FUSEKIT_GPU = 1 };
 
-/* 1 if the library was built with the backend, else 0. */
+/* Returns 1 if the library was built with the backend, else 0. */
 int32_t fusekit_has_backend(fusekit_backend backend);
 
 typedef int32_t fusekit_type;
@@ -77,7 +78,7 @@ enum {
     FUSEKIT_ACTIVATION_BACKWARD = 14
 };
 
-/* Modes of activations, the first eleven numbered as in MIOpen; of batch norms; of pools. */
+/* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, and of pools. */
 enum {
     FUSEKIT_PASSTHRU = 0,
     FUSEKIT_LOGISTIC = 1,
@@ -111,10 +112,11 @@ typedef struct fusekit_filter {
     int32_t groups;
 } fusekit_filter;
 
-/* R x S taps, with the same padding on every side and the same stride in both modes. */
+/* Filter of R x S taps with PAD rows and columns of padding on every side and stride STRIDE in both modes. */
 #define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
 
-/* One operator of a sequence. `mode` is 0 for kinds without modes, and `filter` all 0 for kinds without filter. */
+/* One operator of a sequence. `mode` is 0 for kinds without modes; all members of `filter` are 0 for kinds without a
+ * filter. */
 typedef struct fusekit_operator {
     fusekit_kind kind;
     int32_t mode;
@@ -128,8 +130,8 @@ typedef struct fusekit_types {
 
 /* ---- Tensors and arguments ---- */
 
-/* Extents and strides, in elements, in the mode order N, C, then space; for weights K, C / groups, then space; for any
- * memory order. `rank` 0: not given. */
+/* A tensor: extents and strides, in elements, are in the order N, C, then space (for weights K, C / groups, then
+ * space), for every memory order. An omitted tensor has `rank` 0. */
 typedef struct fusekit_tensor {
     void* data;
     fusekit_type type;
@@ -143,7 +145,7 @@ enum {
     FUSEKIT_WEIGHTS = 0,
     FUSEKIT_BIASES = 1,
     FUSEKIT_Z = 2,
-    FUSEKIT_NORM_SCALE = 3, /* of a batch norm, and of a FUSEKIT_REQUANTIZE */
+    FUSEKIT_NORM_SCALE = 3, /* scale of a batch norm, and of a FUSEKIT_REQUANTIZE */
     FUSEKIT_SHIFT = 4,
     FUSEKIT_MEAN = 5,
     FUSEKIT_VARIANCE = 6,
@@ -151,7 +153,7 @@ enum {
     FUSEKIT_SAVED_INVERSE_DEVIATION = 8,
     FUSEKIT_RUNNING_MEAN = 9,
     FUSEKIT_RUNNING_VARIANCE = 10,
-    FUSEKIT_FORWARD_X = 11, /* x of the forward run, for a backward run */
+    FUSEKIT_FORWARD_X = 11, /* x of the forward run, as an argument of a backward run */
     FUSEKIT_SCALE_GRADIENT = 12,
     FUSEKIT_SHIFT_GRADIENT = 13,
     FUSEKIT_OUTPUT = 14,
@@ -159,17 +161,17 @@ enum {
     FUSEKIT_ROLES = 16
 };
 
-/* Arguments of one operator, which reads the fields that its kind has. */
+/* Arguments of one operator. Fields that its kind does not have are not read. */
 typedef struct fusekit_arguments {
     fusekit_tensor tensors[FUSEKIT_ROLES];
-    double alpha, beta, gamma; /* of an activation */
-    double factor;             /* of a FUSEKIT_SCALE; of a FUSEKIT_RESIDUAL the factor of z */
+    double alpha, beta, gamma; /* parameters of an activation */
+    double factor;             /* factor of a FUSEKIT_SCALE, or of a FUSEKIT_RESIDUAL's z */
     double epsilon;
-    double momentum; /* of the running statistics: MIOpen's expAvgFactor */
+    double momentum; /* weight of the new value in running statistics; MIOpen's expAvgFactor */
     double zero_point;
 } fusekit_arguments;
 
-/* Sets the defaults: no tensors; factor 1, epsilon 1e-5, momentum 0.1, the others 0. */
+/* Sets all fields to their defaults: no tensors, factor 1, epsilon 1e-5, momentum 0.1, the others 0. */
 fusekit_status fusekit_arguments_init(fusekit_arguments* arguments);
 
 /* ---- Devices ---- */
@@ -178,7 +180,7 @@ typedef struct fusekit_device_handle* fusekit_device;
 typedef struct fusekit_plan_handle* fusekit_plan;
 typedef struct fusekit_run_handle* fusekit_run;
 
-/* Creates a CPU device with this number of threads; 0: one per processor. */
+/* Creates a CPU device with this number of threads; 0 means one per processor. */
 fusekit_status fusekit_device_create_host(int32_t threads, fusekit_device* device);
 
 /* Creates a device for the GPU with this index, with a stream and a workspace. */
@@ -186,7 +188,7 @@ fusekit_status fusekit_device_create_gpu(int32_t index, fusekit_device* device);
 
 fusekit_status fusekit_device_destroy(fusekit_device device);
 
-/* Synchronizes with the device's own stream. */
+/* Returns when all work on the device's own stream is complete. */
 fusekit_status fusekit_device_synchronize(fusekit_device device);
 
 /* Stream argument of a call: FUSEKIT_OWN_STREAM, the device's own stream, or a hipStream_t or cudaStream_t of its GPU;
@@ -195,13 +197,13 @@ fusekit_status fusekit_device_synchronize(fusekit_device device);
 
 /* ---- Plans ---- */
 
-/* Finds the plan of the set for a sequence. */
+/* Finds the plan of the backend's set for a sequence of operators. Returns FUSEKIT_NO_PLAN if there is none. */
 fusekit_status fusekit_find(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
                             fusekit_types const* types, fusekit_plan* plan);
 fusekit_status fusekit_plan_destroy(fusekit_plan plan);
 
-/* Writes the plan's name, zero-terminated, truncated to `size` bytes. `needed`, unless null, receives the bytes of the
- * whole name. */
+/* Writes the plan's name to `name`, zero-terminated, truncated to `size` bytes. Unless `needed` is null, stores the
+ * size of the whole name in *needed. */
 fusekit_status fusekit_plan_name(fusekit_plan plan, char* name, size_t size, size_t* needed);
 
 /* Reason why no plan is found. */
@@ -209,48 +211,51 @@ typedef int32_t fusekit_reason;
 enum {
     FUSEKIT_SUPPORTED = 0,
     FUSEKIT_UNKNOWN_OPERATOR = 1, /* an operator has an unknown kind or mode */
-    FUSEKIT_BROKEN_RULE = 2,      /* the sequence is not one kernel: see `sentence` */
+    FUSEKIT_BROKEN_RULE = 2,      /* the sequence breaks an ordering rule: see `sentence` */
     FUSEKIT_OTHER_TYPES = 3,      /* the set has the plan for other element types */
-    FUSEKIT_NOT_IN_SET = 4        /* the sequence is one kernel, but not in the set; the message names the nearest */
+    FUSEKIT_NOT_IN_SET = 4        /* the valid sequence is not in the set; the message names the nearest plans */
 };
 typedef struct fusekit_explanation {
     fusekit_reason reason;
-    int32_t position;     /* index of the first operator that is not supported */
+    int32_t position;     /* index of the first operator that is not supported, from 0 */
     char const* rule;     /* name of the broken rule, or "" */
-    char const* sentence; /* its message, or ""; both valid while the library is loaded */
+    char const* sentence; /* message of the broken rule, or ""; both texts are valid while the library is loaded */
 } fusekit_explanation;
 
-/* Explains a sequence or, with `types` null, a prefix: supported if some plan begins with it. Returns FUSEKIT_SUCCESS
- * and the reason FUSEKIT_SUPPORTED, or FUSEKIT_NO_PLAN with fusekit_find()'s message. */
+/* Explains why the set has no plan for a sequence. With `types` null the sequence is a prefix: supported if some plan
+ * begins with it. Returns FUSEKIT_SUCCESS and the reason FUSEKIT_SUPPORTED, or FUSEKIT_NO_PLAN with fusekit_find()'s
+ * message. */
 fusekit_status fusekit_explain(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
                                fusekit_types const* types, fusekit_explanation* explanation);
 
-/* Number of plans in the set, one per combination of element types; name and types of one plan. */
+/* fusekit_set_size(): number of plans in the set, each for one combination of element types. fusekit_set_plan(): name
+ * and types of the plan with this index, from 0. */
 fusekit_status fusekit_set_size(fusekit_backend backend, int32_t* size);
 fusekit_status fusekit_set_plan(fusekit_backend backend, int32_t index, char* name, size_t size, size_t* needed,
                                 fusekit_types* types);
 
 /* ---- Runs ---- */
 
-/* `arguments` match the plan's operators in number and order. */
+/* In all calls below, `arguments` match the operators that were passed to fusekit_find() in number and order. */
 
-/* Extents of y, with x's rank. Pointers in tensors may be null. If an extent of y is 0, runs write nothing. */
+/* Returns the extents of y, which has x's rank. Pointers in tensors may be null. If an extent of y is 0, runs write
+ * nothing. */
 fusekit_status fusekit_output_shape(fusekit_plan plan, fusekit_arguments const* arguments, int32_t count,
                                     fusekit_tensor const* x, int64_t extents[5]);
 
-/* Workspace bytes of a run on tensors of these layouts. Pointers in tensors may be null. */
+/* Returns the bytes of workspace of a run on tensors of these layouts. Pointers in tensors may be null. */
 fusekit_status fusekit_workspace_bytes(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                        int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, size_t* bytes);
 
-/* Binds the arguments and runs from x into y; allocates nothing, and is asynchronous on a GPU. With `workspace` null
- * uses the device's own, on which runs of several streams must be ordered; otherwise `workspace` must be aligned to 64
- * bytes, and on a GPU zero before its first run. */
+/* Binds the arguments and runs from x into y; allocates nothing, and is asynchronous on a GPU. If `workspace` is null,
+ * uses the device's own, and runs on several streams must then be ordered. Else `workspace` must be aligned to 64 bytes
+ * and, on a GPU, filled with zeros before its first run. */
 fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* stream,
                                fusekit_arguments const* arguments, int32_t count, fusekit_tensor const* x,
                                fusekit_tensor const* y, void* workspace, size_t workspace_bytes);
 
-/* Prepares a run on tensors of these layouts, to be run many times, from many threads. Ignores the pointers of x and y:
- * the addresses will be multiples of `alignment` bytes; 0 means 16. */
+/* Prepares a run on tensors of these layouts, which may be run many times and from many threads. Ignores the pointers
+ * of x and y, and assumes that later addresses are multiples of `alignment` bytes; 0 means 16. */
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run);
