@@ -11,17 +11,17 @@ namespace fusekit::detail {
 /// (Descriptor).
 struct OperatorFacts {
     Stage stage;
-    bool head;           ///< is a Conv or Gemm
-    bool of_matrices;    ///< is a Gemm
-    bool batched;        ///< is a Gemm with weights for each matrix of a batch
-    bool reduces;        ///< its results depend on a total over all values
-    bool totals;         ///< passes the value through and totals it: a statistics operator
-    bool pools;          ///< reduces a window to one value
-    bool exceeds_tile;   ///< is a pool whose windows are not the 2 x 2 that a Conv's output tile contains
-    bool overlaps;       ///< is a pool whose windows overlap or leave gaps
-    bool stores;         ///< stores each value to a tensor, or updates a maximum
-    bool fits_prologue;  ///< depends on a value and its channel alone and stores nothing
-    bool of_pixels;      ///< has parameters per pixel, K x P x Q
+    bool head;           ///< true for a Conv or Gemm
+    bool of_matrices;    ///< true for a Gemm
+    bool batched;        ///< true for a Gemm with weights for each matrix of a batch
+    bool reduces;        ///< true if results depend on a total over all values
+    bool totals;         ///< true for statistics, which pass the value through and total it
+    bool pools;          ///< true for a pool: reduces a window to one value
+    bool exceeds_tile;   ///< true for a pool whose windows are not the 2 x 2 that a Conv's output tile contains
+    bool overlaps;       ///< true for a pool whose windows overlap or leave gaps
+    bool stores;         ///< true if it stores each value to a tensor, or updates a maximum
+    bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
+    bool of_pixels;      ///< true if it has parameters per pixel, K x P x Q
 
     FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };

@@ -32,7 +32,7 @@ FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFro
     return {at_least_one(x.slices()), at_least_one(y.slices())};
 }
 
-/// Groups of a grouped convolution: group g has filters g K/G ... and channels g C/G ... of x.
+/// Groups of a grouped convolution: group g has the K/G filters from g K/G on, and the C/G channels of x from g C/G on.
 struct ChannelGroups {
     static constexpr bool of_channels = true;
 };

@@ -256,7 +256,7 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes the maps of x, w and y for tiles of whole image rows. A box of w has `filters` filters.
+/// Encodes the tensor maps of x, w and y for tiles of whole image rows. A box of w has `filters` filters.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters) {

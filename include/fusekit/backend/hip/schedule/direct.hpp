@@ -23,7 +23,7 @@ FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, G
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
 
-/// Entry of Direct in the list of schedules (list.hpp).
+/// Entry of Direct in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct DirectEntry {
     static constexpr char const* name = "Direct";
     static constexpr bool on_matrix_units = false, by_tma = false;

@@ -23,7 +23,7 @@ concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
     Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
 };
 
-/// Entry of Elementwise in the list of schedules (list.hpp).
+/// Entry of Elementwise in the list of schedules (dispatch/list.hpp): its name and conditions.
 struct ElementwiseEntry {
     static constexpr char const* name = "Elementwise";
 

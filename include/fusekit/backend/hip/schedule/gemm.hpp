@@ -97,7 +97,7 @@ struct IsSimtTile {
 
 }  // namespace detail
 
-/// Entry of Gemm in the list of schedules (list.hpp).
+/// Entry of Gemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct GemmEntry {
     static constexpr char const* name = "Gemm";
     static constexpr bool on_matrix_units = false, by_tma = false;

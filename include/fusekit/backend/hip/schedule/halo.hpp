@@ -42,7 +42,7 @@ FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int6
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
-/// Entry of Halo in the list of schedules (list.hpp).
+/// Entry of Halo in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct HaloEntry {
     static constexpr char const* name = "Halo";
     static constexpr bool on_matrix_units = true, by_tma = true;

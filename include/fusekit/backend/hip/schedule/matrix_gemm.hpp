@@ -30,7 +30,7 @@ FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product
             .outputs = static_cast<double>(outputs)};
 }
 
-/// Entry of MatrixGemm in the list of schedules (list.hpp).
+/// Entry of MatrixGemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct MatrixGemmEntry {
     static constexpr char const* name = "MatrixGemm";
     static constexpr bool on_matrix_units = true, by_tma = false;

@@ -24,7 +24,7 @@ FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
 
 }  // namespace detail
 
-/// Entry of NativeGemm in the list of schedules (list.hpp).
+/// Entry of NativeGemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct NativeGemmEntry {
     static constexpr char const* name = "NativeGemm";
     static constexpr bool on_matrix_units = false, by_tma = false;

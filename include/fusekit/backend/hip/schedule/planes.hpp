@@ -49,7 +49,7 @@ FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processor
             .outputs = static_cast<double>(of.pixels * of.channels)};
 }
 
-/// Entry of Planes in the list of schedules (list.hpp).
+/// Entry of Planes in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct PlanesEntry {
     static constexpr char const* name = "Planes";
     static constexpr bool on_matrix_units = true, by_tma = true;

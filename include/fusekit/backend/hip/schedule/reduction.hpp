@@ -19,7 +19,7 @@ template <class Schedule>
 concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
-/// Entry of Reduction in the list of schedules (list.hpp).
+/// Entry of Reduction in the list of schedules (dispatch/list.hpp): its name and conditions.
 struct ReductionEntry {
     static constexpr char const* name = "Reduction";
 

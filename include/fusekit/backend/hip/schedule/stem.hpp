@@ -37,7 +37,7 @@ FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chun
             .outputs = 64 * 64};
 }
 
-/// Entry of Stem in the list of schedules (list.hpp).
+/// Entry of Stem in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct StemEntry {
     static constexpr char const* name = "Stem";
     static constexpr bool on_matrix_units = true, by_tma = true;

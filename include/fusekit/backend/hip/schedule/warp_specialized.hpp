@@ -101,7 +101,7 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
 
 }  // namespace detail
 
-/// Entry of WarpSpecialized in the list of schedules (list.hpp).
+/// Entry of WarpSpecialized in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct WarpSpecializedEntry {
     static constexpr char const* name = "WarpSpecialized";
     static constexpr bool on_matrix_units = true, by_tma = true;

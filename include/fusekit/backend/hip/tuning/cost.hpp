@@ -52,8 +52,10 @@ struct TmaCosts {
     /// cycles per row copied by TMA from an x with fewer channels than a k-tile; cycles per copied row of less than 128
     /// bytes
     double narrow_row = 0, short_row = 0;
-    double row_beyond = 0;  ///< cycles per copied row past the last filter,
-    double processors_beyond = 1;  ///< plus one cycle for every processors_beyond SMs that copy such rows
+    /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
+    /// copy such rows
+    double row_beyond = 0;
+    double processors_beyond = 1;
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
 };
 
