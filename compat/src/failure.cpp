@@ -34,7 +34,7 @@ miopenStatus_t status_of_exception(char const* call) noexcept {
         remember(call, error.what());
         return status_of(error);
     } catch (std::bad_alloc const&) {
-        remember(call, "there is no memory");
+        remember(call, "memory is exhausted");
         return miopenStatusAllocFailed;
     } catch (std::exception const& error) {
         remember(call, error.what());
@@ -64,7 +64,7 @@ char const* miopenGetErrorString(miopenStatus_t error) {
         case miopenStatusGpuOperationsSkipped: return "miopenStatusGpuOperationsSkipped";
         case miopenStatusVersionMismatch: return "miopenStatusVersionMismatch";
     }
-    return "no status of MIOpen's";
+    return "not a miopenStatus_t";
 }
 
 miopenStatus_t miopenGetVersion(size_t* major, size_t* minor, size_t* patch) {

@@ -34,7 +34,7 @@ FusionOp const& FusionPlan::add(FusionOp op, TensorDescriptor const& output) {
     operators.reserve(operators.size() + 1);
     auto added = std::make_unique<FusionOp>(op);
     added->handle = ObjectTable::instance().insert(ObjectKind::op, added.get());
-    if (!added->handle) fail(miopenStatusAllocFailed, "there are too many objects");
+    if (!added->handle) fail(miopenStatusAllocFailed, "expected at most 16777216 objects at a time, got one more");
     operators.push_back(std::move(added));
     y = output;
     std::lock_guard const lock(mutex);
@@ -94,7 +94,7 @@ FusionOp bias_op(TensorDescriptor const& bias, FusionPlan const& plan) {
     require(plan.has(runtime::Kind::conv), miopenStatusUnsupportedOp,
             "bDesc: expected one value per channel in a plan without a convolution, got more");
     require(!plan.has(runtime::Kind::batch_norm_inference), miopenStatusUnsupportedOp,
-            "bDesc: expected one value per channel beside a batch norm, got more");
+            "bDesc: expected one value per channel in a plan with a batch norm, got more");
     return {runtime::residual(), bias.broadcast_to(output)};
 }
 

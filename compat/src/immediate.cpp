@@ -76,7 +76,7 @@ void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, b
     if (!z && !(bias.per_channel && !scaled)) return bias.add_to(plan);
     bool const swapped = z && !bias.per_channel && z->per_channel && z->factor == 1;
     if (!bias.per_channel && !swapped)
-        fail(miopenStatusUnsupportedOp, "biasDesc: expected one value per channel beside z, got more");
+        fail(miopenStatusUnsupportedOp, "biasDesc: expected one value per channel in a call with z, got more");
     (swapped ? *z : bias).add_as_bias(plan);
     if (z) (swapped ? bias : *z).add_to(plan);
 }
@@ -110,7 +110,7 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         check_shape(output, expected, "yDesc");
         float const of_convolution = factor(alpha1), of_z = factor(alpha2);
         require(of_convolution != 0, miopenStatusBadParm,
-                "alpha1: expected a float other than 0, got 0, which is how a double of 1 begins");
+                "alpha1: expected a float other than 0, got 0: if it points to a double, pass a float");
         Term const term(parameters, bias, 1, expected, "biasDesc", "bias");
         std::optional<Term> residual;
         if (!is_without_z(of_z, zDesc, z)) residual.emplace(get_set(zDesc, "zDesc"), z, of_z, expected, "zDesc", "z");

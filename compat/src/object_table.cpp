@@ -40,7 +40,7 @@ char const* ObjectTable::why_not(ObjectKind kind, std::uint64_t handle) const no
     Slot const* const slot = slot_of(handle);
     bool const was_given = slot && (handle & 15) == 0 && handle >> 32 != 0 && handle >> 32 <= slot->uses &&
                            kind_of(handle) >= ObjectKind::handle && kind_of(handle) <= ObjectKind::arguments;
-    if (!was_given) return "what no call has given";
+    if (!was_given) return "a number that no call returned";
     if (slot->handle.load(std::memory_order_acquire) != handle) return "one that was destroyed";
     static constexpr char const* names[] = {"",
                                             "a handle",

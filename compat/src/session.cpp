@@ -37,7 +37,7 @@ void Session::set_allocator(miopenAllocatorFunction to_allocate, miopenDeallocat
 WorkspaceView Session::allocate(std::size_t bytes) {
     Kept made{queue.native(), {nullptr, bytes}, allocator};
     made.memory.data = allocator.allocate ? allocator.allocate(allocator.context, bytes) : queue.allocate(bytes);
-    if (!made.memory.data) fail(miopenStatusAllocFailed, "the allocator of the handle gave no memory");
+    if (!made.memory.data) fail(miopenStatusAllocFailed, "the handle's allocator returned null");
     try {
         queue.clear(made.memory.data, bytes);
     } catch (...) {

@@ -61,7 +61,7 @@ public:
     /// Runs on `device` and returns y as a new tensor: packed, channels first or last as in `x`. The unit must include
     /// the device's header.
     template <class Given, class X>
-    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    [[nodiscard("the call returns y as a new tensor: to write to an existing one call layer(device, x, y)")]]
     FUSEKIT_H Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
         if constexpr (runs_on<Given>()) {
             Device& own = device;

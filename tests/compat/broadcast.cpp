@@ -152,9 +152,9 @@ TEST_CASE("MIOpen: a bias of more than one value per channel is refused where no
             bias.tensor.data(), relu, call.y.descriptor, call.y.data());
     };
     check_refused(run(one, call.z), miopenStatusUnsupportedOp,
-                  "biasDesc: expected one value per channel beside z, got more");
+                  "biasDesc: expected one value per channel in a call with z, got more");
     check_refused(run(two, per_channel.tensor), miopenStatusUnsupportedOp,
-                  "biasDesc: expected one value per channel beside z, got more");
+                  "biasDesc: expected one value per channel in a call with z, got more");
     CHECK(call.y.memory.fetch().untouched(true));
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("MIOpen: a handle's workspace is allocated once, by its own allocator,
     Session const handle;
     auto const release = [](void*, void* memory) { ++releases, static_cast<void>(hipFree(memory)); };
     succeeds(miopenSetAllocator(handle, [](void*, std::size_t) -> void* { return nullptr; }, release, nullptr));
-    check_refused(training.run(handle), miopenStatusAllocFailed, "the allocator of the handle gave no memory");
+    check_refused(training.run(handle), miopenStatusAllocFailed, "the handle's allocator returned null");
     auto const allocate = [](void* context, std::size_t bytes) -> void* {
         ++*static_cast<int*>(context);
         void* memory = nullptr;

@@ -34,8 +34,8 @@ TEST_CASE("MIOpen: null, foreign, destroyed and other handles are told apart, an
         CHECK(miopenGetTensorDescriptorSize(as<miopenTensorDescriptor_t>(memory.data() + 48 + i), &size) ==
               miopenStatusBadParm);
         CHECK(last() ==
-              "miopenGetTensorDescriptorSize: tensorDesc: expected a tensor descriptor, got what no call has "
-              "given");
+              "miopenGetTensorDescriptorSize: tensorDesc: expected a tensor descriptor, got a number that no call "
+              "returned");
     }
     for (int bit = 0; bit < 64; ++bit) {
         auto const changed =
@@ -131,8 +131,8 @@ TEST_CASE("MIOpen: a handle keeps a stream, an allocator and a time") {
 TEST_CASE("MIOpen: every status has its name") {
     CHECK(miopenGetErrorString(miopenStatusSuccess) == std::string("miopenStatusSuccess"));
     CHECK(miopenGetErrorString(miopenStatusVersionMismatch) == std::string("miopenStatusVersionMismatch"));
-    CHECK(miopenGetErrorString(static_cast<miopenStatus_t>(11)) == std::string("no status of MIOpen's"));
-    CHECK(miopenGetErrorString(static_cast<miopenStatus_t>(-1)) == std::string("no status of MIOpen's"));
+    CHECK(miopenGetErrorString(static_cast<miopenStatus_t>(11)) == std::string("not a miopenStatus_t"));
+    CHECK(miopenGetErrorString(static_cast<miopenStatus_t>(-1)) == std::string("not a miopenStatus_t"));
     for (int status = 0; status <= 10; ++status)
         CHECK(std::strncmp(miopenGetErrorString(static_cast<miopenStatus_t>(status)), "miopenStatus", 12) == 0);
 }

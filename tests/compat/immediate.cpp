@@ -49,7 +49,7 @@ TEST_CASE("MIOpen: a call that cannot be computed is refused, and nothing is wri
     double const wide = 1;
     auto const relu = activation(miopenActivationRELU);
     check_refused(call.run(&zero, &one, relu), miopenStatusBadParm, "alpha1: expected a float other than 0");
-    check_refused(call.run(&wide, &one, relu), miopenStatusBadParm, "which is how a double of 1 begins");
+    check_refused(call.run(&wide, &one, relu), miopenStatusBadParm, "if it points to a double, pass a float");
     check_refused(call.run(&one, &one, Activation()), miopenStatusNotInitialized, "activationDesc");
     check_refused(call.run(&one, &one, relu, call.z.descriptor, nullptr), miopenStatusBadParm,
                   "z: expected a pointer, got null");

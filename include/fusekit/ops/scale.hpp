@@ -19,9 +19,9 @@ struct ScaleFactor {
         requires(!std::is_convertible_v<Source const&, float>)
     FUSEKIT_H constexpr ScaleFactor(Source const&) : value(0) {
         constexpr bool is_number = std::is_convertible_v<Source const&, float>;
-        static_assert(is_number,
-                      "Scale.factor is one number, and this (Source) is not: factors per channel are Requantize's "
-                      "scale, x * scale[k]");
+        static_assert(
+            is_number,
+            "Scale.factor must be one number, not this (Source): for factors per channel use Requantize, x * scale[k]");
     }
     FUSEKIT_HD constexpr operator float() const { return value; }
 };

@@ -24,16 +24,16 @@ struct WithoutSlope<FusedPlan<First, Rest...>>
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
-    static_assert(
-        pointwise,
-        "Backward: the gradients of a Conv or Gemm are plans of their own, of TransposedConv and ConvWeightGradient");
+    static_assert(pointwise,
+                  "Backward: no Conv or Gemm in the plan: its gradients are separate plans, of TransposedConv and "
+                  "ConvWeightGradient");
     static_assert(whole, "Backward: a pool's gradient has more elements than its dy, so it is another plan");
     return pointwise && whole;
 }
 template <class Op>
 consteval bool is_differentiable() {
     constexpr bool whole = std::is_void_v<Op>;
-    static_assert(whole, "Backward: this operator (Op) of the plan has no slope, in the form of its apply");
+    static_assert(whole, "Backward: this operator (Op) of the plan needs a slope with the parameters of its apply");
     return whole;
 }
 
@@ -60,14 +60,14 @@ template <class... Ops>
 struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
     using Plan = FusedPlan<Gradient<Ops...>>;
 
-    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
+    [[nodiscard("bind runs nothing: call the bound plan, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
                                                     typename GradientsOf<Ops>::Type const&... gradients) {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
     /// Binds the gradient with respect to x alone: the bound plan writes no parameter gradients.
-    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
+    [[nodiscard("bind runs nothing: call the bound plan, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
     {

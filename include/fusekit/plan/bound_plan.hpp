@@ -22,7 +22,7 @@ namespace fusekit {
 /// weights, write the bound tensor (Tensor::copy_from). Assigning another tensor to the bound one frees the memory to
 /// which the view points: bind again.
 template <class ThePlan>
-struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] BoundPlan {
+struct [[nodiscard("bind runs nothing: call the bound plan, layer(device, x, y)")]] BoundPlan {
     using Plan = ThePlan;
 
     typename Plan::Head::Args head;
@@ -49,7 +49,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// Runs on `device` and returns y as a new tensor of x's element type: packed, channels first or last as in `x`.
     /// Throws Error if a shape, a type or an argument is invalid for the plan.
     template <class U = void, class Device, class X>
-    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    [[nodiscard("the call returns y as a new tensor: to write to an existing one call layer(device, x, y)")]]
     FUSEKIT_H auto operator()(Device&& device, X const& x) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
@@ -63,7 +63,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
     /// Runs and returns y as a new tensor of element type U: layer.as<float>(device, x).
     template <class U, class Device, class X>
-    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    [[nodiscard("the call returns y as a new tensor: to write to an existing one call layer(device, x, y)")]]
     FUSEKIT_H auto as(Device&& device, X const& x) const {
         return operator()<U>(device, x);
     }
@@ -125,8 +125,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         using View = TensorView<detail::StoredAs<T>, Rank>;
         auto const from = View(nullptr, x).const_view();
         constexpr bool predicts = requires { predict_run(where, *this, from, detail::output_at<U>(y)); };
-        static_assert(predicts,
-                      "predict() takes a device whose backend predicts, as hip::Device, or hip::Architecture");
+        static_assert(predicts, "predict() takes a hip::Device or a hip::Architecture: no other backend predicts");
         if constexpr (predicts) return predict_run(where, *this, from, detail::output_at<U>(y));
     }
 
@@ -139,30 +138,30 @@ private:
     template <Element T, int Rank>
     static consteval bool accepts() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
-        static_assert(floats, "a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans");
+        static_assert(floats, "no operator may precede a Conv or Gemm of int8, which sums integers: use two Plans");
         if constexpr (Plan::has_mainloop) {
             using Weight = typename Plan::Head::template WeightElement<T>;
             constexpr bool multiplies =
                 std::is_same_v<Weight, T> || (!std::is_same_v<T, int8> && !std::is_same_v<T, double>);
             static_assert(multiplies,
-                          "Weights of another type than x's are multiplied in float, which x of int8 or double is "
-                          "not: leave them out of the Conv or Gemm");
+                          "Weights<T> of another type than x's are not valid with x of int8 or double: remove "
+                          "Weights<T> from the Conv or Gemm");
             if constexpr (!multiplies) return false;
         }
         if constexpr (Plan::has_weight_gradient) {
             return detail::takes_weight_gradient<Plan, T, Rank>();
         } else if constexpr (Plan::has_gemm) {
             constexpr bool fits = Rank <= 4;
-            static_assert(fits, "x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4");
+            static_assert(fits, "x of a Gemm must have 2 modes, M x K, or 3 or 4 modes in a batch");
         } else if constexpr (Plan::has_conv) {
             constexpr bool fits = Plan::Head::space == Rank - 2;
-            static_assert(fits,
-                          "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
+            static_assert(
+                fits, "the Conv needs x of another number of modes: filter(s) 3, filter(r, s) 4, filter(t, r, s) 5");
         } else {
             constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
             // a plan that breaks an ordering rule has no operators here: only the rule's message is printed
             constexpr bool fits = Rank >= 3 || broken;
-            static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
+            static_assert(fits, "x of 2 modes, a matrix, is valid only with a Gemm: other plans take 3 to 5 modes");
         }
         return true;
     }

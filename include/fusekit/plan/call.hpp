@@ -52,7 +52,7 @@ template <class Device>
 consteval bool may_run() {
     constexpr bool is_device =
         requires { typename std::remove_cvref_t<Device>::Memory; } && !Activations<std::remove_cvref_t<Device>>;
-    static_assert(is_device, "the first argument is no device: write layer(device, x, y) or layer(device, x)");
+    static_assert(is_device, "the first argument is not a device: write layer(device, x, y) or layer(device, x)");
     if constexpr (!is_device) return false;
     constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>> ||
                              requires { requires std::remove_cvref_t<Device>::is_handle; };

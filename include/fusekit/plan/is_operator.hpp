@@ -51,9 +51,9 @@ consteval bool is_operator() {
     } else if constexpr (whole)
         static_assert(checks, "Op::check must be static void check(Args const&, fk::Check const&)");
     else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
-        static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");
+        static_assert(whole, "Op is a lambda: write a struct with a stage, Args and a static apply");
     else if constexpr (!HasArgs<Op>)
-        static_assert(whole, "Op is no operator: it needs a public struct Args, which may be empty");
+        static_assert(whole, "Op is not an operator: it needs a public struct Args, which may be empty");
     else if constexpr (!HasStage<Op>)
         static_assert(whole,
                       "Op has no stage: for an activation's mode write Activation<Op>, "

@@ -103,7 +103,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     /// Binds the operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights
     /// = w})
     template <class... Given>
-    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
+    [[nodiscard("bind runs nothing: call the bound plan, layer(device, x, y)")]]
     FUSEKIT_H static constexpr BoundPlan<FusedPlan> bind_by_type(Given const&... given) {
         static_cast<void>((belongs_to_plan<Given, Ops...>() && ...));
         return bind(argument_of<Ops>(given...)...);

@@ -52,15 +52,18 @@ public:
 
     /// Does the same as operator(), but returns the error instead of throwing it.
     template <class Given, class X, class Y>
-    [[nodiscard("the error, if there is one, says that nothing was done")]] FUSEKIT_H Refusal
+    [[nodiscard("try_run returns an error if it did not run: test the result")]] FUSEKIT_H Refusal
     try_run(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         constexpr bool runs = std::is_convertible_v<Given, Stream&>;
-        static_assert(runs, "a prepared run takes a stream of the kind of device that it was prepared on");
+        static_assert(runs, "the stream's device is of another type than the one that the run was prepared on");
         constexpr bool reads =
             std::is_convertible_v<X const&, T const*> || requires { alike<T>(x.const_view(), x_memory); };
-        static_assert(reads, "x is no pointer to, or tensor of, the elements that the run was prepared for");
+        static_assert(reads,
+                      "x must be a pointer to, or a tensor of, elements of the type that the run was prepared for");
         constexpr bool writes = std::is_convertible_v<Y, U*> || requires { alike<U>(y.view(), y_memory); };
-        static_assert(writes, "y is no pointer to, or tensor of, elements that the run was prepared for and may write");
+        static_assert(
+            writes,
+            "y must be a pointer to, or a tensor of, non-const elements of the type that the run was prepared for");
         if constexpr (runs && reads && writes) {
             if constexpr (!std::is_convertible_v<X const&, T const*>) {
                 auto const view = x.const_view();

@@ -43,9 +43,9 @@ struct AnyOutput {
         requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)
     FUSEKIT_H constexpr AnyOutput(Source const&) {
         constexpr bool is_output = sizeof(Source) == 0;
-        static_assert(is_output,
-                      "this output (Source) is no view or Tensor of 2 to 5 modes that may be written to: "
-                      "elements are not const, and a Tensor outlives the call");
+        static_assert(
+            is_output,
+            "this output (Source) must be a view or a named Tensor of 2 to 5 modes whose elements are not const");
     }
 
     /// Calls f(pointer to the first element), with the pointer's type that of the elements. Not for double in device

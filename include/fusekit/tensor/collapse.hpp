@@ -191,9 +191,10 @@ struct Collapsed : detail::CollapsedView<View> {
         constexpr int rank = detail::rank_of<Source>();
         constexpr bool is_view = rank > 0, of_rank = !is_view || ((rank == Ranks) || ...);
         constexpr bool of_float = !(detail::Viewable<Source, Ranks> || ...) && !std::is_same_v<Source, AnyView<rank>>;
-        static_assert(is_view,
-                      "this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)");
-        static_assert(of_rank, "this argument (Source) has another number of modes than its field takes (Ranks)");
+        static_assert(
+            is_view,
+            "this argument (Source) is neither a Tensor nor a view: for a pointer write TensorView(pointer, layout)");
+        static_assert(of_rank, "the number of modes of this argument (Source) is not one that its field takes (Ranks)");
         static_assert(of_float, "this argument (Source) must have elements of float");
     }
 

@@ -32,8 +32,11 @@ struct TensorView {
     FUSEKIT_H constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
         constexpr bool points = std::is_convertible_v<Data, T*>;
         constexpr bool of_rank = std::is_convertible_v<Given, Layout<Rank>>;
-        static_assert(of_rank, "no layout (Given) of as many modes as the view (Rank, which is 4 unless given)");
-        static_assert(points || !of_rank, "no pointer (Data) to the view's elements (T): of a vector write data()");
+        static_assert(
+            of_rank, "the second argument (Given) must be a layout of the view's number of modes (Rank, 4 by default)");
+        static_assert(
+            points || !of_rank,
+            "the first argument (Data) must be a pointer to the view's elements (T): for a vector write data()");
     }
 
     /// Converts a view of T to a view of T const.

@@ -1,5 +1,5 @@
 // expect: Conv<fk::dynamic> is of images: its filter is a fk::filter(r, s)
-// expect: this argument (Source) has another number of modes than its field takes (Ranks)
+// expect: the number of modes of this argument (Source) is not one that its field takes (Ranks)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes
+// expect: x of 2 modes, a matrix, is valid only with a Gemm: other plans take 3 to 5 modes
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans
+// expect: no operator may precede a Conv or Gemm of int8, which sums integers: use two Plans
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4
+// expect: x of a Gemm must have 2 modes, M x K, or 3 or 4 modes in a batch
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5
+// expect: the Conv needs x of another number of modes: filter(s) 3, filter(r, s) 4, filter(t, r, s) 5
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a ConvWeightGradient gives weights, which are no activations
+// expect: only operators of the value and its coordinate, such as Scale and Residual, may follow a ConvWeightGradient
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

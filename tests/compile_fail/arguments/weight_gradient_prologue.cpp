@@ -1,4 +1,4 @@
-// expect: a ConvWeightGradient reads x as the Conv did: no operator stands before it
+// expect: no operator may precede a ConvWeightGradient, which reads the x of the Conv
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

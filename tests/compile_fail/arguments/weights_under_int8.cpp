@@ -1,4 +1,4 @@
-// expect: Weights of another type than x's are multiplied in float, which x of int8 or double is not: leave them out of the Conv or Gemm
+// expect: Weights<T> of another type than x's are not valid with x of int8 or double: remove Weights<T> from the Conv or Gemm
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

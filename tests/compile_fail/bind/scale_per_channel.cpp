@@ -1,4 +1,4 @@
-// expect: Scale.factor is one number, and this (Source) is not: factors per channel are Requantize's scale, x * scale[k]
+// expect: Scale.factor must be one number, not this (Source): for factors per channel use Requantize, x * scale[k]
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,8 +1,8 @@
 // mistakes: 4
-// expect: this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)
-// expect: this argument (Source) has another number of modes than its field takes (Ranks)
+// expect: this argument (Source) is neither a Tensor nor a view: for a pointer write TensorView(pointer, layout)
+// expect: the number of modes of this argument (Source) is not one that its field takes (Ranks)
 // expect: this argument (Source) must have elements of float
-// expect: this output (Source) is no view or Tensor of 2 to 5 modes that may be written to
+// expect: this output (Source) must be a view or a named Tensor of 2 to 5 modes whose elements are not const
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,5 +1,5 @@
 // mistakes: 2
-// expect: the first argument is no device: write layer(device, x, y) or layer(device, x)
+// expect: the first argument is not a device: write layer(device, x, y) or layer(device, x)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

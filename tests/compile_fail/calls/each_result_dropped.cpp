@@ -1,5 +1,5 @@
-// expect: bind runs nothing: call what it gives, layer(device, x, y)
-// expect: y is a new tensor: layer(device, x, y) writes to one of yours
+// expect: bind runs nothing: call the bound plan, layer(device, x, y)
+// expect: the call returns y as a new tensor: to write to an existing one call layer(device, x, y)
 // with: -Werror=unused-result
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

@@ -1,4 +1,4 @@
-// expect: x is no pointer to, or tensor of, the elements that the run was prepared for
+// expect: x must be a pointer to, or a tensor of, elements of the type that the run was prepared for
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: y is no pointer to, or tensor of, elements that the run was prepared for and may write
+// expect: y must be a pointer to, or a tensor of, non-const elements of the type that the run was prepared for
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: no layout (Given) of as many modes as the view (Rank, which is 4 unless given)
+// expect: the second argument (Given) must be a layout of the view's number of modes (Rank, 4 by default)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: no pointer (Data) to the view's elements (T): of a vector write data()
+// expect: the first argument (Data) must be a pointer to the view's elements (T): for a vector write data()
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

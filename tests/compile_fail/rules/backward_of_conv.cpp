@@ -1,4 +1,4 @@
-// expect: Backward: the gradients of a Conv or Gemm are plans of their own, of TransposedConv and ConvWeightGradient
+// expect: Backward: no Conv or Gemm in the plan: its gradients are separate plans, of TransposedConv and ConvWeightGradient
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

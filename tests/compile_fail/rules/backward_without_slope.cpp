@@ -1,4 +1,4 @@
-// expect: Backward: this operator (Op) of the plan has no slope, in the form of its apply
+// expect: Backward: this operator (Op) of the plan needs a slope with the parameters of its apply
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,9 +1,9 @@
 // expect: Op::apply must give the type of x, float or V: a constant such as 2.0 makes it double
 // expect: Op::apply must be static: an operator has no object, and what it needs comes in Args
 // expect: Op::prepare(k, args) must give Prepared<float>, of a template struct Prepared of nothing but floats
-// expect: Op is a lambda, and an operator is a struct, with a stage, Args and a static apply
+// expect: Op is a lambda: write a struct with a stage, Args and a static apply
 // expect: Op has no stage: for an activation's mode write Activation<Op>
-// expect: Op is no operator: it needs a public struct Args, which may be empty
+// expect: Op is not an operator: it needs a public struct Args, which may be empty
 // expect: Op::Args must be trivially copyable: numbers and views, and nothing that owns memory
 // expect: Op::check must be static void check(Args const&, fk::Check const&)
 // SPDX-License-Identifier: MIT

@@ -74,7 +74,7 @@ TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") 
 TEST_CASE("HIP: Halo refuses the first condition that a plan's type does not meet") {
     CHECK(of_plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias>().empty());
     CHECK(of_plan<fk::Conv<fk::dynamic>>().empty());
-    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "a filter of one tap reads x once: use WarpSpecialized");
+    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "the filter has one tap, and so no halo: use WarpSpecialized");
     CHECK(of_plan<fk::Conv<fk::filter(3, 3).stride(2)>>() == "stride_h = 2 is not 1: use MatrixGemm");
     CHECK(sentence(HaloEntry::unmet_by_plan<fk::Plan<fk::Conv<fk::filter(3, 3)>>, fk::half, float>()) ==
           "y's type is not x's: use MatrixGemm");

@@ -80,7 +80,7 @@ TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is o
 TEST_CASE("HIP: Planes refuses the first condition that a plan's type does not meet") {
     CHECK(of_plan<fk::half, fk::Conv<fk::filter(1, 1)>, fk::Bias>().empty());
     CHECK(of_plan<float, fk::Conv<fk::filter(1, 1)>, fk::Bias>().empty());
-    CHECK(of_plan<fk::half, fk::Gemm, fk::Bias>() == "a Gemm has no planes: use WarpSpecialized");
+    CHECK(of_plan<fk::half, fk::Gemm, fk::Bias>() == "the plan has a Gemm, not a Conv: use WarpSpecialized");
     CHECK(of_plan<float, fk::Conv<fk::filter(1, 1), fk::Products<fk::tf32>>>() ==
           "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>: use MatrixGemm");
 }

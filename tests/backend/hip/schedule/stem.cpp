@@ -64,7 +64,7 @@ TEST_CASE("HIP: Stem's time grows with the batch, and is infinite where no tile 
 TEST_CASE("HIP: Stem refuses the first condition that a plan's type does not meet") {
     using PerActivation = fk::BatchNormInference<fk::PerActivation>;
     CHECK(of_plan<fk::Conv<fk::filter(7, 7)>, fk::Bias>().empty());
-    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "a filter of one tap reads x once: use WarpSpecialized");
+    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "the filter has one tap, and so no halo: use WarpSpecialized");
     CHECK(of_plan<fk::Conv<fk::filter(3, 3)>, PerActivation>() ==
           "an operator has parameters per pixel: use WarpSpecialized");
     CHECK(of_plan<fk::TransposedConv<fk::filter(3, 3)>>() == "a TransposedConv: use WarpSpecialized");

@@ -1,4 +1,4 @@
-// expect: predict() takes a device whose backend predicts, as hip::Device, or hip::Architecture
+// expect: predict() takes a hip::Device or a hip::Architecture: no other backend predicts
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

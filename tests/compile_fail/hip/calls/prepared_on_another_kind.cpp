@@ -1,4 +1,4 @@
-// expect: a prepared run takes a stream of the kind of device that it was prepared on
+// expect: the stream's device is of another type than the one that the run was prepared on
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

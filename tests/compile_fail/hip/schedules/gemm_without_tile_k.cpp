@@ -1,4 +1,4 @@
-// expect: or with a type that has all members of one of them
+// expect: a schedule of your own needs all members of one of them
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with Elementwise
+// expect: the schedule is not for this plan: Gemm, Direct and the like compute a Conv or Gemm, Reduction batch statistics, Elementwise other plans
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

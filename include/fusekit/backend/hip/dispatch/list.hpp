@@ -221,9 +221,10 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(
             Misfit::on_gpu,
             "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
-        static_assert(Misfit::right,
-                      "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, "
-                      "others with Elementwise, or with a type that has all members of one of them");
+        static_assert(
+            Misfit::right,
+            "the schedule is not for this plan: Gemm, Direct and the like compute a Conv or Gemm, Reduction batch "
+            "statistics, Elementwise other plans; a schedule of your own needs all members of one of them");
         static_assert(!Misfit::chosen,
                       "a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without "
                       "with<Schedule>()");

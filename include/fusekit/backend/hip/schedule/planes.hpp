@@ -98,7 +98,7 @@ struct PlanesEntry {
             detail::holds(!of_tf32,
                           "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>",
                           "use MatrixGemm"),
-            detail::holds(is_conv, "a Gemm has no planes", "use WarpSpecialized"),
+            detail::holds(is_conv, "the plan has a Gemm, not a Conv", "use WarpSpecialized"),
             detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"));
     }
     template <class Plan, class T, class U>

@@ -16,8 +16,8 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
               "compile for it, or use Gemm or NativeGemm"),
         holds(Plan::Head::collapsed_space == 2, "TMA loads windows of two modes, not volumes", "use MatrixGemm"),
-        holds(of_channels, "a BatchedGemm has weights for each matrix", "use MatrixGemm"),
-        holds(!spreads, "a TransposedConv with a stride has phases", "use MatrixGemm"));
+        holds(of_channels, "the plan has a BatchedGemm", "use MatrixGemm"),
+        holds(!spreads, "the plan has a TransposedConv with a stride", "use MatrixGemm"));
 }
 
 /// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1, one group of channels.
@@ -34,7 +34,7 @@ FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
 /// condition.
 template <class Plan>
 FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
-    if (Plan::Head::longest <= 1) return holds(false, "a filter of one tap reads x once", "use WarpSpecialized");
+    if (Plan::Head::longest <= 1) return holds(false, "the filter has one tap, and so no halo", "use WarpSpecialized");
     if constexpr (!has_transposed_conv<Plan> && requires { Plan::Head::collapsed.size.w; } &&
                   Plan::Head::collapsed_space == 2)
         return unmet(Plan::Head::collapsed);

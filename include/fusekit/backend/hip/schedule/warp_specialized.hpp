@@ -143,7 +143,7 @@ struct WarpSpecializedEntry {
             static_assert(
                 fits,
                 "WarpSpecialized: Stages of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, "
-                "twice as many with ping_pong, must fit 224 KB: fewer Stages do");
+                "twice as many with ping_pong, must fit 224 KB: use fewer Stages");
             return plan.met() && rows && columns && stages && fits;
         }
     };
