@@ -25,7 +25,7 @@ struct Slices<3> {
     std::int64_t x, y;
 };
 
-/// Slices of x and y from their collapsed modes. Each number is at least 1, because kernels divide row counts by it.
+/// Numbers of slices of x and of y, from their collapsed modes; at least 1, because kernels divide row counts by them.
 template <int Space>
 FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
     auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };

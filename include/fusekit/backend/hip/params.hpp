@@ -97,8 +97,9 @@ struct ConvParams {
 template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
     ImageOrder order;  ///< memory order in which an image's elements are numbered
-    FastDivmod tiles = {}, packets = {};  ///< divisors: tiles per iteration; packets per tile, which one CTA processes
-    unsigned all_packets = 0;  ///< packets per iteration; the last tile may end past them
+    /// divisors: tiles per iteration; packets (vectors of elements) per tile, which one CTA processes
+    FastDivmod tiles = {}, packets = {};
+    unsigned all_packets = 0;  ///< packets (vectors of elements) per iteration; the last tile may end past them
     /// number of iterations; `splits` threads divide the iterations of each packet index among them
     std::int64_t iterations = 0, splits = 1;
     std::int64_t x_step = 0, y_step = 0;  ///< elements of x and of y from one iteration to the next

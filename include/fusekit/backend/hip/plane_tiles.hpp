@@ -26,8 +26,8 @@ struct PlaneTiles {
 
     int y_height, y_width, x_height, x_width;
     int window_rows, window_columns, pad_top, pad_left;
-    int pitch, rows;  ///< pixels from the start of a part's row to the start of the next row; rows per part
-    int of_image;  ///< parts per image
+    int pitch, rows;  ///< pixels from the start of a row of y in a tile to the next row's; rows of y per part
+    int of_image;  ///< parts (ranges of rows) of a plane of y
     int images;
     bool channels_last;  ///< true if x and y are channels-last
     bool single;  ///< true for 1x1 filters without padding

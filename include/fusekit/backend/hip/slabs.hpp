@@ -19,8 +19,8 @@ struct IndexLimits {
 /// Ranges of whole images (slabs), of equal length except the last, into which a batch is divided if its pixels or
 /// outputs exceed 32-bit counts. CTAs are numbered slab after slab, so that one launch computes all slabs.
 struct Slabs {
-    unsigned blocks = 0xffffffff;  ///< number of CTAs of each slab but the last
-    unsigned tiles = 0;  ///< number of tiles along the pixels of each slab but the last
+    unsigned blocks = 0xffffffff;  ///< CTAs of each range of images but the last
+    unsigned tiles = 0;  ///< tiles along the pixels of each range of images but the last
     int images = 0x7fffffff;
 
     /// First image, first CTA and first tile (each an index in the whole batch) of the slab to which CTA `block`

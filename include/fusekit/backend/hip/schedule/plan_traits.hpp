@@ -20,7 +20,7 @@ struct PlanTraits {
     bool prologue = false, pools = false;
     bool totals = false;  ///< true if ChannelStatistics follow a Conv or Gemm
     bool by_pixel = false;  ///< true if an operator reads or writes a tensor of y's shape other than y
-    int total_bytes = 0;  ///< in a reduction, bytes of the total of one channel or pixel
+    int total_bytes = 0;  ///< for a reduction: bytes of the sums that are kept for one channel or pixel
 
     FUSEKIT_H constexpr bool operator==(PlanTraits const&) const = default;
 };

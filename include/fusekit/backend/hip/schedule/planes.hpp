@@ -17,7 +17,7 @@ namespace fusekit::hip {
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
-    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< MMA tiles per part, along GemmN
+    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< MMA tiles that cover the pixels of one part of y
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
     FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
     /// Bytes of SMEM for the stages of x with elements of `size` bytes.
