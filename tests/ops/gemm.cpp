@@ -27,7 +27,7 @@ struct AddListed : Add {
 struct AddPlace {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
-        fk::PlaceParameters z;
+        fk::PixelParameters z;
     };
     static float apply(float x, fk::OutputCoord const& at, Args const& args) { return x + at.load(args.z); }
 };

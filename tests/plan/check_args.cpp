@@ -39,7 +39,7 @@ struct Volumes {
 };
 struct AnyRank {
     fk::AnyActivations values;
-    fk::PlaceParameters map;
+    fk::PixelParameters map;
 };
 struct Written {
     fk::AnyOutput values;

@@ -9,7 +9,7 @@ namespace test {
 template <class Op>
 double slope_of(double x, fk::DoubleCoord const& at, typename Op::Args const& args) {
     static_assert(fk::Differentiable<Op, double, fk::DoubleCoord>);
-    if constexpr (fk::Placewise<Op, double, fk::DoubleCoord>) return Op::slope(x, Op::prepare(at, args));
+    if constexpr (fk::Pixelwise<Op, double, fk::DoubleCoord>) return Op::slope(x, Op::prepare(at, args));
     else if constexpr (fk::Channelwise<Op, double>) return Op::slope(x, Op::template prepare<double>(at.k, args));
     else if constexpr (fk::Uniform<Op, double>) return Op::slope(x, args);
     else return Op::slope(x, at, args);

@@ -52,7 +52,7 @@ static_assert(std::is_convertible_v<fk::TensorView<float, 5>, fk::AnyActivations
 static_assert(std::is_convertible_v<fk::TensorView<fk::half const, 3>, fk::AnyActivations>);
 using Volume = fk::Tensor<float, fk::host::Device, 5>;
 static_assert(std::is_convertible_v<Volume&, fk::AnyActivations> && !std::is_convertible_v<Volume, fk::AnyActivations>);
-static_assert(std::is_trivially_copyable_v<fk::AnyActivations> && std::is_trivially_copyable_v<fk::PlaceParameters>);
+static_assert(std::is_trivially_copyable_v<fk::AnyActivations> && std::is_trivially_copyable_v<fk::PixelParameters>);
 
 }  // namespace
 

@@ -115,11 +115,14 @@ concept Channelwise =
 /// type of `at` is a template parameter with load(view), returns a Prepared of the type that load returns; apply(x,
 /// prepared) is called for channel at.k of pixel (at.p, at.q) in every image.
 template <class Op, class V = float, class At = OutputCoord>
-concept Placewise =
+concept Pixelwise =
     requires(V x, At const& at, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
         { Op::prepare(at, args) } -> std::same_as<typename Op::template Prepared<V>>;
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
+/// Former name of Pixelwise, until the next release.
+template <class Op, class V = float, class At = OutputCoord>
+concept Placewise = Pixelwise<Op, V, At>;
 
 /// Concept of operators that return x unchanged and store stored(x) to output(args), a tensor of y's shape, at every
 /// coordinate. A backend may store a vector of adjacent elements at once.
@@ -142,13 +145,13 @@ concept Differentiable =
         { Op::slope(x, args) } -> std::same_as<V>;
     }) || (Located<Op, V, At> && requires(V x, At const& at, typename Op::Args const& args) {
         { Op::slope(x, at, args) } -> std::same_as<V>;
-    }) || ((Channelwise<Op, V> || Placewise<Op, V, At>) && requires(V x, typename Op::template Prepared<V> prepared) {
+    }) || ((Channelwise<Op, V> || Pixelwise<Op, V, At>) && requires(V x, typename Op::template Prepared<V> prepared) {
         { Op::slope(x, prepared) } -> std::same_as<V>;
     });
 
 /// Concept of operators that map one value at a time: valid after the Conv or Gemm of a Plan.
 template <class Op>
-concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Placewise<Op>);
+concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Pixelwise<Op>);
 
 /// Concept of operators that reduce a window or a row of the input to one value, such as Conv and Gemm.
 template <class Op>

@@ -22,7 +22,7 @@ struct WithoutSlope<FusedPlan<First, Rest...>>
 
 /// Static assertions that the plan of a Backward has no Conv or Gemm, and no pool, each with its own message.
 template <class ThePlan>
-consteval bool keeps_places() {
+consteval bool is_pointwise_plan() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
     static_assert(pointwise,
                   "Backward: no Conv or Gemm in the plan: its gradients are separate plans, of TransposedConv and "
@@ -98,7 +98,7 @@ private:
 /// outputs of the forward run (of Store, for example) again. The summation order is fixed: results are bitwise
 /// identical from run to run.
 template <class ThePlan>
-using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
+using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::is_pointwise_plan<ThePlan>(),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
 
 }  // namespace fusekit

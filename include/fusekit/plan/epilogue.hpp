@@ -25,7 +25,7 @@ struct ChannelStateOf<Op, V> {
 template <class Op>
 struct PixelStateOf : ChannelStateOf<Op, float> {};
 template <class Op>
-    requires Placewise<Op>
+    requires Pixelwise<Op>
 struct PixelStateOf<Op> {
     using Type = typename Op::template Prepared<float>;
 };
@@ -80,7 +80,7 @@ FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, typename Op::Args const& ar
 
 template <class Op, class At>
 FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& args) {
-    if constexpr (Placewise<Op>) return Op::prepare(at, args);
+    if constexpr (Pixelwise<Op>) return Op::prepare(at, args);
     else return prepare_op<Op>(at.k, args);
 }
 
@@ -89,7 +89,7 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
-    else if constexpr (Placewise<Op, V, At>) return f(x, Op::prepare(at, args));
+    else if constexpr (Pixelwise<Op, V, At>) return f(x, Op::prepare(at, args));
     else if constexpr (Uniform<Op, V>) return f(x, args);
     else if constexpr (Located<Op, V, At>) return f(x, at, args);
     else {
@@ -114,7 +114,7 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
 /// True for an operator that needs the coordinate (n, k, p, q) of its value: it loads or stores one element of an
 /// activation tensor, or updates a maximum, which must not include pixels outside y.
 template <class Op>
-concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
+concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Pixelwise<Op>);
 /// Argument for Op::views in the concept NamesActivations, which tests at compile time that Op::views exists.
 struct IgnoresView {
     FUSEKIT_H void operator()(auto const&) const {}
@@ -151,7 +151,7 @@ struct Epilogue {
     /// `located`: an operator needs n, k, p, q, which includes operators that update a maximum. `per_pixel`: an
     /// operator has parameters per k, p, q. `placewise`: the result depends on p and q.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
-    static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Placewise<Ops> || ...);
+    static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Pixelwise<Ops> || ...);
     static constexpr bool placewise = located || per_pixel;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 

@@ -188,7 +188,7 @@ struct ReductionSteps<Gradient<First, Rest...>> {
         V* const no_sums = nullptr;
         V const g = back<false, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, no_sums);
         if constexpr (!waits) return g;
-        else if constexpr (Placewise<Replayed<First>, V, At> && per_pixel && !std::is_same_v<V, float>)
+        else if constexpr (Pixelwise<Replayed<First>, V, At> && per_pixel && !std::is_same_v<V, float>)
             return prepared.apply(x, g, Replayed<First>::prepare(at, get<0>(args.forward)));
         else return prepared.apply(x, g, get<0>(state));
     }

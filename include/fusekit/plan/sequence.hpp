@@ -51,7 +51,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                            .stores = Storing<Op> || MaximumOp<Op>,
                                            .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> &&
                                                             !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
-                                           .of_pixels = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
+                                           .of_pixels = Pixelwise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
 /// The properties of a plan's operators, in plan order; the argument of the ordering rules.
 struct Sequence {

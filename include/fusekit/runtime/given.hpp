@@ -89,8 +89,7 @@ public:
         }
     }
 
-    /// channels(): view of floats per channel, K, or 1 x K and further modes of extent 1. The function after it: view
-    /// of floats per pixel, K x P x Q or 1 x K x P x Q.
+    /// View of floats per channel: K, or 1 x K and further modes of extent 1.
     FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -101,7 +100,8 @@ public:
             default: return floats<1>(role);
         }
     }
-    FUSEKIT_H PlaceParameters places(Role role) const {
+    /// View of floats per pixel: K x P x Q or 1 x K x P x Q.
+    FUSEKIT_H PixelParameters pixels(Role role) const {
         is_float(role);
         View const image = image_of(role);
         takes(role, rank_of_x - 1, rank_of_x);
@@ -112,7 +112,7 @@ public:
         }
     }
 
-    /// Views of writable floats, per channel and (the next function) per pixel; empty if the caller omits the tensor.
+    /// View of writable floats per channel; empty if the caller omits the tensor.
     FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
@@ -124,7 +124,8 @@ public:
             default: return written<float>(role, arguments[role].layout<1>());
         }
     }
-    FUSEKIT_H OptionalView<float, 3> written_places(Role role) const {
+    /// View of writable floats per pixel; empty if the caller omits the tensor.
+    FUSEKIT_H OptionalView<float, 3> written_pixels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
         View const image = image_of(role);
@@ -134,6 +135,10 @@ public:
             case 4: return written<float>(role, image.layout<4>());
             default: return written<float>(role, image.layout<3>());
         }
+    }
+    [[deprecated("call pixels")]] FUSEKIT_H PixelParameters places(Role role) const { return pixels(role); }
+    [[deprecated("call written_pixels")]] FUSEKIT_H OptionalView<float, 3> written_places(Role role) const {
+        return written_pixels(role);
     }
 
 private:

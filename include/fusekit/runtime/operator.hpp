@@ -130,12 +130,12 @@ inline constexpr NormMode norm_mode = std::is_same_v<Mode, Spatial> ? NormMode::
 template <class Mode>
 FUSEKIT_H auto parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.channels(role);
-    else return given.places(role);
+    else return given.pixels(role);
 }
 template <class Mode>
 FUSEKIT_H auto written_parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.written_channels(role);
-    else return given.written_places(role);
+    else return given.written_pixels(role);
 }
 
 }  // namespace detail

@@ -208,10 +208,11 @@ private:
 };
 
 /// Types of operators' fields. AnyActivations: activations with N, C and one to three spatial modes, or a matrix.
-/// PlaceParameters: parameters per pixel, C and one to three spatial modes. ChannelParameters: parameters per channel,
+/// PixelParameters: parameters per pixel, C and one to three spatial modes. ChannelParameters: parameters per channel,
 /// K or 1 x K x 1 x 1.
 using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
-using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
+using PixelParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
+using PlaceParameters [[deprecated("write PixelParameters")]] = PixelParameters;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;
 using AnyChannelParameters = Collapsed<AnyView<1>, 1, 2, 3, 4, 5>;
 

@@ -7,7 +7,7 @@
 namespace fusekit::hip {
 
 /// True if a view of one image, K x P x Q, has the strides of y (`stride`: N, K, P, Q) along K, P and Q.
-FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
+FUSEKIT_HD constexpr bool has_strides_of(TensorView<float const, 3> const& view, Index<4> const& stride) {
     Index<3> const& own = view.layout.stride;
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
@@ -27,7 +27,7 @@ struct OffsetCoord : ThreadCoord {
         return OutputCoord::load(view);
     }
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
-        if (lies_alike(view, stride)) return view.data[distance];
+        if (has_strides_of(view, stride)) return view.data[distance];
         return OutputCoord::load(view);
     }
     FUSEKIT_HD void store(AnyOutput const& view, float value) const {
@@ -94,7 +94,7 @@ struct PacketProbe : OutputCoord {
     }
     FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // per-channel parameters may have any layout
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
-        fit &= lies_alike(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
+        fit &= has_strides_of(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
         return 0;
     }
 };

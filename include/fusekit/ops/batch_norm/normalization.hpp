@@ -35,7 +35,7 @@ struct Normalizing {
     static constexpr char const* modes = per_pixel ? "K x P x Q" : "K";
 
     /// Type of the parameters' views: K x P x Q (PerActivation) or K (Spatial).
-    using Parameters = std::conditional_t<per_pixel, PlaceParameters, ChannelParameters>;
+    using Parameters = std::conditional_t<per_pixel, PixelParameters, ChannelParameters>;
 
     template <class V>
     using Prepared = Normalization<V>;

@@ -64,8 +64,8 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
 /// enough for the threads' fragments. Rows of x must not overlap: then only the first and last four pixels of a row
 /// read out of bounds of x (EdgeSteps).
 template <Element T>
-FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
-                            std::int64_t group_c, std::int64_t group_k) {
+FUSEKIT_H bool fits_gradient_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
+                                  std::int64_t group_c, std::int64_t group_k) {
     Index<4> const &of_x = x.layout.shape, &in_x = x.layout.stride;
     bool apart = true;
     for (int const mode : {0, 2}) apart = apart && (of_x[mode] == 1 || in_x[mode] >= 4 * filter.strides[1] - 1);
@@ -207,7 +207,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     bool const in_quads = have_loop(ContiguousMode::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2 && Plan::Head::collapsed_space == 2)
-        if (in_quads && detail::lies_in_rows(filter, params.x, dy.layout.shape, y.layout.shape[1], group_k)) {
+        if (in_quads && detail::fits_gradient_rows(filter, params.x, dy.layout.shape, y.layout.shape[1], group_k)) {
             params.in_rows = true;
             params.in_x = ContiguousMode::channels_by_8;
             params.in_dy = ContiguousMode::channels_by_4;
