@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Calls that gpu.py times on a layer: ours, PyTorch's ways, an elementwise kernel of the same bytes, and a check of ours.
+
+A call writes memory of its own while the results of the last `pairs` calls live; inputs rotate through `pairs` tensors.
+Weights and parameters are the same in every call.
+"""
+
+import collections
+import dataclasses
+
+import torch
+import torch.nn.functional as functional
+
+EPSILON = 1e-5
+MOST_PAIRS = 64
+ops = torch.ops.fusekit
+
+
+@dataclasses.dataclass
+class Form:
+    """Element type, memory format, and bytes that rotated tensors exceed."""
+
+    dtype: torch.dtype
+    order: torch.memory_format
+    device: str
+    cache: int
+
+    def random(self, *shape, scale=1.0):
+        values = torch.empty(shape, device=self.device).uniform_(-scale, scale).to(self.dtype)
+        return values.contiguous(memory_format=self.order) if len(shape) == 4 else values
+
+    def pairs(self, elements):
+        """Number of tensors to rotate if a call moves `elements`."""
+        return min(MOST_PAIRS, 1 + self.cache // (torch.finfo(self.dtype).bits // 8 * elements))
+
+    def copies(self, tensor, count):
+        return [tensor.clone(memory_format=torch.preserve_format) for _ in range(count)]
+
+
+@dataclasses.dataclass
+class Subjects:
+    """Subjects are functions of a call's number; buffers repeat after `pairs` calls."""
+
+    ours: object
+    ways: dict  # PyTorch's, by name
+    copy: object
+    pairs: int
+    error: object  # a function without arguments: the largest error of ours over its bound
+
+
+def kept(function, *inputs):
+    """A subject: function of the call's inputs; the results of the last calls live."""
+    results = collections.deque(maxlen=len(inputs[0]))
+    return lambda call: results.append(function(*(each[call % len(each)] for each in inputs)))
+
+
+def copy_subject(form, elements):
+    """An elementwise kernel that reads and writes `elements` in all."""
+    source = form.random(max(1, elements // 2))
+    pairs = form.pairs(elements)
+    return kept(torch.neg, form.copies(source, pairs))
+
+
+def conv_bound(expected, squares, terms, dtype):
+    """8 standard deviations of a float sum's error, and a rounding to the element type: support/sample_check.hpp."""
+    return 8 * 2.0**-24 * (terms * squares).sqrt() + torch.finfo(dtype).eps / 2 * expected.abs() + 2.0**-25
+
+
+def largest_share(got, expected, bound):
+    """NaN counts as infinite."""
+    share = ((got.double() - expected).abs() / bound).max().item()
+    return share if share == share else float("inf")
+
+
+def geometry(layer):
+    return ([layer.stride] * 2, [layer.pad_h, layer.pad_w], [layer.dilation] * 2, layer.groups)
+
+
+def backward(dy, x, weight, layer, mask):
+    stride, padding, dilation, groups = geometry(layer)
+    return torch.ops.aten.convolution_backward(dy, x, weight, None, stride, padding, dilation, False, [0, 0], groups, mask)
+
+
+def weights_of(layer, form):
+    """Weights that leave a sum's magnitude near x's."""
+    terms = layer.c // layer.groups * layer.r * layer.s
+    return form.random(layer.k, layer.c // layer.groups, layer.r, layer.s, scale=terms**-0.5)
+
+
+def forward(layer, batch, form):
+    stride, padding, dilation, groups = geometry(layer)
+    weight, bias = weights_of(layer, form), form.random(layer.k)
+    pairs = form.pairs(layer.elements(batch))
+    xs = form.copies(form.random(batch, layer.c, layer.h, layer.w), pairs)
+
+    def ours(x):
+        return ops.conv_bias_act(x, weight, bias, None, stride, padding, dilation, groups, "relu")
+
+    def error():
+        some = sorted({0, batch // 2, batch - 1})
+        x, w, b = xs[0][some].double(), weight.double(), bias.double()[:, None, None]
+        exact = functional.conv2d(x, w, None, *geometry(layer))
+        squares = functional.conv2d(x * x, w * w, None, *geometry(layer)) + b * b
+        terms = weight[0].numel() + 1
+        bound = conv_bound(exact.abs() + b.abs(), squares, terms, form.dtype)
+        return largest_share(ours(xs[0])[some], (exact + b).clamp(min=0), bound)
+
+    ways = {"conv2d + relu_": lambda x: functional.conv2d(x, weight, bias, *geometry(layer)).relu_()}
+    if form.device != "cpu":
+        ways["cudnn_convolution_relu"] = lambda x: torch.cudnn_convolution_relu(
+            x, weight, bias, stride, padding, dilation, groups)
+    return Subjects(kept(ours, xs), {name: kept(way, xs) for name, way in ways.items()},
+                    copy_subject(form, layer.elements(batch)), pairs, error)
+
+
+def linear(layer, batch, form):
+    """forward(), beside cuBLASLt's product with bias and ReLU as its epilogue."""
+    subjects = forward(layer, batch, form)
+    rows = form.copies(form.random(batch * layer.h * layer.w, layer.c), subjects.pairs)
+    weight, bias = weights_of(layer, form).reshape(layer.k, layer.c), form.random(layer.k)
+    subjects.ways = {"addmm with epilogue": kept(lambda x: torch._addmm_activation(bias, x, weight.t()), rows)}
+    return subjects
+
+
+def gradient(layer, batch, form, mask, make):
+    """Gradient by x or by the weights. make(layer, batch, form, weight) returns our function of (dy, x)."""
+    weight = weights_of(layer, form)
+    pairs = form.pairs(layer.elements(batch))
+    dys = form.copies(form.random(batch, layer.k, layer.p, layer.q), pairs)
+    xs = form.copies(form.random(batch, layer.c, layer.h, layer.w), pairs)
+    ours = make(layer, batch, form, weight)
+    of = mask.index(True)
+
+    def error():
+        dy, x, w = dys[0].double(), xs[0].double(), weight.double()
+        exact = backward(dy, x, w, layer, mask)[of]
+        squares = backward(dy * dy, x * x, w * w, layer, mask)[of]
+        terms = batch * layer.p * layer.q if of == 1 else layer.k // layer.groups * layer.r * layer.s
+        return largest_share(ours(dys[0], xs[0]), exact, conv_bound(exact, squares, terms, form.dtype))
+
+    theirs = kept(lambda dy, x: backward(dy, x, weight, layer, mask)[of], dys, xs)
+    return Subjects(kept(ours, dys, xs), {"convolution_backward": theirs}, copy_subject(form, layer.elements(batch)),
+                    pairs, error)
