@@ -5,8 +5,6 @@
 //
 // oneDNN's weights are reordered to its preferred format before the timing. fusekit gets the weights in a user's layout
 // (KRSC with NHWC, KCRS with NCHW): its time includes packing them in every call.
-#include <dnnl.hpp>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "layers.hpp"
+#include "peers/onednn_conv.hpp"
 #include "support/ceilings.hpp"
 #include "support/chains.hpp"
 #include "support/difference.hpp"
@@ -29,60 +28,6 @@ namespace {
 
 using namespace bench;
 using Device = fk::host::Device;
-using Tensor = fk::Tensor<float, Device>;
-
-/// oneDNN's fused convolution of one layer, on memory that fusekit's tensors own.
-class OneDnn {
-public:
-    OneDnn(ConvLayer const& layer, int batch, bool channels_last, Tensor& weights, fk::Tensor<float, Device, 1>& bias) {
-        using namespace dnnl;
-        using Data = memory::data_type;
-        using Tag = memory::format_tag;
-        auto const activations = channels_last ? Tag::nhwc : Tag::nchw;
-        memory::dims const filter{layer.k, layer.c, layer.r, layer.s};
-        source_desc = {{batch, layer.c, layer.h, layer.w}, Data::f32, activations};
-        result_desc = {{batch, layer.k, layer.p(), layer.q()}, Data::f32, activations};
-        memory::desc const bias_desc{{layer.k}, Data::f32, Tag::x};
-
-        post_ops relu;
-        relu.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
-        primitive_attr attributes;
-        attributes.set_post_ops(relu);
-        convolution_forward::desc const operation(
-            prop_kind::forward_inference, algorithm::convolution_auto, source_desc, {filter, Data::f32, Tag::any},
-            bias_desc, result_desc, {layer.stride, layer.stride}, {layer.pad, layer.pad}, {layer.pad, layer.pad});
-        convolution_forward::primitive_desc const chosen(operation, attributes, engine);
-        implementation = chosen.impl_info_str();
-        primitive = convolution_forward(chosen);
-
-        memory given({filter, Data::f32, channels_last ? Tag::ohwi : Tag::oihw}, engine, weights.data());
-        memory reordered(chosen.weights_desc(), engine);
-        reorder(given, reordered).execute(stream, given, reordered);
-        stream.wait();
-        fixed = {{DNNL_ARG_WEIGHTS, reordered}, {DNNL_ARG_BIAS, memory(bias_desc, engine, bias.data())}};
-    }
-
-    /// Arguments of execute() for a pair of buffers.
-    std::unordered_map<int, dnnl::memory> arguments(Tensor& x, Tensor& y) const {
-        auto all = fixed;
-        all.insert({DNNL_ARG_SRC, dnnl::memory(source_desc, engine, x.data())});
-        all.insert({DNNL_ARG_DST, dnnl::memory(result_desc, engine, y.data())});
-        return all;
-    }
-    void execute(std::unordered_map<int, dnnl::memory> const& arguments) const {
-        primitive.execute(stream, arguments);
-        stream.wait();
-    }
-
-    std::string implementation;
-
-private:
-    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-    mutable dnnl::stream stream{engine};
-    dnnl::memory::desc source_desc, result_desc;
-    dnnl::convolution_forward primitive;
-    std::unordered_map<int, dnnl::memory> fixed;
-};
 
 struct Row {
     double ours, theirs;  ///< seconds
@@ -102,7 +47,7 @@ Row measure(Device& device, ConvLayer const& layer, int batch, bool channels_las
 
     auto const ours =
         fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
-    OneDnn const theirs(layer, batch, channels_last, weights, bias);
+    OneDnn const theirs(zoo::layer_of(layer), batch, channels_last, weights, bias);
     std::vector<std::unordered_map<int, dnnl::memory>> arguments;
     for (std::int64_t i = 0; i < io.size(); ++i) arguments.push_back(theirs.arguments(io.x(i), io.y(i)));
 

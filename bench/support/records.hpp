@@ -22,6 +22,14 @@ inline void write_file(std::filesystem::path const& path, std::string const& con
     std::printf("wrote %s\n", path.c_str());
 }
 
+/// A value as a cell of CSV: in quotes if it has commas, quotes or line ends.
+inline std::string in_csv(std::string const& value) {
+    if (value.find_first_of(",\"\n") == value.npos) return value;
+    std::string result = "\"";
+    for (char c : value) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + "\"";
+}
+
 /// Names and values, in order.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
@@ -69,13 +77,6 @@ private:
             all += "}";
         }
         return all + "\n  ]\n}\n";
-    }
-
-    static std::string in_csv(std::string const& value) {
-        if (value.find_first_of(",\"\n") == value.npos) return value;
-        std::string result = "\"";
-        for (char c : value) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-        return result + "\"";
     }
 
     static std::string in_json(std::string const& value) {

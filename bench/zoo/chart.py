@@ -5,7 +5,7 @@ import math
 from html import escape
 
 FASTER, SLOWER, TEXT, QUIET, GRID = "#0b6e99", "#cf222e", "#24292f", "#57606a", "#e6e8eb"
-LEFT, TOP, HEIGHT, GAP, NARROWEST, BAR = 56, 80, 260, 14, 66, 2
+LEFT, TOP, HEIGHT, GAP, NARROWEST, BAR = 56, 80, 260, 14, 88, 2
 
 
 def decades(classes):
