@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/candidates.hpp"
+#include "support/choice_summary.hpp"
 #include "support/hip_error.hpp"
 #include "support/hip_machine.hpp"
 #include "support/machine.hpp"
@@ -51,24 +52,6 @@ constexpr char const* problems[] = {
     "96-28-28-96-5x5-p2-s1 4 float nchw",    "832-7-7-384-1x1-p0-s1 128 float nchw",
 };
 
-/// Mean and maximum of chosen over best time, and the share of predictions within a quarter.
-struct Summary {
-    double sum = 0, largest = 0;
-    int count = 0, near = 0;
-
-    void add(double ratio, double prediction) {
-        sum += ratio, largest = std::max(largest, ratio), ++count;
-        near += prediction >= 0.75 && prediction <= 1.25;
-    }
-    void print(char const* of) const {
-        if (count == 0) return;
-        std::printf(
-            "%-12s %3d: the choice takes %.3f of the best's time on average, %.3f at most; "
-            "predictions within 25 %%: %d %%\n",
-            of, count, sum / count, largest, 100 * near / count);
-    }
-};
-
 int run(int argc, char** argv) {
     int index = 0, repeats = 5;
     std::string output = "bench-output";
@@ -91,7 +74,7 @@ int run(int argc, char** argv) {
                      {"compiler", machine.compiler},
                      {"date", today()},
                      {"command", command_text(argc, argv)}});
-    Summary all, of_kinds[2][2];
+    ChoiceSummary all, of_kinds[2][2];
     for (char const* words : problems) {
         Problem const problem = Problem::parse(words);
         Measured const found = measure_candidates(device, problem, repeats, [](auto const&) { return true; });

@@ -40,7 +40,7 @@ std::vector<Problem> own_problems() {
     for (bool const is_half : {true, false})
         for (bool const last : {true, false})
             for (int const batch : {1, 8, 64})
-                for (ConvLayer const& layer : layers) all.push_back({layer, batch, is_half, last});
+                for (ConvLayer const& layer : layers) all.push_back({zoo::layer_of(layer), batch, is_half, last});
     return all;
 }
 

@@ -9,6 +9,7 @@
 #include "support/difference.hpp"
 #include "support/graph_timing.hpp"
 #include "support/hip_machine.hpp"
+#include "zoo/filter.hpp"
 
 namespace bench {
 
@@ -57,14 +58,14 @@ std::vector<fk::hip::Prediction> expand(fk::hip::Predictions const& predictions)
 template <class T>
 Measured measure(fk::hip::Device& device, Problem const& problem, int repeats,
                  std::function<bool(fk::hip::Prediction const&)> const& wanted) {
-    ConvLayer const& l = problem.layer;
+    zoo::Layer const& l = problem.layer;
     bool const last = problem.channels_last;
     auto const x = activations({problem.batch, l.c, l.h, l.w, last}),
                y = activations({problem.batch, l.k, l.p(), l.q(), last});
-    fk::Tensor<T, fk::hip::Device> weights(device, activations({l.k, l.c, l.r, l.s, last}));
+    fk::Tensor<T, fk::hip::Device> weights(device, activations({l.k, l.c / l.groups, l.r, l.s, last}));
     fk::Tensor<T, fk::hip::Device, 1> bias(device, fk::channels(l.k));
     auto const layer = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Activation<fk::Relu>>::bind(
-        {.weights = weights, .filter = fk::filter(l.r, l.s).pad(l.pad).stride(l.stride)}, {.bias = bias}, {});
+        {.weights = weights, .filter = zoo::filter_of(l)}, {.bias = bias}, {});
     fk::TensorView<T const> const x_view(nullptr, x);
     fk::TensorView<T> const y_view(nullptr, y);
     Measured found{fk::hip::tuned_key(layer, x_view, y_view), {}};

@@ -14,7 +14,7 @@
 #include "peers/onednn_conv.hpp"
 #include "support/machine.hpp"
 #include "support/timing.hpp"
-#include "zoo/layer.hpp"
+#include "zoo/filter.hpp"
 #include "zoo/rows.hpp"
 
 extern "C" void omp_set_num_threads(int);  // of the runtime that oneDNN was built with
@@ -67,10 +67,8 @@ Times measure(Device& device, zoo::Layer const& l, Options const& options) {
     Rotation<float, Device> io(device, activations(input), activations(output), rotated_bytes());
     auto weights = fk::random<float>(device, activations({l.k, l.c / l.groups, l.r, l.s, last}), 2);
     auto bias = fk::random<float>(device, fk::channels(l.k), 3);
-    auto const filter =
-        fk::filter(l.r, l.s).pad(l.pad_h, l.pad_w).stride(l.stride).dilation(l.dilation).groups(l.groups);
     auto const ours = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Activation<fk::Relu>>::bind(
-        {.weights = weights, .filter = filter}, {.bias = bias}, {});
+        {.weights = weights, .filter = zoo::filter_of(l)}, {.bias = bias}, {});
     io.poison_output(0);
     ours(device, io.x(0), io.y(0));
     double const of_bound = check(to_host(io.y(0)), l, input, output, io.host_input(), to_host(weights), to_host(bias));
@@ -107,7 +105,7 @@ int run(int argc, char** argv) {
             .text("--output", "FILE", options.output, "the CSV");
     if (!command_line.parse(argc, argv)) return 0;
     auto const layers = zoo::read_layers(options.layers, options.networks);
-    zoo::Rows rows(options.output);
+    zoo::Rows rows(options.output, zoo::Rows::layer_columns, zoo::Rows::layer_key_size);
 
     bool const busy = is_busy();
     Device device(options.threads);

@@ -13,48 +13,57 @@
 
 namespace bench::zoo {
 
-/// A CSV that grows by a row for each measured layer, with report.py's columns. Rows of an earlier run are found by
-/// their first six columns, the key: pass, dtype, layout, batch, threads, layer.
+/// A CSV that grows by a row for each measurement. Rows of an earlier run are found by their key: the first `key_size`
+/// cells, which have no commas.
 class Rows {
 public:
-    static constexpr auto columns =
+    /// Columns of report.py, and the size of its key.
+    static constexpr auto layer_columns =
         "pass,dtype,layout,batch,threads,layer,ours_us,peer_us,peer,copy_us,error,note,machine,versions,date,command";
+    static constexpr int layer_key_size = 6;
 
     /// Throws UsageError for a file with other columns, which stays unchanged.
-    explicit Rows(std::filesystem::path path) : path(std::move(path)) {
-        std::ifstream file(this->path);
+    Rows(std::filesystem::path given, std::string const& columns, int key_size)
+        : path(std::move(given)), key_size(key_size) {
+        std::ifstream file(path);
         std::string line;
         if (std::getline(file, line)) {
-            if (line != columns) throw UsageError("'" + this->path.string() + "': expected the columns " + columns);
-            while (std::getline(file, line)) known.insert(key_of(line));
+            if (line != columns) throw UsageError("'" + path.string() + "': expected the columns " + columns);
+            while (std::getline(file, line)) note(line);
         } else {
-            if (this->path.has_parent_path()) std::filesystem::create_directories(this->path.parent_path());
+            if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
             append(columns);
         }
     }
 
     bool has(std::string const& key) const { return known.contains(key); }
 
-    /// `key` is the first six values, joined by commas; the others are escaped.
+    /// `key` has its cells joined by commas; the others are escaped.
     void add(std::string const& key, std::vector<std::string> const& others) {
         std::string line = key;
         for (std::string const& each : others) line += "," + in_csv(each);
         append(line);
-        known.insert(key);
+        note(line);
     }
+
+    /// Every row, of earlier runs too.
+    std::vector<std::string> const& lines() const { return all; }
 
 private:
     std::filesystem::path path;
+    int key_size;
     std::set<std::string> known;
+    std::vector<std::string> all;
 
     void append(std::string const& line) const {
         std::ofstream file(path, std::ios::app);
         if (!(file << line << "\n" << std::flush)) throw std::runtime_error("cannot write '" + path.string() + "'");
     }
-    static std::string key_of(std::string const& line) {
+    void note(std::string const& line) {
         std::size_t end = 0;
-        for (int column = 0; column < 6 && end != line.npos; ++column) end = line.find(',', end + (column > 0));
-        return line.substr(0, end);
+        for (int cell = 0; cell < key_size && end != line.npos; ++cell) end = line.find(',', end + (cell > 0));
+        known.insert(line.substr(0, end));
+        all.push_back(line);
     }
 };
 
