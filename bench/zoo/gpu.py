@@ -79,7 +79,8 @@ class Measure:
         layer, _ = self.tables["norm" if key["pass"].startswith("norm") else "conv"][key["layer"]]
         with self.torch.no_grad():
             made = self.makers[key["pass"]](layer, key["batch"], self.form)
-            error = made.error()
+            with self.torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False):
+                error = made.error()  # in double: a search for the fastest algorithm would take longer than it saves
             ways = {name: way for name, way in made.ways.items() if runs(way)}
             if not ways:
                 raise RuntimeError("PyTorch has no way to compute it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gradients of a convolution by libzoo_gradients.so (build preset `cuda`, target zoo_gradients), as functions of tensors."""
+"""Gradients of a convolution as functions of tensors, by libzoo_gradients.so (preset `cuda`, -D FUSEKIT_ZOO_GRADIENTS=ON)."""
 
 import ctypes
 
@@ -43,16 +43,11 @@ class Gradients:
 
     def by_input(self, layer, batch, form, weight):
         plans = self.plans(layer, batch, form)
-        like = torch.empty(batch, layer.c, layer.h, layer.w, device="meta").to(memory_format=form.order)
-        return lambda dy, x: plans.run("zoo_by_input", dy, weight, empty(like, dy))
+        return lambda dy, x: plans.run("zoo_by_input", dy, weight, form.empty(batch, layer.c, layer.h, layer.w))
 
     def by_weights(self, layer, batch, form, weight):
         plans = self.plans(layer, batch, form)
-        return lambda dy, x: plans.run("zoo_by_weights", dy, x, empty(weight, dy))
-
-
-def empty(like, tensor):
-    return torch.empty_strided(like.shape, like.stride(), dtype=tensor.dtype, device=tensor.device)
+        return lambda dy, x: plans.run("zoo_by_weights", dy, x, form.empty(*weight.shape))
 
 
 class Plans:

@@ -29,6 +29,9 @@ class Form:
         values = torch.empty(shape, device=self.device).uniform_(-scale, scale).to(self.dtype)
         return values.contiguous(memory_format=self.order) if len(shape) == 4 else values
 
+    def empty(self, *shape):
+        return torch.empty(shape, dtype=self.dtype, device=self.device, memory_format=self.order)
+
     def pairs(self, elements):
         """Number of tensors to rotate if a call moves `elements`."""
         return min(MOST_PAIRS, 1 + self.cache // (torch.finfo(self.dtype).bits // 8 * elements))
@@ -72,6 +75,10 @@ def largest_share(got, expected, bound):
     return share if share == share else float("inf")
 
 
+def checked_images(batch):
+    return sorted({0, batch // 2, batch - 1})
+
+
 def geometry(layer):
     return ([layer.stride] * 2, [layer.pad_h, layer.pad_w], [layer.dilation] * 2, layer.groups)
 
@@ -97,7 +104,7 @@ def forward(layer, batch, form):
         return ops.conv_bias_act(x, weight, bias, None, stride, padding, dilation, groups, "relu")
 
     def error():
-        some = sorted({0, batch // 2, batch - 1})
+        some = checked_images(batch)
         x, w, b = xs[0][some].double(), weight.double(), bias.double()[:, None, None]
         exact = functional.conv2d(x, w, None, *geometry(layer))
         squares = functional.conv2d(x * x, w * w, None, *geometry(layer)) + b * b
@@ -132,11 +139,18 @@ def gradient(layer, batch, form, mask, make):
     of = mask.index(True)
 
     def error():
-        dy, x, w = dys[0].double(), xs[0].double(), weight.double()
-        exact = backward(dy, x, w, layer, mask)[of]
-        squares = backward(dy * dy, x * x, w * w, layer, mask)[of]
-        terms = batch * layer.p * layer.q if of == 1 else layer.k // layer.groups * layer.r * layer.s
-        return largest_share(ours(dys[0], xs[0]), exact, conv_bound(exact, squares, terms, form.dtype))
+        def exact(images):
+            """The gradient of some images, and the sums of its terms' squares."""
+            dy, x, w = dys[0][images].double(), xs[0][images].double(), weight.double()
+            return torch.stack([backward(dy, x, w, layer, mask)[of], backward(dy * dy, x * x, w * w, layer, mask)[of]])
+
+        got = ours(dys[0], xs[0])
+        if of == 0:
+            some = checked_images(batch)
+            got, sums, terms = got[some], exact(some), layer.k // layer.groups * layer.r * layer.s
+        else:
+            sums, terms = sum(exact([image]) for image in range(batch)), batch * layer.p * layer.q
+        return largest_share(got, sums[0], conv_bound(*sums, terms, form.dtype))
 
     theirs = kept(lambda dy, x: backward(dy, x, weight, layer, mask)[of], dys, xs)
     return Subjects(kept(ours, dys, xs), {"convolution_backward": theirs}, copy_subject(form, layer.elements(batch)),
