@@ -104,6 +104,7 @@ int run(int argc, char** argv) {
             .text("--layers", "FILE", options.layers, "the table of layers")
             .text("--output", "FILE", options.output, "the CSV");
     if (!command_line.parse(argc, argv)) return 0;
+    if (DNNL_CPU_RUNTIME != DNNL_RUNTIME_OMP) throw UsageError("--threads needs a oneDNN that computes with OpenMP");
     auto const layers = zoo::read_layers(options.layers, options.networks);
     zoo::Rows rows(options.output, zoo::Rows::layer_columns, zoo::Rows::layer_key_size);
 
