@@ -86,6 +86,9 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
     if constexpr (detail::may_fold_windows<Plan>)
         if (detail::FoldedWindows<Plan, T, U> const to(operands); to.folded)
             return prepare_conv<orders>(gpu, to.bound, to.x, to.y, workspace_bytes, tuned, limits);
+    if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
+        if (detail::runs_depthwise(operands))
+            return detail::Launcher<DepthwiseEntry>::prepare<DefaultDepthwise, orders>(gpu, operands, 1, limits);
     if (detail::runs_without_tiles(operands))
         return detail::Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     bool on_matrix_units = false;

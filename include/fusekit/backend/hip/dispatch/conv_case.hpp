@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/operand_layout.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
+#include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -54,6 +55,29 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     for (int mode = 0; mode < filter.rank; ++mode)
         if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
     return true;
+}
+
+/// Returns the first condition on extents and strides, from Depthwise's 32-bit indices, that the operands do not meet.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
+    constexpr std::int64_t most = std::int64_t{1} << 24;  // elements; a thread steps over fewer than 64 columns
+    auto const column = [](Layout<4> const& of) { return of.shape[3] > 1 ? of.stride[3] : 0; };
+    Index<4> const& of_y = operands.y.layout.shape;
+    std::int64_t const x = column(operands.x.layout), y = column(operands.y.layout);
+    return first_unmet(holds(!operands.sum_nothing(), "x or weights have no elements", "use Direct"),
+                       holds(!operands.exceed_offsets(), "offsets in a window exceed 32 bits", "use Direct"),
+                       at_most("stride of x's columns", x < 0 ? -x : x, most, "use Direct"),
+                       at_most("stride of y's columns", y < 0 ? -y : y, most, "use Direct"),
+                       at_most("threads", of_y[0] * of_y[1] * of_y[2] * divide_up(of_y[3], 4),
+                               (std::int64_t{1} << 31) - 1, "use Direct"));
+}
+
+/// True if Depthwise runs: each group has one channel of x, and the plan and its operands meet Depthwise's conditions.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+    if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
+        return operands.filter.group_count > 1 && operands.weights.shape[1] == 1 && !unmet_by_extents(operands);
+    else return false;
 }
 
 /// True if the Direct schedule, which has no tiles, is the only one possible: for sums over no products, groups of few

@@ -5,6 +5,7 @@
 
 // Schedules are included before the launchers that include them, so that a compiler prints few include lines above an
 // error.
+#include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
 #include "fusekit/backend/hip/schedule/gemm.hpp"
@@ -15,6 +16,7 @@
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 
+#include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/direct.hpp"
 #include "fusekit/backend/hip/dispatch/gemm.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
@@ -52,7 +54,7 @@ namespace fusekit::hip {
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry>;
+                           StemEntry, DirectEntry, DepthwiseEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -62,7 +64,8 @@ enum class ScheduleKind : unsigned char {
     halo,
     planes,
     stem,
-    direct
+    direct,
+    depthwise
 };
 /// Entries of the schedules for plans without a Conv or Gemm.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
@@ -111,7 +114,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<DirectEntry> == ScheduleKind::direct && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<DepthwiseEntry> == ScheduleKind::depthwise && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

@@ -16,6 +16,7 @@ struct AmdTuning {
     static constexpr CostTable costs = [] {
         CostTable result;
         result.direct.arithmetic = 8;
+        result.depthwise.arithmetic = 2;
         return result;
     }();
 

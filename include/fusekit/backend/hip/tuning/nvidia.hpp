@@ -44,6 +44,7 @@ struct NvidiaTuning {
         .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
+        .depthwise = {.arithmetic = 2},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},

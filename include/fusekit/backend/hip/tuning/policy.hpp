@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/list.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
+#include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
 #include "fusekit/backend/hip/schedule/native_gemm.hpp"

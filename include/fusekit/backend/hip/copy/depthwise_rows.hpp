@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/depthwise_tiles.hpp"
+#include "fusekit/config.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+template <int bytes>
+struct RegistersOf {
+    using Type = Packet<unsigned, bytes / 4>;
+};
+template <>
+struct RegistersOf<2> {
+    using Type = unsigned short;
+};
+template <>
+struct RegistersOf<1> {
+    using Type = unsigned char;
+};
+
+/// Type: Count elements as 32-bit words, or as one integer of fewer bits. A thread keeps loads in flight in this form:
+/// single elements would be extracted, and the load awaited, at once.
+template <class T, int Count>
+using RegistersFor = typename RegistersOf<static_cast<int>(sizeof(T)) * Count>::Type;
+
+}  // namespace detail
+
+/// Columns of a row of x that a thread of a Depthwise kernel reads, from column `first` on, which may be in padding.
+struct RowColumns {
+    int first, width;  ///< width: columns of x
+    int stride;  ///< elements from one column to the next
+    int channels;  ///< channels of the thread that exist
+    std::int64_t next_channel;  ///< elements from the thread's first channel to its second
+    int vector;  ///< elements per access
+
+    __device__ bool has(int column) const {
+        return static_cast<unsigned>(first + column) < static_cast<unsigned>(width);
+    }
+};
+
+/// `columns` pixels of a row of x, of `channels` channels each, in flight from memory; zeros out of bounds.
+template <Element T, int columns, int channels>
+class ChannelRow {
+public:
+    __device__ void load(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+        if (of.vector == channels) {
+#pragma unroll
+            for (int j = 0; j < columns; ++j)
+                all[j] = config::bit_cast<Registers>(zeros.load_if(
+                    valid && of.has(j), reinterpret_cast<Pixel const*>(row + std::int64_t{j} * of.stride)));
+        } else {
+#pragma unroll
+            for (int j = 0; j < columns; ++j) {
+                Pixel pixel;
+#pragma unroll
+                for (int c = 0; c < channels; ++c)
+                    pixel.values[c] = zeros.load_if(valid && of.has(j) && c < of.channels,
+                                                    row + std::int64_t{j} * of.stride + c * of.next_channel);
+                all[j] = config::bit_cast<Registers>(pixel);
+            }
+        }
+    }
+    __device__ T at(int j, int channel) const { return config::bit_cast<Pixel>(all[j]).values[channel]; }
+
+private:
+    using Pixel = Packet<T, channels>;
+    using Registers = detail::RegistersFor<T, channels>;
+    Registers all[columns];
+};
+
+/// `columns` pixels of one channel of a row of x, in flight from memory; zeros out of bounds. Columns `left` to `left`
+/// + `center` - 1 are loaded as vectors of RowColumns::vector elements, which are aligned and entirely inside or
+/// outside the row.
+template <Element T, int columns, int left, int center>
+class PixelRow {
+    static constexpr int right = (max)(columns - left - center, 0), bytes = static_cast<int>(sizeof(T)),
+                         widest = detail::widest_vector(bytes, center), lanes = 4 / bytes;
+
+public:
+    __device__ void load(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+        auto const one = [&](int j) {
+            return config::bit_cast<One>(zeros.load_if(
+                valid && of.has(j), reinterpret_cast<Packet<T, 1> const*>(row + std::int64_t{j} * of.stride)));
+        };
+#pragma unroll
+        for (int j = 0; j < left; ++j) before[j] = one(j);
+        load_center<widest>(zeros, row, valid, of);
+#pragma unroll
+        for (int j = 0; j < right; ++j) after[j] = one(left + center + j);
+    }
+    __device__ T at(int j, int) const {
+        if (j < left) return config::bit_cast<Packet<T, 1>>(before[j]).values[0];
+        if (j >= left + center) return config::bit_cast<Packet<T, 1>>(after[j - left - center]).values[0];
+        int const i = j - left;
+        return config::bit_cast<Packet<T, lanes>>(words[i / lanes]).values[i % lanes];
+    }
+
+private:
+    using One = detail::RegistersFor<T, 1>;
+    One before[(max)(left, 1)], after[(max)(right, 1)];
+    unsigned words[center / lanes];
+
+    template <int count>
+    __device__ void load_center(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+        if constexpr (count > 1) {
+            if (of.vector < count) return load_center<count / 2>(zeros, row, valid, of);
+        }
+        constexpr int loads = (max)(lanes / count, 1);  // of a word
+#pragma unroll
+        for (int i = 0; i < center; i += count * loads) {
+            struct {
+                Packet<T, count> values[loads];
+            } packets;
+#pragma unroll
+            for (int l = 0; l < loads; ++l) {
+                int const j = left + i + l * count;
+                packets.values[l] = zeros.load_if(
+                    valid && of.has(j), reinterpret_cast<Packet<T, count> const*>(row + std::int64_t{j} * of.stride));
+            }
+            auto const loaded = config::bit_cast<Packet<unsigned, (max)(count / lanes, 1)>>(packets);
+#pragma unroll
+            for (int w = 0; w < count * loads / lanes; ++w) words[i / lanes + w] = loaded.values[w];
+        }
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/depthwise_tiles.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit::hip {
+
+/// Weights of `channels` channels of y that a thread of a Depthwise kernel keeps in registers.
+template <class Window, int channels, Element Weight, class Sum>
+class DepthwiseWeights {
+    static constexpr int taps = Window::taps, each = taps * channels;
+
+public:
+    using Registers = Sum[Window::rows][Window::columns][channels];
+
+    /// Copies the weights of a CTA's channels to SMEM, [item of channels][channel][tap], where a CTA has consecutive
+    /// items of channels, and item 0 follows the last. Consecutive threads load consecutive weights. All threads call
+    /// it.
+    template <class Params>
+    __device__ static void stage(Params const& params, TensorView<Weight const> const& w, void* shared, unsigned thread,
+                                 unsigned block) {
+        DepthwiseTiles const& tiles = params.depthwise;
+        int const items = static_cast<int>(tiles.inner.value()), count = (min)(items, tiles.threads),
+                  first = static_cast<int>(tiles.inner.remainder(block * static_cast<unsigned>(tiles.threads))),
+                  filters = static_cast<int>(params.y.layout.shape[1]);
+        Index<4> const& stride = w.layout.stride;
+        Weight* const to = static_cast<Weight*>(shared);
+        auto const copy = [&](auto const& offset_of) {
+#pragma unroll 4
+            for (int i = static_cast<int>(thread); i < count * each; i += tiles.threads) {
+                int const item = first + i / each, element = i % each,
+                          k = (item < items ? item : item - items) * channels + element / taps;
+                to[i] = k < filters ? w.data[offset_of(k, element % taps)] : Weight(0.0f);
+            }
+        };
+        if (tiles.dense_weights) {
+            copy([&](int k, int tap) { return std::int64_t{k} * taps + tap; });
+        } else {
+            copy([&](int k, int tap) {
+                return k * stride[0] + tap / Window::columns * stride[2] + tap % Window::columns * stride[3];
+            });
+        }
+    }
+    /// Loads the thread's weights from SMEM.
+    template <class Params>
+    __device__ static void load_staged(Params const& params, void const* shared, unsigned thread, Registers& weights) {
+        FastDivmod const& items = params.depthwise.inner;
+        unsigned const item = thread < items.value() ? thread : items.remainder(thread);
+        using Vector = Packet<Weight, channels>;
+        auto const* const from = static_cast<Vector const*>(shared) + item * taps;
+#pragma unroll
+        for (int i = 0; i < taps; ++i) {
+            Vector const vector = from[i];
+#pragma unroll
+            for (int lane = 0; lane < channels; ++lane) {
+                int const element = i * channels + lane, tap = element % taps;
+                weights[tap / Window::columns][tap % Window::columns][element / taps] =
+                    detail::widened_to<Sum>(vector.values[lane]);
+            }
+        }
+    }
+    /// Loads the weights of channel k from global memory.
+    __device__ static void load(TensorView<Weight const> const& w, int k, Registers& weights) {
+        Index<4> const& stride = w.layout.stride;
+        Weight const* const from = w.data + k * stride[0];
+#pragma unroll
+        for (int r = 0; r < Window::rows; ++r)
+#pragma unroll
+            for (int s = 0; s < Window::columns; ++s)
+                weights[r][s][0] = detail::widened_to<Sum>(from[r * stride[2] + s * stride[3]]);
+    }
+};
+
+}  // namespace fusekit::hip

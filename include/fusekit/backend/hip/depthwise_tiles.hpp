@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/list.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/layout.hpp"
+
+namespace fusekit::hip {
+
+/// Depthwise window of R x S taps whose size and strides are constants of the kernel; the dilation is 1.
+template <int R, int S, int StrideH, int StrideW>
+struct UnrolledWindow {
+    static constexpr int rows = R, columns = S, stride_h = StrideH, stride_w = StrideW, taps = R * S;
+    /// windows of consecutive rows of y that read one row of x
+    static constexpr int depth = (R + StrideH - 1) / StrideH;
+
+    FUSEKIT_H static constexpr bool accepts(Filter<2> const& filter) {
+        return filter.size == PerMode<2>{R, S} && filter.strides == PerMode<2>{StrideH, StrideW} &&
+               filter.dilations == PerMode<2>{1, 1};
+    }
+};
+/// Depthwise window whose size, strides and dilations the kernel reads at run time.
+struct AnyWindow {
+    static constexpr int rows = 1, stride_h = 1, taps = 0;
+
+    FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
+};
+
+/// Outputs of one thread of a Depthwise kernel: `channels` consecutive channels of `columns` consecutive pixels of each
+/// row. Elements of x have `bytes` bytes, and y is contiguous along `fast`.
+template <class Window, int bytes, detail::Axis fast>
+struct DepthwiseShape {
+    static constexpr bool along_channels = fast == detail::Axis::channel;
+    static constexpr int channels = along_channels && Window::taps <= 9 ? 2 : 1;
+
+    /// Registers of the accumulators, the weights and the current and next row of x.
+    FUSEKIT_H static constexpr int registers(int columns) {
+        int const elements = ((columns - 1) * Window::stride_w + Window::columns) * channels;
+        int const words =
+            along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
+        return Window::taps * channels + Window::depth * columns * channels + elements + Window::stride_h * words;
+    }
+    /// of 128; addresses, masks and the epilogue use the others
+    static constexpr int max_registers = Window::stride_h > 1 ? 90 : 98;
+
+    FUSEKIT_H static constexpr int widest() {
+        int columns = along_channels ? 7 : bytes == 4 || Window::stride_w > 1 ? 4 : 8;
+        if (registers(columns) > max_registers) columns = 4;
+        return columns;
+    }
+    static constexpr int columns = widest();
+    static constexpr bool fits = registers(columns) <= max_registers;
+};
+template <int bytes, detail::Axis fast>
+struct DepthwiseShape<AnyWindow, bytes, fast> {
+    static constexpr bool along_channels = fast == detail::Axis::channel, fits = true;
+    static constexpr int channels = along_channels ? 2 : 1, columns = 4;
+    static constexpr int rows = 2;  ///< rows of y for which a thread loads each weight once
+};
+
+namespace detail {
+
+/// Largest power of two of elements of `bytes` bytes that has at most 16 bytes and divides `count`.
+FUSEKIT_HD constexpr int widest_vector(int bytes, int count) {
+    int most = 16 / bytes;
+    while (count % most != 0) most /= 2;
+    return most;
+}
+
+template <int R, int S, int StrideH, int StrideW, int bytes>
+inline constexpr bool window_fits =
+    DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::channel>::fits &&
+    DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::pixel>::fits;
+
+/// Type: list of the windows that the Depthwise kernels of a plan contain; the last accepts every filter of the plan.
+template <class Head, int bytes>
+struct DepthwiseWindows {
+    using Type = List<UnrolledWindow<3, 3, 1, 1>, UnrolledWindow<3, 3, 2, 2>, UnrolledWindow<5, 5, 1, 1>,
+                      UnrolledWindow<5, 5, 2, 2>, UnrolledWindow<7, 7, 1, 1>, AnyWindow>;
+};
+template <class Head, int bytes>
+    requires requires { Head::collapsed; }
+struct DepthwiseWindows<Head, bytes> {
+    static constexpr auto filter = Head::collapsed;
+    /// bounds that keep the template arguments below small
+    static constexpr bool is_small = filter.size[0] <= 9 && filter.size[1] <= 9 && filter.strides[0] <= 4 &&
+                                     filter.strides[1] <= 4 && filter.dilations == PerMode<2>{1, 1};
+
+    FUSEKIT_H static consteval auto list() {
+        if constexpr (!is_small) {
+            return List<AnyWindow>{};
+        } else if constexpr (!window_fits<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1],
+                                          bytes>) {
+            return List<AnyWindow>{};
+        } else {
+            return List<UnrolledWindow<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1]>>{};
+        }
+    }
+    using Type = decltype(list());
+};
+
+}  // namespace detail
+
+/// List of the windows of a plan's Depthwise kernels.
+template <class Head, int bytes>
+using WindowsOf = typename detail::DepthwiseWindows<Head, bytes>::Type;
+
+/// Division of a depthwise convolution among threads. A thread computes `rows` rows of the outputs of a DepthwiseShape.
+/// Consecutive threads have consecutive items of the modes `inner`, `middle` and `outer`, then of images: items of
+/// channels, columns and rows if y is contiguous along channels, else of columns, rows and channels.
+struct DepthwiseTiles {
+    FastDivmod inner = {}, middle = {}, outer = {};
+    unsigned items = 0;  ///< threads with outputs
+    int threads = 0;  ///< threads per CTA
+    int rows = 1;
+    int window = 0;  ///< index in WindowsOf
+    /// elements per access: of x and of y along the contiguous mode; 1 if the layout or alignment permits no vectors
+    int x_vector = 1, y_vector = 1;
+    int multiplier = 1;  ///< filters per channel of x
+    bool dense_weights = false;  ///< taps of a filter, and filters, are contiguous
+
+    /// Returns the rows of y per thread with the least estimated time: waves of CTAs, each of which loads `rows` rows
+    /// of windows and the rest of the last window. `others` threads compute one row, and `resident` threads run at
+    /// once.
+    FUSEKIT_H static constexpr int best_rows(std::int64_t height, std::int64_t others, std::int64_t resident,
+                                             int window_rows, int stride) {
+        constexpr int most = 64, start = 4;  // start: rows in the time of a thread's first loads
+        int best = 1;
+        std::int64_t least = -1;
+        for (int rows = 1; rows <= most && rows <= height; ++rows) {
+            std::int64_t const waves = detail::divide_up(others * detail::divide_up(height, rows), resident),
+                               time = waves * (rows * stride + window_rows + start);
+            if (least < 0 || time < least) best = rows, least = time;
+        }
+        return best;
+    }
+};
+
+}  // namespace fusekit::hip

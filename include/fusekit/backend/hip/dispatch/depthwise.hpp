@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/dispatch/orders.hpp"
+#include "fusekit/backend/hip/mainloop/depthwise.hpp"
+#include "fusekit/backend/hip/schedule/depthwise.hpp"
+
+namespace fusekit::hip::detail {
+
+/// Extents of a DepthwiseShape and of its window, at run time.
+struct DepthwiseNumbers {
+    int channels, columns, x_vector, y_vector;  ///< vectors: most elements per access
+    int left;  ///< padding on the left for which vectors of x are aligned
+    int window_rows, stride;
+};
+
+template <class Window, class T, class U, Axis fast>
+FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
+    using Shape = DepthwiseShape<Window, static_cast<int>(sizeof(T)), fast>;
+    constexpr bool along_channels = fast == Axis::channel;
+    DepthwiseNumbers numbers{
+        .channels = Shape::channels,
+        .columns = Shape::columns,
+        .x_vector = along_channels ? Shape::channels : 1,
+        .y_vector = along_channels ? Shape::channels : (min)(16 / static_cast<int>(sizeof(U)), Shape::columns),
+        .left = 0,
+        .window_rows = Window::rows,
+        .stride = Window::stride_h};
+    if constexpr (Window::taps > 0 && !along_channels) {
+        numbers.x_vector = widest_vector(static_cast<int>(sizeof(T)), Shape::columns * Window::stride_w);
+        numbers.left = (Window::columns - 1) / 2;
+    }
+    return numbers;
+}
+
+/// Largest number of elements, at most `most`, that vectors along a mode may have; 1 if no vectors are aligned.
+template <class T>
+FUSEKIT_H int vector_along(TensorView<T> const& view, int most, int mode) {
+    while (most > 1 && !problem::vectorizable(view, most, mode)) most /= 2;
+    return most;
+}
+
+template <>
+struct Launcher<DepthwiseEntry> {
+    template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
+                                                                    ConvOperands<Plan, T, U> const& operands, int,
+                                                                    IndexLimits const& limits) {
+        Unmet unmet = DepthwiseEntry::can_implement<Schedule, T, U>(case_of(operands, false, 0, limits));
+        if (!unmet) unmet = unmet_by_extents(operands);
+        if (unmet) return refuse_schedule(type_name<Plan>(), DepthwiseEntry::name, unmet);
+        if constexpr (orders == Orders::any)
+            if (!problem::channels_are_contiguous(operands.y.layout))
+                return prepare_along<Schedule, Axis::pixel>(gpu, operands);
+        return prepare_along<Schedule, Axis::channel>(gpu, operands);
+    }
+
+private:
+    template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu,
+                                                                          ConvOperands<Plan, T, U> const& operands) {
+        ConvParams<Plan, T, U> params = conv_params(operands);
+        auto const& filter = operands.filter;
+        Layout<4> const w{operands.weights.shape, operands.weights.stride};
+        DepthwiseTiles& tiles = params.depthwise;
+        DepthwiseNumbers numbers{};
+        tiles.window =
+            select_window<T, U, fast>(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{}, filter, numbers);
+        Index<4> const& y = params.y.layout.shape;
+        tiles.multiplier = static_cast<int>(w.shape[0] / filter.group_count);
+        tiles.dense_weights = problem::dense(w, Index<4>{{0, 1, 2, 3}});
+        if (fast == Axis::channel)
+            tiles.x_vector = tiles.multiplier == 1 ? vector_along(params.x, numbers.x_vector, 1) : 1;
+        else if (filter.pad_before[1] == numbers.left) tiles.x_vector = vector_along(params.x, numbers.x_vector, 3);
+        tiles.y_vector = vector_along(params.y, numbers.y_vector, fast == Axis::channel ? 1 : 3);
+
+        std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
+                           resident = std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors();
+        tiles.rows =
+            DepthwiseTiles::best_rows(y[2], y[0] * channels * columns, resident, numbers.window_rows, numbers.stride);
+        std::int64_t const rows = divide_up(y[2], tiles.rows), items = y[0] * channels * columns * rows;
+        auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
+        tiles.inner = divisor(fast == Axis::channel ? channels : columns);
+        tiles.middle = divisor(fast == Axis::channel ? columns : rows);
+        tiles.outer = divisor(fast == Axis::channel ? rows : channels);
+        tiles.items = static_cast<unsigned>(items);
+        tiles.threads = items < std::int64_t{2} * Schedule::threads * gpu.processors() ? 64 : Schedule::threads;
+        return prepare_launch<Plan, DepthwiseConv<Plan, Schedule, T, U, fast>>(
+            gpu, params, divide_up(items, tiles.threads), tiles.threads);
+    }
+
+    template <class T, class U, Axis fast, class... Window>
+    FUSEKIT_H static int select_window(List<Window...>, Filter<2> const& filter, DepthwiseNumbers& numbers) {
+        int number = 0;
+        static_cast<void>(((Window::accepts(filter) ? (numbers = numbers_of_depthwise<Window, T, U, fast>(), true)
+                                                    : (++number, false)) ||
+                           ...));
+        return number;
+    }
+};
+
+}  // namespace fusekit::hip::detail

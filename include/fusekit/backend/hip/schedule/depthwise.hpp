@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/depthwise_tiles.hpp"
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/workload.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
+
+namespace fusekit::hip {
+
+/// Schedule of a depthwise convolution: groups of one channel of x, with any number of filters each. A thread computes
+/// rows of a few channels and columns of y in float (int32 for int8) multiply-adds. It keeps the weights and the sums
+/// of the unfinished rows in registers and loads each row of x once.
+///
+/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
+template <int Threads = 128>
+struct Depthwise {
+    static constexpr int threads = Threads, blocks = 4, max_columns = 8;
+};
+
+template <class Schedule>
+concept DepthwiseSchedule = HasBlocks<Schedule> && requires { Schedule::max_columns; };
+
+using DefaultDepthwise = Depthwise<128>;
+
+/// Entry of Depthwise in the list of schedules (list.hpp).
+struct DepthwiseEntry {
+    static constexpr char const* name = "Depthwise";
+    static constexpr bool on_matrix_units = false, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = DepthwiseSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        return {.pool = !plan.pools, .totals = !plan.totals};
+    }
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
+            using Plan = typename BoundPlan::Plan;
+            using T = ElementOf<X>;
+            constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
+            constexpr bool threads = Schedule::threads % 64 == 0 && Schedule::threads <= 128, window = is_window<Plan>;
+            static_assert(window,
+                          "Depthwise: the plan must have a Conv of signals or images whose filter may have groups");
+            static_assert(plan.pool, "Depthwise: no Pool in the plan: use Direct");
+            static_assert(plan.totals, "Depthwise: no ChannelStatistics in the plan: use Direct");
+            static_assert(threads, "Depthwise: a block must have 64 or 128 threads");
+            return plan.met() && threads && window;
+        }
+    };
+
+    /// True if a plan's head is a Conv of signals or images that may have groups of channels.
+    template <class Plan>
+    FUSEKIT_H static consteval bool has_window() {
+        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        else
+            return !BatchedOp<typename Plan::Head> && Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
+                   !has_transposed_conv<Plan>;
+    }
+    template <class Plan>
+    static constexpr bool is_window = has_window<Plan>();
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel = is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        return detail::first_unmet(
+            detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or Gemm"),
+            detail::equal("C / groups", of.product.groups > 0 ? of.x[1] / of.product.groups : 0, 1, "use Direct"));
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::threads;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Depthwise<" + detail::list_of(of.m) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        if (can_implement<DefaultDepthwise, float, float>(of)) return {};
+        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups);
+        return estimate(Workload{.rounds = 1,
+                                 .steps = static_cast<double>(of.taps),
+                                 .arithmetic = outputs / rates.processors / rates.products},
+                        table.depthwise, of.product.bytes, table, rates);
+    }
+};
+
+}  // namespace fusekit::hip
