@@ -33,36 +33,43 @@ using RegistersFor = typename RegistersOf<static_cast<int>(sizeof(T)) * Count>::
 
 }  // namespace detail
 
-/// Columns of a row of x that a thread of a Depthwise kernel reads, from column `first` on, which may be in padding.
+/// Columns of a row of x that a thread of a Depthwise kernel reads.
 struct RowColumns {
-    int first, width;  ///< width: columns of x
+    unsigned mask;  ///< bit j is set if column j is in bounds
     int stride;  ///< elements from one column to the next
     int channels;  ///< channels of the thread that exist
     std::int64_t next_channel;  ///< elements from the thread's first channel to its second
     int vector;  ///< elements per access
 
-    __device__ bool has(int column) const {
-        return static_cast<unsigned>(first + column) < static_cast<unsigned>(width);
+    /// Mask of `count` columns from column `first` on, of a row of `width` columns.
+    template <int count>
+    __device__ static unsigned mask_of(int first, int width) {
+        static_assert(count <= 32);
+        unsigned mask = 0;
+#pragma unroll
+        for (int j = 0; j < count; ++j)
+            mask |= static_cast<unsigned>(static_cast<unsigned>(first + j) < static_cast<unsigned>(width)) << j;
+        return mask;
     }
 };
 
-/// `columns` pixels of a row of x, of `channels` channels each, in flight from memory; zeros out of bounds.
+/// `columns` pixels of a row of x, of `channels` channels each, in flight from memory; zeros where `mask` has no bit.
 template <Element T, int columns, int channels>
 class ChannelRow {
 public:
-    __device__ void load(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+    __device__ void load(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
         if (of.vector == channels) {
 #pragma unroll
             for (int j = 0; j < columns; ++j)
-                all[j] = config::bit_cast<Registers>(zeros.load_if(
-                    valid && of.has(j), reinterpret_cast<Pixel const*>(row + std::int64_t{j} * of.stride)));
+                all[j] = config::bit_cast<Registers>(
+                    zeros.load_if(mask >> j & 1, reinterpret_cast<Pixel const*>(row + std::int64_t{j} * of.stride)));
         } else {
 #pragma unroll
             for (int j = 0; j < columns; ++j) {
                 Pixel pixel;
 #pragma unroll
                 for (int c = 0; c < channels; ++c)
-                    pixel.values[c] = zeros.load_if(valid && of.has(j) && c < of.channels,
+                    pixel.values[c] = zeros.load_if((mask >> j & 1) && c < of.channels,
                                                     row + std::int64_t{j} * of.stride + c * of.next_channel);
                 all[j] = config::bit_cast<Registers>(pixel);
             }
@@ -76,7 +83,8 @@ private:
     Registers all[columns];
 };
 
-/// `columns` pixels of one channel of a row of x, in flight from memory; zeros out of bounds. Columns `left` to `left`
+/// `columns` pixels of one channel of a row of x, in flight from memory; zeros where `mask` has no bit. Columns `left`
+/// to `left`
 /// + `center` - 1 are loaded as vectors of RowColumns::vector elements, which are aligned and entirely inside or
 /// outside the row.
 template <Element T, int columns, int left, int center>
@@ -85,14 +93,14 @@ class PixelRow {
                          widest = detail::widest_vector(bytes, center), lanes = 4 / bytes;
 
 public:
-    __device__ void load(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+    __device__ void load(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
         auto const one = [&](int j) {
-            return config::bit_cast<One>(zeros.load_if(
-                valid && of.has(j), reinterpret_cast<Packet<T, 1> const*>(row + std::int64_t{j} * of.stride)));
+            return config::bit_cast<One>(
+                zeros.load_if(mask >> j & 1, reinterpret_cast<Packet<T, 1> const*>(row + std::int64_t{j} * of.stride)));
         };
 #pragma unroll
         for (int j = 0; j < left; ++j) before[j] = one(j);
-        load_center<widest>(zeros, row, valid, of);
+        load_center<widest>(zeros, row, mask, of);
 #pragma unroll
         for (int j = 0; j < right; ++j) after[j] = one(left + center + j);
     }
@@ -109,9 +117,9 @@ private:
     unsigned words[center / lanes];
 
     template <int count>
-    __device__ void load_center(Zeros const& zeros, T const* row, bool valid, RowColumns const& of) {
+    __device__ void load_center(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
         if constexpr (count > 1) {
-            if (of.vector < count) return load_center<count / 2>(zeros, row, valid, of);
+            if (of.vector < count) return load_center<count / 2>(zeros, row, mask, of);
         }
         constexpr int loads = (max)(lanes / count, 1);  // of a word
 #pragma unroll
@@ -123,7 +131,7 @@ private:
             for (int l = 0; l < loads; ++l) {
                 int const j = left + i + l * count;
                 packets.values[l] = zeros.load_if(
-                    valid && of.has(j), reinterpret_cast<Packet<T, count> const*>(row + std::int64_t{j} * of.stride));
+                    mask >> j & 1, reinterpret_cast<Packet<T, count> const*>(row + std::int64_t{j} * of.stride));
             }
             auto const loaded = config::bit_cast<Packet<unsigned, (max)(count / lanes, 1)>>(packets);
 #pragma unroll

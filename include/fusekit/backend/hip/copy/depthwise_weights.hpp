@@ -12,6 +12,8 @@ namespace fusekit::hip {
 template <class Window, int channels, Element Weight, class Sum>
 class DepthwiseWeights {
     static constexpr int taps = Window::taps, each = taps * channels;
+    /// loads of a thread in flight at once
+    static constexpr int batch = each % 9 == 0 ? 9 : each % 7 == 0 ? 7 : (min)(each, 8);
 
 public:
     using Registers = Sum[Window::rows][Window::columns][channels];
@@ -20,20 +22,31 @@ public:
     /// items of channels, and item 0 follows the last. Consecutive threads load consecutive weights. All threads call
     /// it.
     template <class Params>
-    __device__ static void stage(Params const& params, TensorView<Weight const> const& w, void* shared, unsigned thread,
-                                 unsigned block) {
+    __device__ static void stage(Params const& params, Zeros const& zeros, TensorView<Weight const> const& w,
+                                 void* shared, unsigned thread, unsigned block) {
         DepthwiseTiles const& tiles = params.depthwise;
         int const items = static_cast<int>(tiles.inner.value()), count = (min)(items, tiles.threads),
                   first = static_cast<int>(tiles.inner.remainder(block * static_cast<unsigned>(tiles.threads))),
                   filters = static_cast<int>(params.y.layout.shape[1]);
         Index<4> const& stride = w.layout.stride;
-        Weight* const to = static_cast<Weight*>(shared);
+        auto* const to = static_cast<Packet<Weight, 1>*>(shared);
         auto const copy = [&](auto const& offset_of) {
-#pragma unroll 4
-            for (int i = static_cast<int>(thread); i < count * each; i += tiles.threads) {
-                int const item = first + i / each, element = i % each,
-                          k = (item < items ? item : item - items) * channels + element / taps;
-                to[i] = k < filters ? w.data[offset_of(k, element % taps)] : Weight(0.0f);
+#pragma unroll 1
+            for (int start = static_cast<int>(thread); start < count * each; start += batch * tiles.threads) {
+                Packet<Weight, 1> loaded[batch];
+#pragma unroll
+                for (int b = 0; b < batch; ++b) {
+                    int const i = start + b * tiles.threads, item = first + i / each, element = i % each,
+                              k = (item < items ? item : item - items) * channels + element / taps;
+                    loaded[b] = zeros.load_if(
+                        i < count * each && k < filters,
+                        reinterpret_cast<Packet<Weight, 1> const*>(w.data + offset_of(k, element % taps)));
+                }
+#pragma unroll
+                for (int b = 0; b < batch; ++b) {
+                    int const i = start + b * tiles.threads;
+                    if (i < count * each) to[i] = loaded[b];
+                }
             }
         };
         if (tiles.dense_weights) {

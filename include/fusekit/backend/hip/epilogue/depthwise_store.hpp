@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
-#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
@@ -18,71 +18,87 @@ class DepthwiseStore {
     static constexpr int widest = (min)(16 / static_cast<int>(sizeof(U)), columns);
 
 public:
-    /// For channels k to k + channels - 1, of which y has `the_count`, of columns q to q + columns - 1 of image n.
-    __device__ DepthwiseStore(Params const& the_params, int the_n, int the_k, int the_count, int the_q)
-        : params(the_params), n(the_n), k(the_k), q(the_q), count(the_count) {
+    /// Begins at pixel `at`, for `the_count` channels from at.k on.
+    __device__ DepthwiseStore(Params const& the_params, OutputCoord const& the_start, int the_count)
+        : params(the_params),
+          at(the_start),
+          count(the_count),
+          columns_left(static_cast<int>(params.y.layout.shape[3] - at.q)) {
+        Index<4> const& stride = params.y.layout.stride;
+        distance = at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
+        to = params.y.data + at.n * stride[0] + distance;
 #pragma unroll
         for (int c = 0; c < channels; ++c)
-            states[c] = Epilogue::prepare(std::int64_t{k + (c < count ? c : 0)}, params.bound.epilogue);
+            states[c] = Epilogue::prepare(at.k + (c < count ? c : 0), params.bound.epilogue);
     }
 
+    /// Stores the next row of y.
     template <class Sum>
-    __device__ void store(int p, Sum const (&sums)[columns][channels]) const {
+    __device__ void store(Sum const (&sums)[columns][channels]) {
         Index<4> const& stride = params.y.layout.stride;
-        int const remaining = static_cast<int>(params.y.layout.shape[3]) - q;
-        std::int64_t const distance = k * stride[1] + p * stride[2] + q * stride[3];
-        U* const to = params.y.data + n * stride[0] + distance;
         Packet<U, channels> values[columns];
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
-                if (!Epilogue::placewise || (j < remaining && c < count)) {
-                    OffsetCoord const at({n, std::int64_t{k} + c, p, std::int64_t{q} + j},
-                                         distance + c * stride[1] + j * stride[3], stride);
+                if (!Epilogue::placewise || (j < columns_left && c < count)) {
+                    OffsetCoord const coord({at.n, at.k + c, at.p, at.q + j}, distance + c * stride[1] + j * stride[3],
+                                            stride);
                     values[j].values[c] =
-                        U(Epilogue::apply(static_cast<float>(sums[j][c]), at, states[c], params.bound.epilogue));
+                        U(Epilogue::apply(static_cast<float>(sums[j][c]), coord, states[c], params.bound.epilogue));
                 }
             }
         }
-        if constexpr (fast == detail::Axis::channel) {
-#pragma unroll
-            for (int j = 0; j < columns; ++j) {
-                if (j < remaining) store_pixel(to + std::int64_t{j} * static_cast<int>(stride[3]), values[j]);
-            }
-        } else {
-            store_row<widest>(to, values, remaining);
-        }
+        if constexpr (fast == detail::Axis::channel) store_pixels(values);
+        else store_row<widest>(values);
+        ++at.p, distance += stride[2], to += stride[2];
     }
 
 private:
     Params const& params;
-    int n, k, q, count;
+    OutputCoord at;
+    int count, columns_left;
+    std::int64_t distance;  ///< elements from the image's first element to that of `at`
+    U* to;
     State states[channels];
 
-    __device__ void store_pixel(U* to, Packet<U, channels> const& pixel) const {
+    /// Stores a packet as words: nvcc splits a store of elements if another branch uses its address.
+    template <int width>
+    __device__ static void store_words(U* to, Packet<U, width> const& packet) {
+        using Words = detail::RegistersFor<U, width>;
+        *reinterpret_cast<Words*>(to) = config::bit_cast<Words>(packet);
+    }
+    __device__ void store_pixels(Packet<U, channels> const (&values)[columns]) const {
+        std::int64_t const step = static_cast<int>(params.y.layout.stride[3]);
         if (params.depthwise.y_vector == channels) {
-            *reinterpret_cast<Packet<U, channels>*>(to) = pixel;
+#pragma unroll
+            for (int j = 0; j < columns; ++j) {
+                if (j < columns_left) store_words(to + j * step, values[j]);
+            }
         } else {
 #pragma unroll
-            for (int c = 0; c < channels; ++c) {
-                if (c < count) to[c * params.y.layout.stride[1]] = pixel.values[c];
+            for (int j = 0; j < columns; ++j) {
+#pragma unroll
+                for (int c = 0; c < channels; ++c) {
+                    if (j < columns_left && c < count)
+                        to[j * step + c * params.y.layout.stride[1]] = values[j].values[c];
+                }
             }
         }
     }
     /// Stores a row of pixels as vectors of `width` elements, which are entirely inside or outside the row.
     template <int width>
-    __device__ void store_row(U* to, Packet<U, 1> const (&values)[columns], int remaining) const {
+    __device__ void store_row(Packet<U, 1> const (&values)[columns]) const {
         if constexpr (width > 1) {
-            if (params.depthwise.y_vector < width) return store_row<width / 2>(to, values, remaining);
+            if (params.depthwise.y_vector < width) return store_row<width / 2>(values);
         }
 #pragma unroll
         for (int j = 0; j < columns; j += width) {
-            if (j < remaining) {
+            if (j < columns_left) {
                 Packet<U, width> packet;
 #pragma unroll
                 for (int i = 0; i < width; ++i) packet.values[i] = values[j + i].values[0];
-                *reinterpret_cast<Packet<U, width>*>(to + j * params.y.layout.stride[3]) = packet;
+                store_words(to + j * params.y.layout.stride[3], packet);
             }
         }
     }

@@ -82,10 +82,10 @@ private:
     /// Address of channel c of x, of the first row and column that the thread's windows read, and these columns.
     struct Input {
         T const* data;
-        int row;
+        int row, column;
         RowColumns columns;
     };
-    template <class Conv>
+    template <int width, class Conv>
     __device__ static Input input_of(Params const& params, Conv const& conv, Outputs const& of) {
         Layout<4> const& x = params.x.layout;
         int const multiplier = params.depthwise.multiplier, c = of.k / multiplier;
@@ -94,8 +94,9 @@ private:
         std::int64_t const next = (of.k + 1) / multiplier - c;
         return {params.x.data + of.n * x.stride[0] + c * x.stride[1] + row * x.stride[2] + column * x.stride[3],
                 row,
-                {column, static_cast<int>(x.shape[3]), static_cast<int>(x.stride[3]), of.channels, next * x.stride[1],
-                 params.depthwise.x_vector}};
+                column,
+                {RowColumns::mask_of<width>(column, static_cast<int>(x.shape[3])), static_cast<int>(x.stride[3]),
+                 of.channels, next * x.stride[1], params.depthwise.x_vector}};
     }
 
     /// Prepared prologue of the thread's channels of x.
@@ -133,7 +134,7 @@ private:
         auto const conv = params.problem();
         DepthwiseTiles const& tiles = params.depthwise;
         Outputs const of = outputs_of<Window>(params, block * static_cast<unsigned>(tiles.threads) + thread);
-        Input const input = input_of(params, conv, of);
+        Input const input = input_of<width>(params, conv, of);
         int const height = static_cast<int>(params.x.layout.shape[2]);
         std::int64_t const stride = params.x.layout.stride[2];
 
@@ -146,13 +147,13 @@ private:
         Row loaded[StrideH];
         auto const load = [&](int u) {
             bool const valid = row < end && static_cast<unsigned>(input.row + row) < static_cast<unsigned>(height);
-            loaded[u].load(zeros, next, valid, input.columns);
+            loaded[u].load(zeros, next, valid ? input.columns.mask : 0, input.columns);
             ++row, next += stride;
         };
 #pragma unroll
         for (int u = 0; u < StrideH; ++u) load(u);
         if constexpr (along_channels) {
-            Weights::stage(params, conv.w, shared.weights, thread, block);
+            Weights::stage(params, zeros, conv.w, shared.weights, thread, block);
             __syncthreads();
         }
         if (!of.exist) return;
@@ -160,7 +161,7 @@ private:
         if constexpr (along_channels) Weights::load_staged(params, shared.weights, thread, weights);
         else Weights::load(conv.w, of.k, weights);
         PrologueOf<channels> const prologue(params, of);
-        DepthwiseStore<Plan, T, U, fast, columns, channels> const epilogue(params, of.n, of.k, of.channels, of.q);
+        DepthwiseStore<Plan, T, U, fast, columns, channels> epilogue(params, {of.n, of.k, of.p, of.q}, of.channels);
 
         Sum sums[depth][columns][channels] = {};
 #pragma unroll 1
@@ -173,8 +174,8 @@ private:
                 for (int j = 0; j < width; ++j)
 #pragma unroll
                     for (int c = 0; c < channels; ++c)
-                        values[j][c] =
-                            prologue.operand(loaded[u].at(j, c), c, valid && input.columns.has(j) && c < of.channels);
+                        values[j][c] = prologue.operand(loaded[u].at(j, c), c,
+                                                        valid && (input.columns.mask >> j & 1) && c < of.channels);
                 load(u);
 #pragma unroll
                 for (int i = 0; i < depth; ++i) {
@@ -190,7 +191,7 @@ private:
                                 sums[i][j][c] += values[j * StrideW + s][c] * weights[r][s][c];
                 }
             }
-            if (p >= 0) epilogue.store(of.p + p, sums[0]);
+            if (p >= 0) epilogue.store(sums[0]);
 #pragma unroll
             for (int i = 0; i < depth; ++i)
 #pragma unroll
@@ -210,12 +211,12 @@ private:
         DepthwiseTiles const& tiles = params.depthwise;
         Outputs const of = outputs_of<AnyWindow>(params, block * static_cast<unsigned>(tiles.threads) + thread);
         if (!of.exist) return;
-        Input const input = input_of(params, conv, of);
+        Input const input = input_of<1>(params, conv, of);
         auto const& filter = conv.filter;
         Layout<4> const &x = params.x.layout, &w = conv.w.layout;
         Weight const* const filters = conv.w.data + of.k * w.stride[0];
         PrologueOf<channels> const prologue(params, of);
-        DepthwiseStore<Plan, T, U, fast, columns, channels> const epilogue(params, of.n, of.k, of.channels, of.q);
+        DepthwiseStore<Plan, T, U, fast, columns, channels> epilogue(params, {of.n, of.k, of.p, of.q}, of.channels);
         Zeros zeros;
         zeros.keep();
         RowColumns pixel = input.columns;
@@ -241,20 +242,20 @@ private:
 #pragma unroll
                         for (int j = 0; j < columns; ++j) {
                             int const column = j * filter.strides[1] + s * filter.dilations[1];
-                            pixel.first = input.columns.first + column;
-                            loaded[i][j].load(zeros, input.data + row * x.stride[2] + column * x.stride[3], valid,
+                            pixel.mask =
+                                valid ? RowColumns::mask_of<1>(input.column + column, static_cast<int>(x.shape[3])) : 0;
+                            loaded[i][j].load(zeros, input.data + row * x.stride[2] + column * x.stride[3], pixel.mask,
                                               pixel);
 #pragma unroll
                             for (int c = 0; c < channels; ++c)
-                                sums[i][j][c] +=
-                                    weights[c] * prologue.operand(loaded[i][j].at(0, c), c,
-                                                                  valid && pixel.has(0) && c < of.channels);
+                                sums[i][j][c] += weights[c] * prologue.operand(loaded[i][j].at(0, c), c,
+                                                                               pixel.mask != 0 && c < of.channels);
                         }
                     }
                 }
 #pragma unroll
             for (int i = 0; i < rows; ++i) {
-                if (p + i < of.rows) epilogue.store(of.p + p + i, sums[i]);
+                if (p + i < of.rows) epilogue.store(sums[i]);
             }
         }
     }
