@@ -4,7 +4,8 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/host/conv_channel_lanes.hpp"
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
-#include "fusekit/backend/host/depthwise.hpp"
+#include "fusekit/backend/host/depthwise_channel_lanes.hpp"
+#include "fusekit/backend/host/depthwise_pixel_lanes.hpp"
 #include "fusekit/backend/host/launch.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
@@ -87,10 +88,10 @@ private:
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if constexpr (Problem::has_steps)
                         if (!channel_lanes && PaddedRows<Problem, space>(conv).fit())
-                            return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W, Geometry>(
-                                threads, conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, detail::Axis::channel, W, Geometry>(
-                        threads, conv, bound.epilogue, y));
+                            return call(DepthwisePixelLanes<Epilogue, T, U, space, W, Geometry>(threads, conv,
+                                                                                                bound.epilogue, y));
+                    return call(
+                        DepthwiseChannelLanes<Epilogue, T, U, space, W, Geometry>(threads, conv, bound.epilogue, y));
                 }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups, Geometry>(threads, conv,

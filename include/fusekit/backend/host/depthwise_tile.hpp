@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/host/vector.hpp"
+
+namespace fusekit::host::inline FUSEKIT_FLAGS {
+
+/// Register tile of a depthwise convolution with channels along lanes: one vector of channels of depthwise_columns
+/// adjacent pixels of a row of y. With the weights of a row of up to seven taps and one vector of x, the accumulators
+/// fill 16 registers at most. Feature maps of 7, 14, 28, 56 and 112 columns have whole tiles.
+inline constexpr int depthwise_columns = 7;
+
+/// Maximum number of register tiles whose accumulators are stored before the epilogue reads them.
+inline constexpr int depthwise_tiles = 8;
+
+/// Pixels of x that a row of y reads: the addresses of their channel 0. Output column j reads, for tap (r, s), pixel
+/// first[r * row_step + s * tap_step + j * pixel_step].
+template <Element T>
+struct DepthwisePixels {
+    T const* const* first;
+    std::int64_t row_step, tap_step, pixel_step;
+    int rows, columns;  ///< rows and columns of the window
+};
+
+/// Accumulators of a row of register tiles, converted to float. If the channels of the last vector end before its last
+/// lane, they are in its last lanes, and are read as a vector that ends up to lanes - 1 elements past value's end.
+struct DepthwiseAccumulators {
+    alignas(Vector) float value[depthwise_tiles * depthwise_columns][lanes];
+    float past_end[lanes];
+};
+
+namespace detail {
+
+/// Multiplies one pixel's vector by the weights of each tap through which an output column of the tile reads the pixel.
+template <int At, int Step, class Register, int... Tap>
+[[gnu::always_inline]] inline void add_pixel(Register (&sum)[depthwise_columns], Register x,
+                                             Register const (&weight)[sizeof...(Tap)],
+                                             std::integer_sequence<int, Tap...>) {
+    constexpr auto reads = [](int tap) {
+        return At >= tap && (At - tap) % Step == 0 && (At - tap) / Step < depthwise_columns;
+    };
+    ((reads(Tap) ? void(sum[reads(Tap) ? (At - Tap) / Step : 0] += x * weight[Tap]) : void()), ...);
+}
+
+template <int Columns, int Step, Element T, class Acc, int... Tap, int... At>
+[[gnu::always_inline]] inline void depthwise_rows(AccVector<T> (&sum)[depthwise_columns], DepthwisePixels<T> const& x,
+                                                  std::int64_t channel, Acc const* weights,
+                                                  std::integer_sequence<int, Tap...> taps,
+                                                  std::integer_sequence<int, At...>) {
+    T const* const* row = x.first;
+    for (int r = 0; r < x.rows; ++r, row += x.row_step, weights += Columns * lanes) {
+        AccVector<T> const weight[] = {load(weights + Tap * lanes)...};
+        (add_pixel<At, Step>(sum, load_widened(row[At] + channel), weight, taps), ...);
+    }
+}
+
+template <Element T, class Acc, int... Column>
+[[gnu::always_inline]] inline void depthwise_taps(AccVector<T> (&sum)[depthwise_columns], DepthwisePixels<T> const& x,
+                                                  std::int64_t channel, Acc const* weights,
+                                                  std::integer_sequence<int, Column...>) {
+    T const* const* row = x.first;
+    for (int r = 0; r < x.rows; ++r, row += x.row_step) {
+        T const* const* pixel = row;
+        for (int s = 0; s < x.columns; ++s, pixel += x.tap_step, weights += lanes) {
+            AccVector<T> const weight = load(weights);
+            ((sum[Column] += load_widened(pixel[Column * x.pixel_step] + channel) * weight), ...);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Sums the taps of `tiles` register tiles, side by side in a row. Each pixel is read from `channel` on, `lanes`
+/// contiguous channels; `weights` are (rows, columns, lanes). With Columns > 0, windows have Columns columns, tap_step
+/// is 1 and pixel_step is Step: each vector of x is loaded once per row of the window.
+template <int Columns, int Step, Element T, class Acc>
+[[gnu::noinline]] void depthwise_row(DepthwiseAccumulators& result, DepthwisePixels<T> x, int tiles,
+                                     std::int64_t channel, Acc const* weights) {
+    for (int tile = 0; tile < tiles; ++tile, x.first += depthwise_columns * x.pixel_step) {
+        AccVector<T> sum[depthwise_columns] = {};
+        if constexpr (Columns > 0)
+            detail::depthwise_rows<Columns, Step>(
+                sum, x, channel, weights, std::make_integer_sequence<int, Columns>{},
+                std::make_integer_sequence<int, (depthwise_columns - 1) * Step + Columns>{});
+        else detail::depthwise_taps(sum, x, channel, weights, std::make_integer_sequence<int, depthwise_columns>{});
+        [&]<int... Column>(std::integer_sequence<int, Column...>) {
+            (store(result.value[tile * depthwise_columns + Column], floats(sum[Column])), ...);
+        }(std::make_integer_sequence<int, depthwise_columns>{});
+    }
+}
+
+/// depthwise_row() for the columns and the step of x, or for any.
+template <Element T, class Acc>
+using DepthwiseRow = void (*)(DepthwiseAccumulators&, DepthwisePixels<T>, int, std::int64_t, Acc const*);
+
+template <Element T, class Acc>
+DepthwiseRow<T, Acc> depthwise_row_for(DepthwisePixels<T> const& x) {
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 3) return depthwise_row<3, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 3) return depthwise_row<3, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 5) return depthwise_row<5, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 5) return depthwise_row<5, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 7) return depthwise_row<7, 1, T, Acc>;
+    return depthwise_row<0, 0, T, Acc>;
+}
+
+/// Sums the taps of one vector of `count` channels of `pixels` pixels, for channels `stride` elements apart; pixels in
+/// padding have null addresses.
+template <Element T, class Acc>
+[[gnu::noinline]] void depthwise_strided_row(DepthwiseAccumulators& result, DepthwisePixels<T> const& x, int pixels,
+                                             std::int64_t channel, std::int64_t stride, int count, Acc const* weights) {
+    for (int j = 0; j < pixels; ++j) {
+        AccVector<T> sum{};
+        Acc const* weight = weights;
+        for (int r = 0; r < x.rows; ++r)
+            for (int s = 0; s < x.columns; ++s, weight += lanes)
+                if (T const* const pixel = x.first[r * x.row_step + s * x.tap_step + j * x.pixel_step])
+                    sum += load_widened(pixel + channel * stride, stride, count) * load(weight);
+        store(result.value[j], floats(sum));
+    }
+}
+
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS
