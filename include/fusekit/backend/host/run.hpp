@@ -6,6 +6,7 @@
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise_channel_lanes.hpp"
 #include "fusekit/backend/host/depthwise_pixel_lanes.hpp"
+#include "fusekit/backend/host/few_pixels.hpp"
 #include "fusekit/backend/host/launch.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
@@ -93,6 +94,10 @@ private:
                     return call(
                         DepthwiseChannelLanes<Epilogue, T, U, space, W, Geometry>(threads, conv, bound.epilogue, y));
                 }
+            if constexpr (Head::may_be_single_pixels && Problem::of_channels && !Epilogue::collects) {
+                FewPixels<Epilogue, T, U, space, W, Geometry> const few(threads, conv, bound.epilogue, y);
+                if (few.fits()) return call(few);
+            }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups, Geometry>(threads, conv,
                                                                                                bound.epilogue, y));
