@@ -169,8 +169,10 @@ private:
         if constexpr (!pools)
             for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0 * channel_stride, 1);
         TileAccumulators sum;
-        gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
-                  weights + (work.group * panels + panel) * panel_floats);
+        static_assert(tile_vectors == 2);
+        (own.used[1] ? gemm_tile<Acc> : gemm_half_tile<Acc>)(sum, work.k_ranges + t * k_ranges_per_tile,
+                                                             k_ranges_per_tile,
+                                                             weights + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
         for (int i = 0; i < row_count; ++i)

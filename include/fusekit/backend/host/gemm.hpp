@@ -55,6 +55,30 @@ template <class Acc, int... Row>
     ((result.value[Row][0] = floats(left[Row]), result.value[Row][1] = floats(right[Row])), ...);
 }
 
+template <class Acc, int... Row>
+[[gnu::always_inline]] inline void gemm_half_tile(TileAccumulators& result, KRange<Acc> const* k_ranges,
+                                                  std::int64_t count, Acc const* panel,
+                                                  std::integer_sequence<int, Row...>) {
+    using Register = decltype(load(panel));
+    // Two accumulators a row, of even and of odd k: one each would be bound by the latency of a multiply-add.
+    Register even[tile_rows] = {}, odd[tile_rows] = {};
+    for (KRange<Acc> const* s = k_ranges; s != k_ranges + count; ++s) {
+        Acc const* const row[tile_rows] = {s->row[Row]...};
+        std::int64_t const length = s->length;
+        std::int64_t k = 0;
+        for (; k + 2 <= length; k += 2, panel += 2 * tile_columns) {
+            Register const b0 = load(panel), b1 = load(panel + tile_columns);
+            ((even[Row] += row[Row][k] * b0, odd[Row] += row[Row][k + 1] * b1), ...);
+        }
+        if (k < length) {
+            Register const b0 = load(panel);
+            ((even[Row] += row[Row][k] * b0), ...);
+            panel += tile_columns;
+        }
+    }
+    ((result.value[Row][0] = floats(even[Row] + odd[Row])), ...);
+}
+
 }  // namespace detail
 
 /// result = rows x panel: multiplies tile_rows rows, whose GemmK is given as `count` ranges, by a packed panel of GemmK
@@ -63,6 +87,13 @@ template <class Acc>
 [[gnu::noinline]] void gemm_tile(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
                                  Acc const* panel) {
     detail::gemm_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});
+}
+
+/// gemm_tile() for the first `lanes` columns of a panel, when the others are padding.
+template <class Acc>
+[[gnu::noinline]] void gemm_half_tile(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
+                                      Acc const* panel) {
+    detail::gemm_half_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 
 }  // namespace fusekit::host::inline FUSEKIT_FLAGS
