@@ -131,12 +131,25 @@ private:
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
         Pixel at = conv.pixel(first, work.group);
+        // Addresses of the pixel in y and, for 1x1 filters that are read in place, in x.
+        std::int64_t const y_step = y.layout.stride[3], x_step = conv.x.layout.stride[3];
+        bool const single = direct && !pools && detail::is_single_pixels(conv.filter);
+        U* to = nullptr;
+        T const* from = nullptr;
+        auto const locate = [&] {
+            to = &y(at.n, 0, at.p, at.q);
+            if (single) from = &conv.x(at.n, conv.first_c(work.group), at.p, at.q);
+        };
+        if (!pools) locate();
         for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
             int const i = static_cast<int>(r % tile_rows);
             if constexpr (pools) at = conv.pixel_of_windows((min)(first + r, last));
-            work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
+            work.rows[r] = {at, to};
             KRange<Acc>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
-            if (direct) {
+            if (single) {
+                if constexpr (std::same_as<T, float>) k_ranges->row[i] = from;
+                k_ranges->length = group_c;
+            } else if (direct) {
                 point_at_window(k_ranges, i, at, conv.first_c(work.group));
             } else {
                 Acc* const row = work.packed + r * row_stride;
@@ -144,7 +157,10 @@ private:
                 k_ranges->row[i] = row;
                 k_ranges->length = gemm_k;
             }
-            if (!pools && first + r < last) at = conv.next(at);
+            if (pools || first + r >= last) continue;
+            at = conv.next(at);
+            if (at.q == 0) locate();
+            else to += y_step, from += single ? x_step : 0;
         }
     }
 
@@ -175,16 +191,22 @@ private:
                                                              weights + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
-        for (int i = 0; i < row_count; ++i)
-            for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
-                std::int64_t const k = own.k0 + j * lanes;
-                LaneCoord<detail::Axis::channel> const at{
-                    {rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
-                Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
-                                                      [&](Vector x) { collected[j].add(x, own.used[j]); });
+        // The inner loop reads locals: the compiler must assume that a store to y aliases members.
+        for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+            int const used = own.used[j];
+            auto const state = own.state[j];
+            std::int64_t const k = own.k0 + j * lanes, columns = conv.y[3], offset = k * channel_stride;
+            bool const whole = used == lanes && channel_stride == 1;
+            for (int i = 0; i < row_count; ++i) {
+                Pixel const& pixel = rows[i].at;
+                LaneCoord<detail::Axis::channel> const at{{pixel.n, k, pixel.p, pixel.q}, used, columns};
+                Vector const result =
+                    Epilogue::apply(sum.value[i][j], at, state, args, [&](Vector x) { collected[j].add(x, used); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
-                else store(rows[i].y + k * channel_stride, channel_stride, own.used[j], result);
+                else if (whole) store(rows[i].y + offset, result);
+                else store(rows[i].y + offset, channel_stride, used, result);
             }
+        }
         if constexpr (Epilogue::collects)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const tile = work.first + t;
