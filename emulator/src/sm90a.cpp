@@ -97,12 +97,13 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, 
 
 /// Copies map.box[1] pixels, from (n, h, w) = (at[3], at[2], at[1]) on, w fastest, within the bounding box's corners;
 /// reads each at the filter tap's offset, `column` and `row`.
-void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row) {
+void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row,
+                 bool to_memory) {
     auto w = first[1], h = first[2], n = first[3];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
         for (unsigned c = 0; c < map.box[0]; ++c) {
             Coord const at{first[0] + c, w + column, h + row, n, 0};
-            move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, false);
+            move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, to_memory);
         }
         w += map.element_strides[0];
         if (w <= std::int64_t{map.extents[1]} - 1 + map.upper[0]) continue;
@@ -258,8 +259,8 @@ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barri
     check_copy(*map, to, at, location);
     Coord const first{at[0], at[1], at[2], at[3], 0};
     load(
-        to, row_bytes(*map) * rows_of(*map), barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); },
-        location);
+        to, row_bytes(*map) * rows_of(*map), barrier,
+        [=, copy = *map] { copy_im2col(copy, to, first, column, row, false); }, location);
 }
 
 namespace {
@@ -286,6 +287,13 @@ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at,
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     running_block().asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
+}
+
+void tma_store_im2col(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[4], SourceLocation location) {
+    if (!map->is_im2col) fault("an im2col store of a tiled map", location);
+    check_copy(*map, from, at, location);
+    Coord const first{at[0], at[1], at[2], at[3], 0};
+    running_block().asynchrony().store([from, first, copy = *map] { copy_im2col(copy, from, first, 0, 0, true); });
 }
 
 void bulk_store(void* to, std::uint32_t from, unsigned bytes, SourceLocation location) {

@@ -35,7 +35,7 @@ void launch(void (*kernel)(Argument), unsigned threads, std::size_t shared_bytes
 
 struct Copy {
     ptx::TensorMap map, out;
-    std::int32_t at[4], to[2];
+    std::int32_t at[4], to[4];
     unsigned column, row, bytes;
     Half* seen;  ///< where the kernel records shared memory
 };
@@ -56,7 +56,8 @@ __global__ void copy_box(Copy copy) {
     if (threadIdx.x != 0) return;
     if (copy.seen) std::memcpy(copy.seen + 1, memory, copy.bytes);
     if (copy.out.rank > 0) {
-        ptx::tma_store(&copy.out, tile, copy.to);
+        if (copy.out.is_im2col) ptx::tma_store_im2col(&copy.out, tile, copy.to);
+        else ptx::tma_store(&copy.out, tile, {copy.to[0], copy.to[1]});
         ptx::bulk_commit_group();
         ptx::bulk_wait_group_read();
     }
@@ -249,6 +250,29 @@ TEST_CASE("an im2col box covers columns, rows and images of a padded convolution
             CHECK(seen[static_cast<std::size_t>(1 + 8 * i)] == (in_bounds ? x[location] : 0));
         }
     }
+}
+
+TEST_CASE("an im2col store writes consecutive pixels of a strided tensor, and none past the last") {
+    // 2 images of 2 x 3 pixels of 64 channels: every other pixel of images of 4 x 6
+    std::size_t const c = 64;
+    std::vector<Half> x(8 * c), y(2 * 4 * 6 * c, 7);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 100);
+    Copy copy{};
+    std::uint64_t const rows[] = {c, 8}, row_strides[] = {2 * c}, extents[] = {c, 3, 2, 2},
+                        strides[] = {4 * c, 4 * 6 * c, 2 * 4 * 6 * c};
+    std::uint32_t const box[] = {64, 8}, steps[] = {1, 1, 1, 1};
+    int const corners[] = {0, 0};
+    REQUIRE(ptx::encode_tiled(&copy.map, 2, 2, x.data(), rows, row_strides, box, swizzle_128));
+    REQUIRE(ptx::encode_im2col(&copy.out, 2, y.data(), extents, strides, corners, corners, 64, 8, steps, swizzle_128));
+    copy.to[1] = 2, copy.to[2] = 1;  // pixel 5 of 12: 7 pixels are left
+    copy.bytes = 8 * 128;
+    launch(copy_box, 32, copy.bytes + 8, copy);
+    std::vector<Half> expected(y.size(), 7);
+    for (std::size_t i = 0; i < 7; ++i) {
+        std::size_t const pixel = 5 + i, n = pixel / 6, h = pixel / 3 % 2, w = pixel % 3;
+        for (std::size_t k = 0; k < c; ++k) expected[((n * 4 + 2 * h) * 6 + 2 * w) * c + k] = x[i * c + k];
+    }
+    CHECK(y == expected);
 }
 
 TEST_CASE("maps that the driver refuses are refused") {

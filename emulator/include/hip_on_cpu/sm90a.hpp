@@ -96,6 +96,9 @@ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const (&at
                SourceLocation location = SourceLocation::current()) {
     tma_store(map, from, at, Rank, location);
 }
+/// TMA store of an im2col box: consecutive pixels from `at` on, as tma_load_im2col() loads them without a tap's offset.
+void tma_store_im2col(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[4],
+                      SourceLocation location = SourceLocation::current());
 void bulk_commit_group();
 /// Waits until this thread's committed stores have read their shared memory.
 void bulk_wait_group_read();

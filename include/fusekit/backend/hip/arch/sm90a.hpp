@@ -66,6 +66,9 @@ __device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, st
 __device__ void bulk_store(void* to, std::uint32_t from, unsigned bytes);
 template <int Rank>
 __device__ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
+/// TMA store of an im2col box (.im2col_no_offs): consecutive pixels from `at` on, columns fastest, within the corners
+/// of the tensor map's bounding box. Pixels past the last image are not written.
+__device__ void tma_store_im2col(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[4]);
 __device__ void bulk_commit_group();
 /// Waits until this thread's committed bulk and TMA stores have read their shared memory, which may then be
 /// overwritten.

@@ -112,6 +112,12 @@ __device__ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t
                      "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
                      : "memory");
 }
+__device__ inline void tma_store_im2col(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[4]) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+        "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
+        : "memory");
+}
 __device__ inline void bulk_store(void* to, std::uint32_t from, unsigned bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
                  : "memory");
