@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
+#include "fusekit/backend/hip/phase_maps.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
@@ -67,8 +68,12 @@ struct ConvParams {
     Slabs slabs = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     static constexpr bool by_tma = WarpSpecializedEntry::has_kernel<Plan, T, U> || PlanesEntry::has_kernel<Plan, T, U>;
-    std::conditional_t<by_tma, BulkMaps, detail::Nothing> maps = {};
-    std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
+    static constexpr int phases = count_phases<Plan>();
+    std::conditional_t<!by_tma, detail::Nothing, std::conditional_t<(phases > 1), PhaseMaps<phases>, BulkMaps>> maps =
+        {};
+    std::conditional_t<!reads_in_bulk<Plan, T, U>, detail::Nothing,
+                       std::conditional_t<(phases > 1), PhaseReadMaps<phases>, ReadMap>>
+        read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     std::conditional_t<DepthwiseEntry::has_kernel<Plan, T, U>, DepthwiseTiles, detail::Nothing> depthwise = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load

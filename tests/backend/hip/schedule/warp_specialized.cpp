@@ -47,6 +47,12 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does 
     CHECK(of(convolution) == "y's channel stride = 98 is not 1: pass y channels-last, or use Planes");
     convolution.y_channel_stride = 1, convolution.product.groups = 2;
     CHECK(of(convolution) == "groups = 2 is not 1: use MatrixGemm");
+
+    ConvCase phased = problem(2, 64, 14, 64, 3);
+    phased.phases = 4;
+    CHECK(of(phased).empty());
+    CHECK(sentence(WarpSpecializedEntry::can_implement<Split<WarpSpecialized<64, 64, 2>>, fk::half, fk::half>(
+              phased)) == "a TransposedConv with a stride has phases: use WarpSpecialized without Split");
 }
 
 TEST_CASE("HIP: WarpSpecialized's time grows with the batch, and has its tile's numbers") {
@@ -64,8 +70,11 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a plan's type d
     CHECK(of_plan<fk::half, float, Conv>() == "y's type is not x's: use MatrixGemm");
     CHECK(of_plan<fk::int8, float, Conv>() == "y's type is neither x's nor of 16 bits: use NativeGemm");
     CHECK(of_plan<fk::half, fk::half, fk::BatchedGemm>() == "the plan has a BatchedGemm: use MatrixGemm");
-    CHECK(of_plan<fk::half, fk::half, fk::TransposedConv<fk::filter(3, 3).stride(2)>>() ==
-          "the plan has a TransposedConv with a stride: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, fk::TransposedConv<fk::filter(3, 3).stride(2)>>().empty());
+    CHECK(of_plan<fk::half, fk::half, fk::TransposedConv<fk::filter(3, 3).stride(3)>>() ==
+          "phases of the stride = 9 exceeds 4: use MatrixGemm");
+    CHECK(of_plan<fk::half, fk::half, fk::TransposedConv<fk::filter(3, 3).stride(2)>, fk::ChannelStatistics>() ==
+          "ChannelStatistics after a TransposedConv with a stride: use MatrixGemm");
     CHECK(of_plan<fk::int8, fk::half, fk::TransposedConv<fk::filter(3, 3)>>() ==
           "a TransposedConv of 8 bits: use NativeGemm");
     CHECK(of_plan<fk::half, fk::half, Conv, fk::ChannelStatistics>().empty());

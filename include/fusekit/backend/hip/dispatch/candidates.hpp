@@ -32,7 +32,8 @@ struct MatrixCandidates {
     FUSEKIT_H static auto bulk_operands() {
         if constexpr (bulk)
             return JoinedList<WarpSpecializedTable<NvidiaTuning, T>,
-                              ListIf<can_split<Plan, T> && sizeof(T) == 2, List<DefaultBulkSplit<NvidiaTuning>>>,
+                              ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>(),
+                                     List<DefaultBulkSplit<NvidiaTuning>>>,
                               ListIf<HaloEntry::has_kernel<Plan, T, U>, List<DefaultHalo<T>>>,
                               ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};
         else return List<>{};

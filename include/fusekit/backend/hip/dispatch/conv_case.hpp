@@ -143,6 +143,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
                     .totals = Plan::totals_tiles,
                     .maxima = Plan::Epilogue::maxima > 0,
                     .transposed = has_transposed_conv<Plan>,
+                    .phases = count_phases<Plan>(),
                     .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels,
                     .x_channel_stride = x.layout.stride[1],
                     .y_channel_stride = y.layout.stride[1]};

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/mainloop/phased_warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/split_warp_specialized.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
@@ -11,12 +12,28 @@ namespace fusekit::hip::detail {
 /// Type: mainloop of a schedule with TMA loads; Split<Schedule, Parts> has the same one for every Parts.
 template <class Schedule, class Plan, Element T, OutputElement U>
 struct BulkMainloop {
-    using Type = WarpSpecializedGemm<Plan, Schedule, T, U>;
+    using Type = std::conditional_t<has_phases<Plan>(), PhasedWarpSpecializedGemm<Plan, Schedule, T, U>,
+                                    WarpSpecializedGemm<Plan, Schedule, T, U>>;
 };
 template <SplitSchedule Schedule, class Plan, Element T, OutputElement U>
 struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
+
+/// Launch of persistent CTAs for `tiles` tiles.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, ScheduleFacts const& schedule,
+                                                             Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                             ConvParams<Plan, T, U> const& params, std::int64_t tiles) {
+    std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
+    // Consecutive CTAs read the same tile of x or w. In a cluster of two they run on the same GPC (group of SMs): on an
+    // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two take up to a fifth
+    // more.
+    bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
+    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
+                           in_pairs ? LaunchMode::clusters : LaunchMode::plain,
+                           Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
+}
 
 /// Returns the launch of an sm_90a kernel. Empty, with `unmet` as the first unmet condition, if the program, the GPU or
 /// an operand's layout does not support it.
@@ -52,14 +69,34 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
             params.split_k.count = static_cast<unsigned>(parts);
             return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
-    std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
-    // Consecutive CTAs read the same tile of x or w. In a cluster of two they run on the same GPC (group of SMs): on an
-    // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two take up to a fifth
-    // more.
-    bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
-    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
-                           in_pairs ? LaunchMode::clusters : LaunchMode::plain,
-                           Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
+    return launch_tiles(gpu, schedule, kernel, params, tiles);
+}
+
+/// Launch of an sm_90a kernel of a strided TransposedConv's phases; otherwise as launch_bulk_kernel().
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, ScheduleFacts const& schedule,
+                                                              Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                              ConvOperands<Plan, T, U> const& operands, Unmet& unmet) {
+    ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
+    TensorView<T const> const w = typed<T>(Plan::Head::filters(params.bound.head));
+    auto& maps = params.maps;
+    set_phases<ConvPhases<typename Plan::Head>>(maps, params.x.layout.shape, params.y.layout.shape, schedule.m,
+                                                divide_up(params.y.layout.shape[1], schedule.n));
+    unmet = first_unmet(unmet_by_code(gpu, kernel),
+                        unmet_by_layouts<T const, T const, U>(params.x, transposed(w, 0, 1), params.y),
+                        unmet_by_phases(maps), unmet_by_read(operands, unmet_by_tma));
+    if (unmet) return {};
+    bool const encoded = encode_maps(gpu, unmet, [&] {
+        return encode_phases(maps, params.x, w, params.y, schedule.m) &&
+               encode_read(params, [&](auto& to, auto const& z) {
+                   bool all = true;
+                   for (int i = 0; i < params.phases; ++i)
+                       all = all && encode_pixels_of_phase(to[i], z, maps.phases[i], schedule.m);
+                   return all;
+               });
+    });
+    if (!encoded) return {};
+    return launch_tiles(gpu, schedule, kernel, params, maps.phases[params.phases - 1].end_tile);
 }
 
 template <>
@@ -68,9 +105,14 @@ struct Launcher<WarpSpecializedEntry> {
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
                                                                   ConvOperands<Plan, T, U> const& operands, int parts,
                                                                   Unmet& unmet) {
-        using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-        return launch_bulk_kernel(gpu, numbers_of<WarpSpecializedEntry, Schedule>(), kernel_of<Plan, Mainloop>(),
-                                  operands, parts, unmet);
+        constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Schedule>();
+        if constexpr (has_phases<Plan>() && SplitSchedule<Schedule>) {
+            return {};  // can_implement() has refused it
+        } else {
+            auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
+            if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);
+            else return launch_bulk_kernel(gpu, facts, kernel, operands, parts, unmet);
+        }
     }
 };
 

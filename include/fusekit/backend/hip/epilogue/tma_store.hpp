@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
+#include "fusekit/backend/hip/phase_maps.hpp"
 #include "fusekit/backend/hip/statistics/total_channels.hpp"
 #include "fusekit/backend/hip/tile_order.hpp"
 
@@ -43,14 +45,21 @@ public:
 
     /// Issues the TMA load of the tile of the tensor that an operator reads, if there is one. Called after store() of
     /// the previous tile, while the first MMAs of this tile run.
-    template <class Params>
-    __device__ void begin_read(Params const& params, TileStart const& tile) const {
+    template <class Params, class Tile>
+    __device__ void begin_read(Params const& params, Tile const& tile) const {
         if constexpr (loads) {
             if (thread != 0) return;
             auto const full = Staging::begin_read(shared);
-            for (int product = 0; product < products; ++product)
-                ptx::tma_load(Staging::address(shared, product), &params.read.map, full,
-                              {tile.n + product * Atom::m, tile.m});
+            if constexpr (std::is_same_v<Tile, PhaseTile>) {
+                Pixel const at = params.maps.phases[tile.phase].position(tile.m);
+                for (int product = 0; product < products; ++product)
+                    ptx::tma_load_im2col(Staging::address(shared, product), &params.read.maps[tile.phase], full,
+                                         {tile.n + product * Atom::m, at.q, at.p, at.n}, 0, 0);
+            } else {
+                for (int product = 0; product < products; ++product)
+                    ptx::tma_load(Staging::address(shared, product), &params.read.map, full,
+                                  {tile.n + product * Atom::m, tile.m});
+            }
         }
     }
 
@@ -78,16 +87,24 @@ public:
         Staging::publish(barrier);
     }
     /// TMA-stores the staged results to `tile` of y.
-    template <class Params>
-    __device__ void send(Params const& params, TileStart const& tile) const {
+    template <class Params, class Tile>
+    __device__ void send(Params const& params, Tile const& tile) const {
         if (thread != 0) return;
-        for (int product = 0; product < products; ++product)
-            ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
+        if constexpr (std::is_same_v<Tile, PhaseTile>) {
+            TmaPhase const& phase = params.maps.phases[tile.phase];
+            Pixel const at = phase.position(tile.m);
+            for (int product = 0; product < products; ++product)
+                ptx::tma_store_im2col(&phase.y, Staging::address(shared, product),
+                                      {tile.n + product * Atom::m, at.q, at.p, at.n});
+        } else {
+            for (int product = 0; product < products; ++product)
+                ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
+        }
         ptx::bulk_commit_group();
     }
 
-    template <class Params, class Problem>
-    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc) {
+    template <class Params, class Problem, class Tile>
+    __device__ void store(Params const& params, Problem const& conv, Tile const& tile, Accumulators& acc) {
         stage(params, conv, tile, acc);
         send(params, tile);
     }

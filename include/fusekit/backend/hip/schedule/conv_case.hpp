@@ -45,6 +45,7 @@ struct ConvCase {
     bool totals = false;  ///< true if the plan has statistics of each channel of y
     bool maxima = false;  ///< true if the epilogue has an Amax
     bool transposed = false;
+    int phases = 1;  ///< phases of a TransposedConv's stride that have their own tiles (stride_phases.hpp)
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
 };

@@ -79,6 +79,8 @@ struct HaloEntry {
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
+        if (count_phases<Plan>() > 1)
+            return detail::holds(false, "a TransposedConv with a stride has phases", "use WarpSpecialized");
         return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
     }
     template <class Plan, class T, class U>

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/phase_maps.hpp"
 #include "fusekit/backend/hip/schedule/operand_types.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
 
 namespace fusekit::hip::detail {
 
 /// Returns the first TMA condition that a plan does not meet, among those that neither depend on extents nor are
-/// members of PlanConditions.
-template <class Plan>
+/// members of PlanConditions. `phased`: the schedule computes the phases of a TransposedConv's stride.
+template <class Plan, bool phased = false>
 FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels,
                    spreads = detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+    std::int64_t phases = 1;
+    if constexpr (spreads) {
+        for (int mode = 0; mode < Plan::Head::collapsed_space; ++mode) phases *= Plan::Head::filter.strides[mode];
+    }
     return first_unmet(
         holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
               "compile for it, or use Gemm or NativeGemm"),
         holds(Plan::Head::collapsed_space == 2, "TMA loads windows of two modes, not volumes", "use MatrixGemm"),
         holds(of_channels, "the plan has a BatchedGemm", "use MatrixGemm"),
-        holds(!spreads, "the plan has a TransposedConv with a stride", "use MatrixGemm"));
+        holds(!spreads || phased, "the plan has a TransposedConv with a stride", "use MatrixGemm"),
+        holds(!spreads || !Plan::totals_tiles, "ChannelStatistics after a TransposedConv with a stride",
+              "use MatrixGemm"),
+        holds(!spreads || !Plan::pools, "a Pool after a TransposedConv with a stride", "use MatrixGemm"),
+        at_most("phases of the stride", phases, max_tma_phases, "use MatrixGemm"));
 }
 
 /// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1, one group of channels.

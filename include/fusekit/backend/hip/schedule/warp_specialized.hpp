@@ -153,7 +153,7 @@ struct WarpSpecializedEntry {
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         constexpr bool bits_16 = detail::is_16_bits<T>, bytes = detail::is_sm90a_byte<T>;
-        if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
+        if (Unmet const unmet = detail::unmet_by_tma_loads<Plan, true>()) return unmet;
         return detail::first_unmet(
             detail::holds(!bits_16 || std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"),
             detail::holds(!bytes || std::is_same_v<T, U> || detail::is_16_bits<U>,
@@ -165,7 +165,10 @@ struct WarpSpecializedEntry {
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
-        return detail::unmet_by_channels_last(of);
+        return detail::first_unmet(
+            detail::unmet_by_channels_last(of),
+            detail::holds(!SplitSchedule<Schedule> || of.phases == 1, "a TransposedConv with a stride has phases",
+                          "use WarpSpecialized without Split"));
     }
     template <class Schedule>
     FUSEKIT_H static consteval ScheduleFacts facts() {
@@ -193,7 +196,7 @@ struct WarpSpecializedEntry {
                     all.rates.processors, all.table.tma);
             }};
         std::int64_t const of_step = row_bytes / static_cast<int>(size_of(of.type)),
-                           steps = detail::divide_up(of.x[1], of_step) * of.taps;
+                           steps = detail::divide_up(detail::divide_up(of.x[1], of_step) * of.taps, of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
         if (!schedule.splits) return time(whole);
         if (!launches_clusters(rates.architecture)) return {};

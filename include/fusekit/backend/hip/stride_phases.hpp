@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+#include "fusekit/backend/integer.hpp"
+#include "fusekit/problem/conv.hpp"
+
+namespace fusekit::hip {
+
+/// Phases of a strided transposed convolution. A phase is the set of y's pixels with equal remainders modulo the
+/// strides. In each mode, every `step`-th tap from a first one reads elements of x at all pixels of the phase; the
+/// other taps read the zeros between x's elements and are skipped. Each phase is an implicit GEMM of its own; all
+/// phases together multiply 1 / stride^2 of the products.
+template <class Head>
+struct ConvPhases {
+    static constexpr int space = Head::collapsed_space;
+    static constexpr Filter<space> filter = Head::filter;
+    static constexpr int count = [] {
+        std::int64_t all = 1;
+        for (int mode = 0; mode < space && all <= 16; ++mode) all *= filter.strides[mode];
+        // 0, for one GEMM without phases, if there are more than 16, because a kernel has code for each phase
+        return all <= 16 ? static_cast<int>(all) : 0;
+    }();
+
+    /// One phase, in each spatial mode: indices remainder, remainder + stride, ... of its pixels of y; indices
+    /// first_tap, first_tap + step, ... of the taps that read elements of x, `taps` of them.
+    struct Phase {
+        PerMode<space> remainder, stride, first_tap, step, taps;
+
+        FUSEKIT_HD constexpr int all_taps() const {
+            int all = 1;
+            for (int mode = 0; mode < space; ++mode) all *= taps[mode];
+            return all;
+        }
+        FUSEKIT_HD constexpr int pixels(int mode, int extent) const {
+            return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
+        }
+    };
+    /// Phase i in the order of the grid, by decreasing number of taps, because CTAs with more taps take longer and
+    /// should start first.
+    FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
+
+    /// Number of tiles (of tile_m pixels each) of all phases together, for y of N x K x P x Q.
+    FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
+        std::int64_t all = 0;
+        for (Phase const& phase : order.all) {
+            std::int64_t m = y[0];
+            for (int mode = 0; mode < space; ++mode) m *= phase.pixels(mode, static_cast<int>(extent(y, slices, mode)));
+            all += detail::divide_up(m, tile_m);
+        }
+        return all;
+    }
+
+private:
+    struct Order {
+        Phase all[count == 0 ? 1 : count];
+    };
+    FUSEKIT_H static constexpr Phase phase_of(PerMode<space> const& remainder) {
+        Phase result{remainder, filter.strides, {}, {}, {}};
+        for (int mode = 0; mode < space; ++mode) {
+            std::int64_t const begin = std::int64_t{remainder[mode]} + filter.pad_before[mode];
+            int const taps = filter.size[mode], stride = filter.strides[mode], dilation = filter.dilations[mode];
+            int &tap = result.first_tap[mode], &step = result.step[mode];
+            while (tap < taps && (begin - std::int64_t{tap} * dilation) % stride != 0) ++tap;
+            step = stride / std::gcd(stride, dilation);
+            result.taps[mode] = static_cast<int>(detail::divide_up(taps - tap, step));
+        }
+        return result;
+    }
+    static constexpr Order order = [] {
+        Order result{};
+        for (int i = 0; i < count; ++i) {
+            PerMode<space> remainder{};
+            for (int mode = space - 1, rest = i; mode >= 0; rest /= filter.strides[mode--])
+                remainder[mode] = rest % filter.strides[mode];
+            Phase const next = phase_of(remainder);
+            int at = i;
+            for (; at > 0 && result.all[at - 1].all_taps() < next.all_taps(); --at) result.all[at] = result.all[at - 1];
+            result.all[at] = next;
+        }
+        return result;
+    }();
+    FUSEKIT_H static constexpr std::int64_t extent(Index<4> const& y, problem::Slices<space> const& slices, int mode) {
+        if constexpr (space == 3)
+            if (mode < 2) return mode == 0 ? slices.y : y[2] / slices.y;
+        return y[mode - space + 4];
+    }
+};
+
+/// Number of phases with tiles of their own; 1 if each tile has pixels of all phases: with pooling, where tiles consist
+/// of windows, and with statistics, whose workspace is indexed by the tiles of the whole output.
+template <class Plan>
+consteval int count_phases() {
+    if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)
+        if constexpr (!Plan::pools && !Plan::totals_tiles && ConvPhases<typename Plan::Head>::count > 0)
+            return ConvPhases<typename Plan::Head>::count;
+    return 1;
+}
+template <class Plan>
+consteval bool has_phases() {
+    return count_phases<Plan>() > 1;
+}
+
+}  // namespace fusekit::hip
