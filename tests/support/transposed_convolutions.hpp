@@ -77,18 +77,21 @@ void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
 struct ChannelsLastLayouts {
     static constexpr char const* all[1][3] = {{"nhwc", "krsc", "nhwc"}};
 };
+/// Channels-last layouts with gaps of 8 elements after each row, plane and image.
+struct ChannelsLastGaps {
+    static constexpr char const* all[1][3] = {{"nhwc+8", "krsc+8", "nhwc+8"}};
+};
 
 /// A half gradient of k channels, mapped to x and multiplied by the slope of a Relu of z in the epilogue.
-template <class Device, class Scheduled>
+template <auto geometry = fk::filter(3, 3).pad(1), class Device, class Scheduled>
 void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle::Shape const& x, std::int64_t k) {
-    constexpr auto geometry = fk::filter(3, 3).pad(1);
     using Plan = fk::Plan<fk::TransposedConv<geometry>, fk::ActivationSlope<fk::Relu>>;
-    oracle::Shape const of_dy{x.n, k, x.h, x.w}, filter{k, x.c, 3, 3};
+    oracle::Window const window = GeometryOf<2>::window(geometry);
+    oracle::Shape const of_dy = output_of(window, x, k), filter{k, x.c, window.r, window.s};
     Filled<fk::half, Device, 4> dy(device, "nhwc", of_dy, integers(of_dy.size(), -3, 4, 1)),
         w(device, "krsc", filter, integers(filter.size(), -2, 2, 2)),
         z(device, "nhwc", x, integers(x.size(), -3, 3, 3));
-    auto expected =
-        oracle::transposed_conv(oracle::Tensor{of_dy, dy.values}, w.values, x, GeometryOf<2>::window(geometry));
+    auto expected = oracle::transposed_conv(oracle::Tensor{of_dy, dy.values}, w.values, x, window);
     for (std::size_t i = 0; i < expected.at.size(); ++i)
         if (z.values[i] <= 0) expected.at[i] = {};
     Placed<Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", x), 64);

@@ -10,9 +10,6 @@
 
 namespace fusekit::hip {
 
-/// Maximum number of phases of a TransposedConv that TMA loads: two tensor maps each, in the kernel argument.
-inline constexpr int max_tma_phases = 4;
-
 /// Tile of one phase. `m` counts the phase's pixels.
 struct PhaseTile : TileStart {
     unsigned phase;

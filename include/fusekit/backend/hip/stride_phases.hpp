@@ -42,14 +42,17 @@ struct ConvPhases {
     /// should start first.
     FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
+    /// Pixels of phase i, for y of N x K x P x Q.
+    FUSEKIT_H static constexpr std::int64_t pixels(int i, Index<4> const& y, problem::Slices<space> const& slices) {
+        std::int64_t m = y[0];
+        for (int mode = 0; mode < space; ++mode)
+            m *= order.all[i].pixels(mode, static_cast<int>(extent(y, slices, mode)));
+        return m;
+    }
     /// Number of tiles (of tile_m pixels each) of all phases together, for y of N x K x P x Q.
     FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
-        for (Phase const& phase : order.all) {
-            std::int64_t m = y[0];
-            for (int mode = 0; mode < space; ++mode) m *= phase.pixels(mode, static_cast<int>(extent(y, slices, mode)));
-            all += detail::divide_up(m, tile_m);
-        }
+        for (int i = 0; i < count; ++i) all += detail::divide_up(pixels(i, y, slices), tile_m);
         return all;
     }
 
@@ -88,6 +91,9 @@ private:
         return y[mode - space + 4];
     }
 };
+
+/// Maximum number of phases of a TransposedConv that TMA loads: two tensor maps each, in the kernel argument.
+inline constexpr int max_tma_phases = 4;
 
 /// Number of phases with tiles of their own; 1 if each tile has pixels of all phases: with pooling, where tiles consist
 /// of windows, and with statistics, whose workspace is indexed by the tiles of the whole output.

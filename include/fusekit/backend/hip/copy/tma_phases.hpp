@@ -33,24 +33,33 @@ private:
     TmaPhase const& phase;
 };
 
-/// Order of the tiles of all phases: phase by phase, those of more taps first, each phase's tiles in TileOrder.
+/// Order of the tiles of all phases: phase by phase, those of more taps first, each phase's tiles in TileOrder. A CTA
+/// computes one tile per round; every other round is assigned to the CTAs in reverse order, so that the CTA with the
+/// longest k-loop of a round has the shortest of the next.
 template <class Problem, class Maps, int TileM, int TileN>
 class PhaseTiles {
     static constexpr unsigned count = sizeof(Maps::phases) / sizeof(TmaPhase);
 
 public:
-    __device__ PhaseTiles(Problem const& the_conv, Maps const& the_maps) : conv(the_conv), maps(the_maps) {}
+    __device__ PhaseTiles(Problem const& the_conv, Maps const& the_maps, unsigned the_block)
+        : conv(the_conv), maps(the_maps), block(the_block) {}
 
-    __device__ unsigned size() const { return maps.phases[count - 1].end_tile; }
-    __device__ PhaseTile operator[](unsigned tile) const {
+    /// Number of the CTA's tile of a round. The first round for which exists() is false is the end of the CTA's tiles.
+    __device__ unsigned number(unsigned round) const {
+        return round * gridDim.x + (round % 2 == 0 ? block : gridDim.x - 1 - block);
+    }
+    __device__ bool exists(unsigned round) const { return number(round) < maps.phases[count - 1].end_tile; }
+    /// The CTA's tile of a round.
+    __device__ PhaseTile operator[](unsigned round) const {
+        unsigned const tile = number(round);
         unsigned phase = 0, first = 0;
         find(tile, phase, first);
         return {TileOrder<TileM, TileN, false>(PhasePixels(conv, maps.phases[phase]))[tile - first], phase};
     }
-    /// Number of taps of a tile's phase; 0 past the last tile.
-    __device__ unsigned taps(unsigned tile) const {
+    /// Number of taps of the CTA's tile of a round; 0 past the last tile.
+    __device__ unsigned taps(unsigned round) const {
         unsigned phase = 0, first = 0;
-        return find(tile, phase, first) ? static_cast<unsigned>(maps.phases[phase].taps()) : 0;
+        return find(number(round), phase, first) ? static_cast<unsigned>(maps.phases[phase].taps()) : 0;
     }
 
 private:
@@ -66,6 +75,7 @@ private:
 
     Problem const& conv;
     Maps const& maps;
+    unsigned block;
 };
 
 /// Prefetches a launch's tensor maps. Thread 32 does it, because thread 0 initializes the CTA's barriers.

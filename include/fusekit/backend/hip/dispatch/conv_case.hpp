@@ -147,6 +147,12 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
                     .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels,
                     .x_channel_stride = x.layout.stride[1],
                     .y_channel_stride = y.layout.stride[1]};
+    if constexpr (count_phases<Plan>() > 1 && count_phases<Plan>() <= max_tma_phases &&
+                  Plan::Head::collapsed_space == 2) {
+        using Phases = ConvPhases<typename Plan::Head>;
+        for (int i = 0; i < Phases::count; ++i)
+            result.of_phases[i] = {Phases::pixels(i, of_y, {}), Phases::phase(i).all_taps()};
+    }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
         if constexpr (StemEntry::has_kernel<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);

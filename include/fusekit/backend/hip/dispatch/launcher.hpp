@@ -84,7 +84,8 @@ FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
         Plan::Epilogue::views(params.bound.epilogue, [&]<class View>(View const& view) {
             if constexpr (std::is_base_of_v<AnyView<4>, View>) {
                 auto const z = typed<U>(static_cast<AnyView<4> const&>(view));
-                if constexpr (params.phases > 1) encoded = ++views == 1 && encode_view(params.read.maps, z);
+                if constexpr (ConvParams<Plan, T, U>::phases > 1)
+                    encoded = ++views == 1 && encode_view(params.read.maps, z);
                 else encoded = ++views == 1 && encode_view(params.read.map, z);
             }
         });

@@ -24,38 +24,37 @@ public:
         auto const conv = params.problem();
         Roles const roles(thread);
         PhaseTiles<std::remove_cvref_t<decltype(conv)>, decltype(params.maps), Schedule::tile_m, Schedule::tile_n> const
-            tiles(conv, params.maps);
+            tiles(conv, params.maps, block);
         Whole::begin(params, shared, thread);
         if (roles.begin_producer()) {
             if (roles.warp != Roles::first_producer || !ptx::elect_sync()) return;
             State state;
-            for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
-                load_phase_tile(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
+            for (unsigned round = 0; tiles.exists(round); ++round)
+                load_phase_tile(params, conv, shared.stages, shared.pipeline, state, tiles[round]);
         } else {
-            compute(params, conv, shared, thread % 128, roles.group, block, tiles);
+            compute(params, conv, shared, thread % 128, roles.group, tiles);
         }
     }
 
 private:
     template <class Problem, class Tiles>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
-                                   unsigned group, unsigned block, Tiles const& tiles) {
+                                   unsigned group, Tiles const& tiles) {
         unsigned const steps_of_tap = static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k)),
-                       first_channel = Whole::ping_pong ? 0 : group * Atom::m;
-        unsigned first = block, stride = gridDim.x;
+                       first_channel = Whole::ping_pong ? 0 : group * Atom::m,
+                       first_round = Whole::ping_pong ? group : 0;
         State state;
         Order const order{group};
         Writer writer(shared.writers[group], thread, Whole::epilogue_barrier + group);
         if constexpr (Whole::ping_pong) {
-            first += group * stride, stride *= 2;
             if (group == 1) {
-                state.advance(tiles.taps(block) * steps_of_tap);
+                state.advance(tiles.taps(0) * steps_of_tap);
                 order.arrive();  // warpgroup 0 runs its MMAs first
             }
         }
-        for (PersistentTile tile{first, stride, tiles.size()}; tile.exists(); tile.advance()) {
+        for (unsigned round = first_round; tiles.exists(round); round += Whole::tiles_per_block) {
             Accumulators acc;
-            PhaseTile start = tiles[tile.number];
+            PhaseTile start = tiles[round];
             start.n += static_cast<int>(first_channel);
             TmaPhase const& phase = params.maps.phases[start.phase];
             PhasePixels const pixels(conv, phase);
@@ -72,8 +71,8 @@ private:
                 order.arrive();
             }
             // skips the stages of the other warpgroup's tile
-            if constexpr (Whole::ping_pong) state.advance(tiles.taps(tile.number + gridDim.x) * steps_of_tap);
-            if (tile.is_last()) start_next_kernel();
+            if constexpr (Whole::ping_pong) state.advance(tiles.taps(round + 1) * steps_of_tap);
+            if (!tiles.exists(round + Whole::tiles_per_block)) start_next_kernel();
             writer.store(params, pixels, start, acc);
         }
         if (thread == 0) ptx::bulk_wait_group_read();

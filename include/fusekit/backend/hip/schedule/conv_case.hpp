@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fusekit/backend/hip/stride_phases.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/layout.hpp"
@@ -14,6 +15,12 @@ namespace fusekit::hip {
 struct Product {
     std::int64_t m, n, groups, gemm_k;
     double bytes = 0;  ///< bytes of all tensors, each read or written once
+};
+
+/// Pixels and filter taps of one phase of a TransposedConv's stride.
+struct PhaseWork {
+    std::int64_t m = 0;
+    int taps = 0;
 };
 
 namespace detail {
@@ -46,6 +53,7 @@ struct ConvCase {
     bool maxima = false;  ///< true if the epilogue has an Amax
     bool transposed = false;
     int phases = 1;  ///< phases of a TransposedConv's stride that have their own tiles (stride_phases.hpp)
+    PhaseWork of_phases[max_tma_phases] = {};  ///< by decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
 };

@@ -15,7 +15,8 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
                    spreads = detail::spreads<problem::GeometryOf<typename Plan::Head>>;
     std::int64_t phases = 1;
     if constexpr (spreads) {
-        for (int mode = 0; mode < Plan::Head::collapsed_space; ++mode) phases *= Plan::Head::filter.strides[mode];
+        for (int mode = 0; mode < Plan::Head::collapsed_space && phases <= max_tma_phases; ++mode)
+            phases *= Plan::Head::filter.strides[mode];
     }
     return first_unmet(
         holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
+#include "fusekit/backend/hip/schedule/phase_rounds.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
@@ -190,10 +191,14 @@ struct WarpSpecializedEntry {
             schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
                 int const bytes = row_bytes_of(all.schedule, all.of);
                 std::int64_t const channels = bytes / static_cast<int>(size_of(all.of.type));
-                return warp_specialized_workload(
+                Workload workload = warp_specialized_workload(
                     all.schedule,
                     {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes},
                     all.rates.processors, all.table.tma);
+                if (all.of.phases > 1)
+                    detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
+                                        detail::divide_up(all.of.x[1], channels), all.costs);
+                return workload;
             }};
         std::int64_t const of_step = row_bytes / static_cast<int>(size_of(of.type)),
                            steps = detail::divide_up(detail::divide_up(of.x[1], of_step) * of.taps, of.phases);
