@@ -70,9 +70,9 @@ FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
     return false;
 }
 
-/// Encodes the tensor map of the tensor that an operator reads at each pixel of y, by calling encode_view(map, view), or,
-/// for a plan with phases, the tensor maps of all phases by encode_view(maps, view). Returns false if that fails or there
-/// are several such tensors; true also if TMA does not load the tensor.
+/// Encodes the tensor map of the tensor that an operator reads at each pixel of y, by calling encode_view(map, view),
+/// or, for a plan with phases, the tensor maps of all phases by encode_view(maps, view). Returns false if that fails or
+/// there are several such tensors; true also if TMA does not load the tensor.
 template <class Plan, class T, class U, class EncodeView>
 FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
                            [[maybe_unused]] EncodeView const& encode_view) {
