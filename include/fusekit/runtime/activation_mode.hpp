@@ -43,8 +43,7 @@ FUSEKIT_H constexpr char const* name(ActivationMode mode) {
 
 namespace detail {
 
-/// Args of an activation struct: its fields, none to three, are initialized with alpha, beta and gamma in this order.
-/// three.
+/// Args of an activation struct, whose fields, none to three, are initialized with alpha, beta and gamma in this order.
 template <class Mode>
 FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta, float gamma) {
     using Args = typename Mode::Args;
