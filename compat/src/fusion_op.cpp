@@ -18,8 +18,8 @@ runtime::View view_of(TensorDescriptor const& tensor) {
 void check_address(runtime::View const& view, char const* argument) {
     auto const bytes = static_cast<std::uintptr_t>(size_of(view.type));
     if (reinterpret_cast<std::uintptr_t>(view.data) % bytes != 0)
-        fail(miopenStatusBadParm, Text(argument) + ": expected memory aligned to its elements' " +
-                                      Text::number(static_cast<int>(bytes)) + " bytes, got less");
+        fail(miopenStatusBadParm, Text(argument) + ": expected an address aligned to " +
+                                      Text::number(static_cast<int>(bytes)) + " bytes, the element's size, got less");
 }
 
 runtime::View view_of(TensorDescriptor const& tensor, void const* data, char const* argument) {

@@ -58,8 +58,7 @@ TEST_CASE("MIOpen: training on no images is refused, and gradients over none are
     test::miopen::Plan const forward(x), backward(x);
     miopenFusionOpDescriptor_t norm, activation;
     succeeds(miopenCreateOpBatchNormForward(forward, &norm, miopenBNSpatial, false));
-    check_refused(miopenCompileFusionPlan(session(), forward), miopenStatusUnsupportedOp,
-                  "1 value or more to each mean");
+    check_refused(miopenCompileFusionPlan(session(), forward), miopenStatusUnsupportedOp, "at least 1 value per mean");
 
     Arguments const args;
     succeeds(miopenCreateOpBatchNormBackward(backward, &norm, miopenBNSpatial));

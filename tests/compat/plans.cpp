@@ -242,7 +242,8 @@ TEST_CASE("MIOpen: arguments that change between runs, and tensors that are less
         miopenStatusBadParm, "alignment");
     auto* const odd = static_cast<char*>(small.bias.data()) + 2;
     succeeds(miopenSetOpArgsBiasForward(small.args, small.term, nullptr, nullptr, odd));
-    check_refused(small.run(), miopenStatusBadParm, "bias: expected memory aligned to its elements' 4 bytes, got less");
+    check_refused(small.run(), miopenStatusBadParm,
+                  "bias: expected an address aligned to 4 bytes, the element's size, got less");
     succeeds(miopenSetOpArgsBiasForward(small.args, small.term, nullptr, nullptr, small.bias.data()));
     succeeds(small.run());
     CHECK(small.wrong() == "");

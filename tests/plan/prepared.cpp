@@ -54,7 +54,7 @@ void check(Layer const& layer, Floats const& x, fk::Layout<4> const& y_layout, b
     same([&] { run(device, x.data(), y.data()); });
     fk::host::Device other(2);
     if (borrows) {
-        CHECK(refused(y, run, other, x, y).ends_with(", lent to the run or owned by the stream, got none"));
+        CHECK(refused(y, run, other, x, y).ends_with(", passed to the run or owned by the stream, got none"));
         fk::Workspace const workspace(other, run.workspace_bytes());
         auto const [data, bytes] = workspace.view();
         CHECK(refused(y, run, other, x, y, fk::WorkspaceView{data, bytes - 1}).ends_with(std::to_string(bytes - 1)));

@@ -160,7 +160,7 @@ TEST_CASE("A handle runs an application's operator, prepared and rebound, and re
     rt::View odd = x;
     odd.data = static_cast<char*>(odd.data) + 2;
     CHECK(refusal(handle.run(device, arguments, odd, y)) ==
-          "Plan<AtMost>: x: expected memory aligned to its elements, got an odd address");
+          "Plan<AtMost>: x: expected an address aligned to the element's size, got a misaligned address");
     negative.extents[3] = -4;
     CHECK_FALSE(handle.output_shape(arguments, negative));
     CHECK(refusal(handle.run(device, arguments, negative, y))

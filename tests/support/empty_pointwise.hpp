@@ -72,7 +72,7 @@ void check_empty_pools(Device& device) {
             if (!refused) return check_run<float>(device, layer, of.x, y, of_nothing);
             CHECK(refusal([&] {
                       layer(device, of.x.template view<float const>(), y.view());
-                  }).find("expected 1 value or more to each window, got values of ") != std::string::npos);
+                  }).find("expected at least 1 value in each window, got values of ") != std::string::npos);
             CHECK(y.untouched());
         };
         bool const no_places = shape[2] == 0 || shape[3] == 0;
@@ -89,9 +89,10 @@ void check_empty_statistics(Device& device) {
         fk::Index<4> const shape = of.layout.shape;
         auto const check = [&](auto const& layer, bool refused, auto&... written) {
             if (!refused) return check_run<float>(device, layer, of.x, of.y, of_nothing);
-            CHECK(refusal([&] { layer(device, of.x.template view<float const>(), of.y.view()); })
-                      .find(": expected 1 value or more to each mean, as batch statistics of no values are undefined, "
-                            "got values of ") != std::string::npos);
+            CHECK(
+                refusal([&] { layer(device, of.x.template view<float const>(), of.y.view()); })
+                    .find(": expected at least 1 value per mean, because batch statistics of no values are undefined, "
+                          "got values of ") != std::string::npos);
             CHECK((written.untouched() && ...));
         };
         check(fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>::bind(

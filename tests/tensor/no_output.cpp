@@ -30,7 +30,8 @@ TEST_CASE("a run that would write nothing is refused") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
     auto const layer = fk::Plan<fk::Scale>::bind({.factor = 2});
-    std::string const sentence = "Plan<Scale>: y: expected an output, as the plan writes none beside it, got no_output";
+    std::string const sentence =
+        "Plan<Scale>: y: expected a y to write to, because no operator of the plan writes a tensor, got no_output";
     CHECK(refusal([&] { layer(device, x, fk::no_output); }) == sentence);
     CHECK(refusal([&] { static_cast<void>(layer.prepare(device, x, fk::no_output)); }) == sentence);
     auto const run = layer.try_prepare<float>(device, x.layout(), fk::no_output);
@@ -41,7 +42,8 @@ TEST_CASE("a run that would write nothing is refused") {
     auto const ones = fk::tensor<float>(device, fk::channels(2), {1, 1});
     auto const norm = fk::Plan<fk::BatchNormTraining<fk::Spatial>>::bind({.scale = ones, .shift = ones});
     CHECK(refusal([&] { norm(device, x, fk::no_output); }) ==
-          "Plan<BatchNormTraining<Spatial>>: y: expected an output, as the plan writes none beside it, got no_output");
+          "Plan<BatchNormTraining<Spatial>>: y: expected a y to write to, because no operator of the plan writes a "
+          "tensor, got no_output");
 }
 
 TEST_CASE("a prepared run without y refuses overlapping memory") {

@@ -61,7 +61,7 @@ struct Pooling {
     /// have no value.
     FUSEKIT_H static void check_values(Check const& in, CollapsedShape<4> const& output) {
         if (has_no_elements(in.y) && !has_no_elements(output))
-            in.fail("", "1 value or more to each window", "values of " + to_string(in.y));
+            in.fail("", "at least 1 value in each window", "values of " + to_string(in.y));
     }
 };
 

@@ -189,7 +189,8 @@ private:
         if (!workspace.data) {
             std::size_t const own = stream.own_workspace_bytes();
             if (own < workspace_bytes())
-                in.fail("", expected() + ", lent to the run or owned by the stream", own ? Text::number(own) : "none");
+                in.fail("", expected() + ", passed to the run or owned by the stream",
+                        own ? Text::number(own) : "none");
         } else if (workspace.bytes < workspace_bytes()) {
             in.fail("", expected(), Text::number(workspace.bytes));
         } else if (auto const address = reinterpret_cast<std::uintptr_t>(workspace.data); address % 64 != 0) {

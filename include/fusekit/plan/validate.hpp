@@ -25,7 +25,7 @@ FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::
     if (!scratch.given() || size < least)
         in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv or Gemm",
                 scratch.given() ? Text::number(size) : "none");
-    if (stride != 1) in.fail("scratch", "floats without gaps", "a stride of " + Text::number(stride));
+    if (stride != 1) in.fail("scratch", "contiguous floats", "a stride of " + Text::number(stride));
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
 }
 
@@ -36,7 +36,7 @@ FUSEKIT_H void check_values(Check const& in) {
     constexpr bool per_pixel = totals_per_pixel<Op>();
     bool const none = y[0] == 0 || (!per_pixel && (y[2] == 0 || y[3] == 0));
     if (none && y[1] > 0 && (!per_pixel || (y[2] > 0 && y[3] > 0)))
-        in.fail("", "1 value or more to each mean, as batch statistics of no values are undefined",
+        in.fail("", "at least 1 value per mean, because batch statistics of no values are undefined",
                 "values of " + to_string(in.y));
 }
 
@@ -62,7 +62,7 @@ FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check c
 FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
-    in.fail("", "an output, as the plan writes none beside it", "no_output");
+    in.fail("", "a y to write to, because no operator of the plan writes a tensor", "no_output");
 }
 
 /// Check, the context of argument checks and their messages, for a run of Plan on x of these extents and type.

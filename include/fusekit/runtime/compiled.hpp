@@ -30,7 +30,8 @@ struct Holding : AnyRun<Device> {
 FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));
-    else if (!is_aligned(view.data, type)) refuse(of, tensor, "", "memory aligned to its elements", "an odd address");
+    else if (!is_aligned(view.data, type))
+        refuse(of, tensor, "", "an address aligned to the element's size", "a misaligned address");
     else return true;
     return false;
 }

@@ -176,7 +176,7 @@ private:
         else if (!pointer(role) && !fusekit::detail::has_no_elements(arguments[role].extents, rank))
             fail(name(role), "a pointer", "a null pointer");
         else if (!detail::is_aligned(pointer(role), arguments[role].type))
-            fail(name(role), "memory aligned to its elements", "an odd address");
+            fail(name(role), "an address aligned to the element's size", "a misaligned address");
         else if (rank < least || rank > most)
             fail(name(role), (least == most ? Text() : Text::number(least) + " to ") + Text::number(most) + " modes",
                  Text::number(rank));

@@ -246,13 +246,13 @@ TEST_CASE("HIP: a reduction is refused if the workspace is too small") {
     fk::Workspace const workspace(device, bytes + 64);
     void* const memory = workspace.view().data;
     std::string const expected = plan + std::to_string(bytes) + " bytes";
-    CHECK(refused(y, run, theirs, layers.x, y) == expected + ", lent to the run or owned by the stream, got none");
+    CHECK(refused(y, run, theirs, layers.x, y) == expected + ", passed to the run or owned by the stream, got none");
     CHECK(refusal([&] { layer(theirs, layers.x, y); }) ==
-          expected + ", lent to the run or owned by the stream, got none");
+          expected + ", passed to the run or owned by the stream, got none");
     CHECK(refused(y, run, theirs, layers.x, y, fk::WorkspaceView{memory, bytes - 1}) ==
           expected + ", got " + std::to_string(bytes - 1));
     fk::hip::Stream const little(device, application.stream, {memory, 8});
-    CHECK(refused(y, run, little, layers.x, y) == expected + ", lent to the run or owned by the stream, got 8");
+    CHECK(refused(y, run, little, layers.x, y) == expected + ", passed to the run or owned by the stream, got 8");
     CHECK(refused(y, run, theirs, layers.x, y, fk::WorkspaceView{static_cast<char*>(memory) + 16, bytes}) ==
           plan + "memory aligned to 64 bytes, got a multiple of 16");
     CHECK(!run.try_run(theirs, layers.x, y, {memory, bytes}));

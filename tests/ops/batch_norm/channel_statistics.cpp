@@ -94,7 +94,7 @@ TEST_CASE("missing scratch of statistics after a convolution is refused with its
     CHECK(refused({}) == argument + floats_for_tiles + ", got none");
     CHECK(refused(View(floats.data(), fk::channels(11))) == argument + floats_for_tiles + ", got 11");
     CHECK(refused(View(floats.data(), {fk::channels(12).shape, {{2}}})) ==
-          argument + "floats without gaps, got a stride of 2");
+          argument + "contiguous floats, got a stride of 2");
     CHECK(refused(View(const_cast<float*>(w.data()), fk::channels(12))) ==
           argument + "memory apart from that of Conv<filter(1, 1)>.weights, got memory that overlaps it");
     CHECK(mean.data()[0] == before);
@@ -151,7 +151,8 @@ TEST_CASE("saved statistics of a wrong shape are refused") {
           statistics + "running_variance: expected both running statistics, or neither, got none");
     CHECK(refused([&](auto& a) { a.running_mean = three, a.running_variance = others; }, one) ==
           statistics +
-              "running_variance: expected 2 values or more to each mean, as one value alone has no variance, got 1");
+              "running_variance: expected at least 2 values per mean, because the variance of 1 value is undefined, "
+              "got 1");
     CHECK(refused([&](auto& a) { a.running_mean = a.running_variance = three; }, x) ==
           statistics +
               "running_variance: expected memory apart from that of ChannelStatistics.running_mean, got memory "

@@ -127,5 +127,7 @@ TEST_CASE("wrong arguments of training are refused, and nothing is written") {
     CHECK(layer.refused([&] {
         Layer::Plan::bind(args, {})(layer.device, fk::TensorView<float const>(layer.x.view<float>().data, one_each),
                                     fk::TensorView<float>(layer.y.view<float>().data, one_each));
-    }) == norm + "running_variance: expected 2 values or more to each mean, as one value alone has no variance, got 1");
+    }) == norm +
+              "running_variance: expected at least 2 values per mean, because the variance of 1 value is undefined, "
+              "got 1");
 }

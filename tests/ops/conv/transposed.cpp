@@ -97,7 +97,7 @@ TEST_CASE("wrong arguments of a transposed convolution are refused") {
     CHECK(
         got.template operator()<fk::filter(3, 3).pad(2)>(small, w) ==
         "Plan<TransposedConv<filter(3, 3).pad(2)>>: TransposedConv<filter(3, 3).pad(2)>.filter: expected an output of "
-        "at least 1 x 1 that it makes x of, got filter(3, 3).pad(2) to 1 x 4 x 1 x 1");
+        "at least 1 x 1 that the filter maps to x, got filter(3, 3).pad(2) to 1 x 4 x 1 x 1");
     CHECK(
         got.template operator()<fk::filter(3, 3).groups(3)>(x, w) ==
         "Plan<TransposedConv<filter(3, 3).groups(3)>>: TransposedConv<filter(3, 3).groups(3)>.filter: expected groups "

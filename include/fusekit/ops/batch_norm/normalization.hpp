@@ -94,7 +94,7 @@ struct Normalizing {
         if (running != args.running_variance.given())
             in.fail(running ? "running_variance" : "running_mean", "both running statistics, or neither", "none");
         in.require(!running || count != 1, "running_variance",
-                   "2 values or more to each mean, as one value alone has no variance", count);
+                   "at least 2 values per mean, because the variance of 1 value is undefined", count);
     }
 
 protected:

@@ -143,7 +143,7 @@ struct TransposedConv {
         Index<space + 2> const x = detail::expand<space + 2>(in.x), y = detail::expand<space + 2>(output(in.x, args));
         for (int mode = 2; mode < space + 2; ++mode)
             if (y[mode] < 1 && x[mode] != 0)
-                in.fail("filter", Text(detail::conv_least[space - 1]) + " that it makes x of",
+                in.fail("filter", Text(detail::conv_least[space - 1]) + " that the filter maps to x",
                         written(args) + " to " + to_string(in.x));
         detail::check_weights<Option>(args.weights.type, in);
         if (in.x[1] % filter.group_count != 0)
