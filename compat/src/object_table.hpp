@@ -62,7 +62,7 @@ private:
 
     static constexpr std::uint32_t no_slot = ~std::uint32_t{};
 
-    std::mutex mutex;  ///< guards everything except lookup
+    std::mutex mutex;  ///< guards insert() and erase(); find() takes no lock
     std::atomic<Slot*> blocks[max_blocks] = {};
     std::uint64_t used = 0;  ///< number of slots that were ever used
     std::uint64_t first_free = no_slot;  ///< first slot of the list of free slots, which are linked by next_free

@@ -32,7 +32,7 @@ struct Costs {
     double launch = 0;  ///< before the first step and after the last round
     double round = 0, output = 0;  ///< cycles per round in addition to its steps; cycles per element of y
     double step = 0, min_step = 0;  ///< cycles per step in addition to its multiply-adds; least cycles of a step
-    double arithmetic = 1;  ///< factor on the published cycles of the multiply-adds
+    double arithmetic = 1;  ///< cycles of the multiply-adds as a multiple of their published cycles
 };
 
 /// Costs and limit of split-K, which the library selects for at most `max_tiles` tiles per SM. Each doubling of the

@@ -17,7 +17,7 @@ struct GpuRates {
     /// multiply-adds of 16 and of 8 bits on tensor cores or by dot instructions, per SM and cycle; 0 if none
     double half_products, int8_products;
     double cache_bytes;  ///< bytes read from L2, per SM and cycle
-    double memory_bytes;  ///< bytes of memory per second
+    double memory_bytes;  ///< peak memory bandwidth, bytes per second
     double launch;  ///< seconds from the start of one empty kernel to that of the next in a graph
 };
 
@@ -35,8 +35,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Any) {
             .launch = 3e-6};
 }
 
-/// AMD Instinct MI100. Sources: AMD's CDNA white paper, table 1, and data sheet. L2: half of the white paper's 128
-/// bytes per cycle for each of 32 channels. No rate of an AMD GPU is measured.
+/// Rates of an AMD Instinct MI100. Sources: AMD's CDNA white paper, table 1, and data sheet. L2: half of the white
+/// paper's 128 bytes per cycle for each of 32 channels. No rate of an AMD GPU is measured.
 FUSEKIT_H constexpr GpuRates rates_of(Amd) {
     return {.processors = 120,
             .clock = 1.502e9,
@@ -47,7 +47,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Amd) {
             .memory_bytes = 1228e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI210. Source: data sheet.
+/// Rates of an AMD Instinct MI210. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx90a) {
     return {.processors = 104,
             .clock = 1.7e9,
@@ -58,7 +58,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx90a) {
             .memory_bytes = 1638e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI300X. Sources: data sheet; CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
+/// Rates of an AMD Instinct MI300X. Sources: data sheet; CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx942) {
     return {.processors = 304,
             .clock = 2.1e9,
@@ -69,7 +69,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx942) {
             .memory_bytes = 5300e9,
             .launch = 3e-6};
 }
-/// AMD Instinct MI355X. Source: data sheet.
+/// Rates of an AMD Instinct MI355X. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx950) {
     return {.processors = 256,
             .clock = 2.4e9,
@@ -80,7 +80,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx950) {
             .memory_bytes = 8000e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 6800 XT. Source: product page.
+/// Rates of an AMD Radeon RX 6800 XT. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx1030) {
     return {.processors = 72,
             .clock = 2.25e9,
@@ -91,7 +91,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx1030) {
             .memory_bytes = 512e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 7900 XTX. Source: product page.
+/// Rates of an AMD Radeon RX 7900 XTX. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx11) {
     return {.processors = 96,
             .clock = 2.5e9,
@@ -102,7 +102,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx11) {
             .memory_bytes = 960e9,
             .launch = 3e-6};
 }
-/// AMD Radeon RX 9070 XT. Source: product page.
+/// Rates of an AMD Radeon RX 9070 XT. Source: product page.
 FUSEKIT_H constexpr GpuRates rates_of(Gfx12) {
     return {.processors = 64,
             .clock = 2.97e9,
@@ -114,7 +114,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Gfx12) {
             .launch = 3e-6};
 }
 
-/// NVIDIA T4. Sources: data sheet; multiply-adds per cycle: CUDA C++ Programming Guide, table of arithmetic throughput.
+/// Rates of an NVIDIA T4. Sources: data sheet; multiply-adds per cycle: CUDA C++ Programming Guide, table of arithmetic
+/// throughput.
 FUSEKIT_H constexpr GpuRates rates_of(Nvidia) {
     return {.processors = 40,
             .clock = 1.59e9,
@@ -125,7 +126,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Nvidia) {
             .memory_bytes = 320e9,
             .launch = 1.5e-6};
 }
-/// NVIDIA A100. Source: Ampere architecture white paper; L2: 5120 bytes per cycle.
+/// Rates of an NVIDIA A100. Source: Ampere architecture white paper; L2: 5120 bytes per cycle.
 FUSEKIT_H constexpr GpuRates rates_of(Sm80) {
     return {.processors = 108,
             .clock = 1.41e9,
@@ -136,7 +137,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm80) {
             .memory_bytes = 1555e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA A10. Source: data sheet.
+/// Rates of an NVIDIA A10. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Sm86) {
     return {.processors = 72,
             .clock = 1.695e9,
@@ -147,7 +148,7 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm86) {
             .memory_bytes = 600e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA L40S. Source: data sheet.
+/// Rates of an NVIDIA L40S. Source: data sheet.
 FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
     return {.processors = 142,
             .clock = 2.52e9,
@@ -158,7 +159,8 @@ FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
             .memory_bytes = 864e9,
             .launch = 1.3e-6};
 }
-/// NVIDIA H200. Sources: data sheet; Hopper architecture white paper. L2 bandwidth and launch latency are measured.
+/// Rates of an NVIDIA H200. Sources: data sheet; Hopper architecture white paper. L2 bandwidth and launch latency are
+/// measured.
 FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
     return {.processors = 132,
             .clock = 1.98e9,
