@@ -11,11 +11,11 @@
 
 namespace fusekit::hip {
 
-/// Depthwise window of R x S taps whose size and strides are constants of the kernel; the dilation is 1.
+/// Type of a filter for a Depthwise kernel: R x S taps whose size and strides are compile-time constants; dilation 1.
 template <int R, int S, int StrideH, int StrideW>
 struct UnrolledWindow {
     static constexpr int rows = R, columns = S, stride_h = StrideH, stride_w = StrideW, taps = R * S;
-    /// windows of consecutive rows of y that read one row of x
+    /// number of windows, of consecutive rows of y, that read the same row of x
     static constexpr int depth = (R + StrideH - 1) / StrideH;
 
     FUSEKIT_H static constexpr bool accepts(Filter<2> const& filter) {
@@ -23,28 +23,28 @@ struct UnrolledWindow {
                filter.dilations == PerMode<2>{1, 1};
     }
 };
-/// Depthwise window whose size, strides and dilations the kernel reads at run time.
+/// Type of a filter for a Depthwise kernel that reads its size, strides and dilations at run time.
 struct AnyWindow {
     static constexpr int rows = 1, stride_h = 1, taps = 0;
 
     FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
 };
 
-/// Outputs of one thread of a Depthwise kernel: `channels` consecutive channels of `columns` consecutive pixels of each
-/// row. Elements of x have `bytes` bytes, and y is contiguous along `fast`.
+/// Outputs of y that one thread of a Depthwise kernel computes in each row: `channels` consecutive channels of
+/// `columns` consecutive pixels. Elements of x have `bytes` bytes, and y is contiguous along `fast`.
 template <class Window, int bytes, detail::Axis fast>
 struct DepthwiseShape {
     static constexpr bool along_channels = fast == detail::Axis::channel;
     static constexpr int channels = along_channels && Window::taps <= 9 ? 2 : 1;
 
-    /// Registers of the accumulators, the weights and the current and next row of x.
+    /// Number of registers of the accumulators, the weights, and the current and the next row of x of a thread.
     FUSEKIT_H static constexpr int registers(int columns) {
         int const elements = ((columns - 1) * Window::stride_w + Window::columns) * channels;
         int const words =
             along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
         return Window::taps * channels + Window::depth * columns * channels + elements + Window::stride_h * words;
     }
-    /// of 128; addresses, masks and the epilogue use the others
+    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others
     static constexpr int max_registers = Window::stride_h > 1 ? 90 : 98;
 
     FUSEKIT_H static constexpr int widest() {
@@ -64,7 +64,7 @@ struct DepthwiseShape<AnyWindow, bytes, fast> {
 
 namespace detail {
 
-/// Largest power of two of elements of `bytes` bytes that has at most 16 bytes and divides `count`.
+/// Largest power of two of elements of `bytes` bytes that is at most 16 bytes and divides `count`.
 FUSEKIT_HD constexpr int widest_vector(int bytes, int count) {
     int most = 16 / bytes;
     while (count % most != 0) most /= 2;
@@ -76,7 +76,8 @@ inline constexpr bool window_fits =
     DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::channel>::fits &&
     DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::pixel>::fits;
 
-/// Type: list of the windows that the Depthwise kernels of a plan contain; the last accepts every filter of the plan.
+/// Type: list of the filter types for which a plan has Depthwise kernels; the last one accepts every filter of the
+/// plan.
 template <class Head, int bytes>
 struct DepthwiseWindows {
     using Type = List<UnrolledWindow<3, 3, 1, 1>, UnrolledWindow<3, 3, 2, 2>, UnrolledWindow<5, 5, 1, 1>,
@@ -86,7 +87,7 @@ template <class Head, int bytes>
     requires requires { Head::collapsed; }
 struct DepthwiseWindows<Head, bytes> {
     static constexpr auto filter = Head::collapsed;
-    /// bounds that keep the template arguments below small
+    /// true if the filter is small enough for an UnrolledWindow of its own
     static constexpr bool is_small = filter.size[0] <= 9 && filter.size[1] <= 9 && filter.strides[0] <= 4 &&
                                      filter.strides[1] <= 4 && filter.dilations == PerMode<2>{1, 1};
 
@@ -105,27 +106,27 @@ struct DepthwiseWindows<Head, bytes> {
 
 }  // namespace detail
 
-/// List of the windows of a plan's Depthwise kernels.
+/// List of the filter types for which a plan has Depthwise kernels.
 template <class Head, int bytes>
 using WindowsOf = typename detail::DepthwiseWindows<Head, bytes>::Type;
 
-/// Division of a depthwise convolution among threads. A thread computes `rows` rows of the outputs of a DepthwiseShape.
-/// Consecutive threads have consecutive items of the modes `inner`, `middle` and `outer`, then of images: items of
-/// channels, columns and rows if y is contiguous along channels, else of columns, rows and channels.
+/// Kernel argument: how a Depthwise kernel divides the outputs among threads. A thread computes `rows` rows of y of the
+/// outputs of a DepthwiseShape. Consecutive thread indices count first along `inner`, then `middle`, then `outer`, then
+/// images: along channels, columns and rows if y is contiguous along channels, else along columns, rows and channels.
 struct DepthwiseTiles {
     FastDivmod inner = {}, middle = {}, outer = {};
-    unsigned items = 0;  ///< threads with outputs
+    unsigned items = 0;  ///< number of threads with outputs
     int threads = 0;  ///< threads per CTA
     int rows = 1;
-    int window = 0;  ///< index in WindowsOf
-    /// elements per access: of x and of y along the contiguous mode; 1 if the layout or alignment permits no vectors
+    int window = 0;  ///< index of the filter type in WindowsOf
+    /// elements per load of x and per store of y along y's contiguous mode; 1 if layout or alignment permits no vectors
     int x_vector = 1, y_vector = 1;
     int multiplier = 1;  ///< filters per channel of x
-    bool dense_weights = false;  ///< taps of a filter, and filters, are contiguous
+    bool dense_weights = false;  ///< true if the taps of a filter are contiguous, and filter follows filter
 
-    /// Returns the rows of y per thread with the least estimated time: waves of CTAs, each of which loads `rows` rows
-    /// of windows and the rest of the last window. `others` threads compute one row, and `resident` threads run at
-    /// once.
+    /// Returns the number of rows of y per thread with the least estimated time. The time is that of the waves of CTAs;
+    /// a CTA loads the rows of x of `rows` windows, and the further rows of the last window. `others`: number of
+    /// threads per row of y; `resident`: number of threads that run concurrently.
     FUSEKIT_H static constexpr int best_rows(std::int64_t height, std::int64_t others, std::int64_t resident,
                                              int window_rows, int stride) {
         constexpr int most = 64, start = 4;  // start: rows in the time of a thread's first loads

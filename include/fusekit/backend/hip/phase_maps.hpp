@@ -10,26 +10,28 @@
 
 namespace fusekit::hip {
 
-/// Tile of one phase. `m` counts the phase's pixels.
+/// Tile of one phase (stride_phases.hpp). `m`, its first pixel, is an index among the phase's pixels.
 struct PhaseTile : TileStart {
     unsigned phase;
 };
 
-/// A phase of a strided transposed convolution as an ordinary convolution of stride 1 over x, to the phase's pixels of
-/// y.
+/// Kernel argument: one phase of a strided transposed convolution as an ordinary convolution of x with stride 1, whose
+/// result is the phase's pixels of y.
 struct TmaPhase {
-    TensorMap x;  ///< (C, W, H, N), im2col; not encoded for a phase without taps
-    TensorMap y;  ///< (K, Q, P, N) of the phase's pixels, im2col: boxes of consecutive pixels
-    std::int64_t y_offset = 0;  ///< bytes from y's first pixel to the phase's
-    Filter<2> windows = {};  ///< the filter over x; its size is 0 for a phase without taps
-    /// tap 0 of `windows` reads the filter's tap last_tap; the next one, tap last_tap - tap_step
+    TensorMap x;  ///< (C, W, H, N), im2col mode; not encoded for a phase without taps
+    TensorMap y;  ///< (K, Q, P, N) of the phase's pixels, im2col mode: boxes of consecutive pixels
+    std::int64_t y_offset = 0;  ///< offset in bytes from y's first pixel to the phase's first pixel
+    Filter<2> windows = {};  ///< geometry of the phase's windows over x; its size is 0 for a phase without taps
+    /// tap 0 of `windows` has the weights of the filter's tap last_tap, tap 1 those of tap last_tap - tap_step, and so
+    /// on
     PerMode<2> last_tap = {}, tap_step = {};
-    PerMode<2> pixels = {}, remainder = {}, stride = {};  ///< pixels per mode, which are remainder + i * stride of y
-    unsigned end_tile = 0;  ///< number of the first tile after the phase; tiles are numbered through all phases
+    /// number of the phase's pixels per mode; pixel i has index remainder + i * stride in y
+    PerMode<2> pixels = {}, remainder = {}, stride = {};
+    unsigned end_tile = 0;  ///< index of the first tile after the phase's; tiles are numbered through all phases
 
     FUSEKIT_HD constexpr int taps() const { return windows.size[0] * windows.size[1]; }
     FUSEKIT_HD constexpr int pixels_of_image() const { return pixels[0] * pixels[1]; }
-    /// Pixel m of the phase, with rows and columns counted in the phase.
+    /// Pixel with index m in the phase; its row and column are counted among the phase's rows and columns.
     FUSEKIT_HD constexpr Pixel position(int m) const {
         auto const at = static_cast<unsigned>(m), q = static_cast<unsigned>(pixels[1]),
                    plane = static_cast<unsigned>(pixels_of_image());
@@ -38,7 +40,7 @@ struct TmaPhase {
     }
 };
 
-/// The tensor maps of `count` phases, by decreasing number of taps, and of the filters.
+/// Kernel argument: the tensor maps of `count` phases, in order of decreasing numbers of taps, and of the filters.
 template <int count>
 struct PhaseMaps {
     TmaPhase phases[count];
@@ -54,7 +56,7 @@ struct PhaseMaps {
     }
 };
 
-/// Tensor maps, one per phase, of a tensor that an operator of the epilogue reads.
+/// Kernel argument: tensor maps, one per phase, of a tensor of y's shape that an operator of the epilogue reads.
 template <int count>
 struct PhaseReadMaps {
     TensorMap maps[count];
@@ -62,8 +64,8 @@ struct PhaseReadMaps {
 
 namespace detail {
 
-/// Windows over x of a phase in one mode, of stride 1: the phase's pixel i reads x's i - pad_before, and further taps
-/// `dilation` apart. `in` and `out` are the extents of x and of the phase.
+/// Sets to.windows in one mode: the window of the phase's pixel i reads x at i - pad_before and then at steps of
+/// `dilation`. `in` and `out` are the extents of x and of the phase's pixels.
 template <class Phase>
 FUSEKIT_H void set_windows(TmaPhase& to, Phase const& from, Filter<2> const& filter, int mode, int in, int out) {
     int const taps = from.taps[mode], step = from.step[mode], stride = filter.strides[mode],
@@ -79,8 +81,8 @@ FUSEKIT_H void set_windows(TmaPhase& to, Phase const& from, Filter<2> const& fil
     to.pixels[mode] = out, to.remainder[mode] = from.remainder[mode], to.stride[mode] = stride;
 }
 
-/// Sets the members of all phases that are not tensor maps. Tiles have tile_m pixels; `columns` tiles cover the
-/// channels.
+/// Sets all members of TmaPhase except tensor maps, for all phases. Tiles have tile_m pixels; y has `columns` tiles
+/// along its channels.
 template <class Phases, int count>
 FUSEKIT_H void set_phases(PhaseMaps<count>& maps, Index<4> const& x, Index<4> const& y, int tile_m,
                           std::int64_t columns) {
@@ -98,7 +100,7 @@ FUSEKIT_H void set_phases(PhaseMaps<count>& maps, Index<4> const& x, Index<4> co
     }
 }
 
-/// Returns the first limit of TMA's im2col loads that a phase's windows exceed, if any.
+/// Returns the first limit of TMA's im2col mode that a phase's windows exceed; a met condition if there is none.
 template <int count>
 FUSEKIT_H Unmet unmet_by_phases(PhaseMaps<count> const& maps) {
     for (TmaPhase const& phase : maps.phases)
@@ -107,7 +109,7 @@ FUSEKIT_H Unmet unmet_by_phases(PhaseMaps<count> const& maps) {
     return {};
 }
 
-/// A phase's pixels of y, or of a tensor of y's shape.
+/// View of a phase's pixels of y, or of a tensor of y's shape.
 template <class U>
 FUSEKIT_H TensorView<U> pixels_of_phase(TensorView<U> view, TmaPhase const& phase) {
     for (int mode = 0; mode < 2; ++mode) {
@@ -127,8 +129,8 @@ FUSEKIT_H bool encode_pixels_of_phase(TensorMap& map, TensorView<U> const& view,
 
 }  // namespace detail
 
-/// Encodes the tensor maps of phases for tiles of tile_m pixels; call detail::set_phases() before. w is C x K x R x S,
-/// for x of K channels.
+/// Encodes the tensor maps of all phases for tiles of tile_m pixels. Precondition: detail::set_phases() was called. w
+/// is C x K x R x S, for x of K channels.
 template <class T, class U, int count>
 FUSEKIT_H bool encode_phases(PhaseMaps<count>& maps, TensorView<T const> const& x, TensorView<T const> const& w,
                              TensorView<U> const& y, int tile_m) {

@@ -59,7 +59,7 @@ using OtherCandidates = detail::JoinedList<
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
-/// Schedules of a depthwise convolution.
+/// List of the schedules from which the library selects for a depthwise convolution.
 using UntiledCandidates = List<DefaultDepthwise, DefaultDirect>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, the key has

@@ -57,7 +57,7 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// Returns the first condition on extents and strides, from Depthwise's 32-bit indices, that the operands do not meet.
+/// Returns the first condition of Depthwise's 32-bit indices on extents and strides that the operands do not meet.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
     constexpr std::int64_t most = std::int64_t{1} << 24;  // elements; a thread steps over fewer than 64 columns
@@ -72,7 +72,7 @@ FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
                                (std::int64_t{1} << 31) - 1, "use Direct"));
 }
 
-/// True if Depthwise runs: each group has one channel of x, and the plan and its operands meet Depthwise's conditions.
+/// True if Depthwise computes the convolution: each group has one channel of x, and all its conditions are met.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)

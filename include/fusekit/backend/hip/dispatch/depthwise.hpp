@@ -8,10 +8,10 @@
 
 namespace fusekit::hip::detail {
 
-/// Extents of a DepthwiseShape and of its window, at run time.
+/// Extents of a DepthwiseShape and of its filter type as run-time values.
 struct DepthwiseNumbers {
-    int channels, columns, x_vector, y_vector;  ///< vectors: most elements per access
-    int left;  ///< padding on the left for which vectors of x are aligned
+    int channels, columns, x_vector, y_vector;  ///< most elements per access, in x_vector and y_vector
+    int left;  ///< columns of left padding for which vectors of x are aligned
     int window_rows, stride;
 };
 
@@ -34,7 +34,7 @@ FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
     return numbers;
 }
 
-/// Largest number of elements, at most `most`, that vectors along a mode may have; 1 if no vectors are aligned.
+/// Largest number of elements, at most `most`, of an aligned vector along a mode of `view`; 1 if none is aligned.
 template <class T>
 FUSEKIT_H int vector_along(TensorView<T> const& view, int most, int mode) {
     while (most > 1 && !problem::vectorizable(view, most, mode)) most /= 2;

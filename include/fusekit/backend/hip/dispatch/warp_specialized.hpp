@@ -20,7 +20,7 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// Launch of persistent CTAs for `tiles` tiles.
+/// Returns the launch of persistent CTAs for `tiles` tiles.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, ScheduleFacts const& schedule,
                                                              Kernel<ConvParams<Plan, T, U>> const& kernel,
@@ -72,7 +72,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     return launch_tiles(gpu, schedule, kernel, params, tiles);
 }
 
-/// Launch of an sm_90a kernel of a strided TransposedConv's phases; otherwise as launch_bulk_kernel().
+/// Returns the launch of an sm_90a kernel for all phases of a strided TransposedConv; else as launch_bulk_kernel().
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, ScheduleFacts const& schedule,
                                                               Kernel<ConvParams<Plan, T, U>> const& kernel,
@@ -107,7 +107,7 @@ struct Launcher<WarpSpecializedEntry> {
                                                                   Unmet& unmet) {
         constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Schedule>();
         if constexpr (has_phases<Plan>() && SplitSchedule<Schedule>) {
-            return {};  // can_implement() has refused it
+            return {};  // an unmet condition of can_implement()
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
             if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);

@@ -17,7 +17,7 @@ struct Product {
     double bytes = 0;  ///< bytes of all tensors, each read or written once
 };
 
-/// Pixels and filter taps of one phase of a TransposedConv's stride.
+/// Numbers of pixels and of filter taps of one phase of a strided TransposedConv (stride_phases.hpp).
 struct PhaseWork {
     std::int64_t m = 0;
     int taps = 0;
@@ -52,8 +52,8 @@ struct ConvCase {
     bool totals = false;  ///< true if the plan has statistics of each channel of y
     bool maxima = false;  ///< true if the epilogue has an Amax
     bool transposed = false;
-    int phases = 1;  ///< phases of a TransposedConv's stride that have their own tiles (stride_phases.hpp)
-    PhaseWork of_phases[max_tma_phases] = {};  ///< by decreasing taps; unset if there are more phases
+    int phases = 1;  ///< phases of a strided TransposedConv that have tiles of their own (stride_phases.hpp); else 1
+    PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
 };

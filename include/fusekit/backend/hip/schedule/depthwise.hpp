@@ -9,10 +9,10 @@
 namespace fusekit::hip {
 
 /// Schedule of a depthwise convolution: groups of one channel of x, with any number of filters each. A thread computes
-/// rows of a few channels and columns of y in float (int32 for int8) multiply-adds. It keeps the weights and the sums
-/// of the unfinished rows in registers and loads each row of x once.
+/// rows of a few channels and columns of y in multiply-adds of float (int32 for int8). It keeps the weights, and the
+/// sums of the rows of y that are incomplete, in registers, and loads each row of x once.
 ///
-/// Errors: a call whose operands do not meet a condition is refused with the first such condition and its value.
+/// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>
 struct Depthwise {
     static constexpr int threads = Threads, blocks = 4, max_columns = 8;
@@ -23,7 +23,7 @@ concept DepthwiseSchedule = HasBlocks<Schedule> && requires { Schedule::max_colu
 
 using DefaultDepthwise = Depthwise<128>;
 
-/// Entry of Depthwise in the list of schedules (list.hpp).
+/// Entry of Depthwise in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct DepthwiseEntry {
     static constexpr char const* name = "Depthwise";
     static constexpr bool on_matrix_units = false, by_tma = false;
@@ -56,7 +56,7 @@ struct DepthwiseEntry {
         }
     };
 
-    /// True if a plan's head is a Conv of signals or images that may have groups of channels.
+    /// True if a plan's head is a Conv of signals or images whose filter may have several groups of channels.
     template <class Plan>
     FUSEKIT_H static consteval bool has_window() {
         if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;

@@ -7,10 +7,11 @@
 
 namespace fusekit::hip::detail {
 
-/// Tiles of the phases of a TransposedConv's stride on persistent CTAs, one per SM, as PhaseTiles (copy/tma_phases.hpp)
-/// assigns them: a tile per CTA and round, those of more taps first, every other round in reverse order.
+/// Distribution of the tiles of all phases of a strided TransposedConv (stride_phases.hpp) over persistent CTAs, one
+/// per SM, for the cost model. As in PhaseTiles (copy/tma_phases.hpp), each CTA has one tile per round, tiles of more
+/// taps come first, and the order of CTAs is reversed in every other round.
 struct PhaseRounds {
-    std::int64_t ends[max_tma_phases] = {};  ///< number of the first tile after each phase
+    std::int64_t ends[max_tma_phases] = {};  ///< index of the first tile after each phase
     int taps[max_tma_phases] = {}, phases;
     std::int64_t blocks;
 
@@ -25,7 +26,7 @@ struct PhaseRounds {
 
     FUSEKIT_H std::int64_t tiles() const { return ends[phases - 1]; }
 
-    /// Tiles of a CTA, and the sum of their taps.
+    /// Number of tiles of a CTA, and the sum of their taps.
     struct Load {
         std::int64_t tiles = 0, taps = 0;
     };
@@ -42,7 +43,7 @@ struct PhaseRounds {
 };
 
 /// Sets the rounds of a workload, and the mean of their steps, to those of the CTA with the most work. `steps_of_tap`:
-/// k-tiles of a tap. With many rounds all CTAs have the mean.
+/// k-tiles per tap. With more than 16 rounds the workload, which is that of an average CTA, stays unchanged.
 FUSEKIT_H inline void set_busiest(Workload& workload, PhaseRounds const& of, std::int64_t steps_of_tap,
                                   Costs const& costs) {
     constexpr std::int64_t many = 16;
@@ -57,7 +58,7 @@ FUSEKIT_H inline void set_busiest(Workload& workload, PhaseRounds const& of, std
         if (cycles <= most) return;
         most = cycles, workload.rounds = tiles, workload.steps = steps / tiles;
     };
-    // the work of consecutive CTAs differs only where a phase ends in one of their rounds
+    // consecutive CTAs have different work only if a phase ends in one of their rounds
     compare(0);
     for (int i = 0; i < of.phases; ++i) compare(of.ends[i]), compare(of.blocks - of.ends[i] % of.blocks);
 }
