@@ -78,13 +78,14 @@ private:
     unsigned block;
 };
 
-/// Prefetches a launch's tensor maps. Thread 32 does it, because thread 0 initializes the CTA's barriers.
+/// Prefetches a launch's tensor maps. Threads from 32 on do it, because thread 0 initializes the CTA's barriers.
 template <int count>
 __device__ void prefetch_maps(PhaseMaps<count> const& maps, unsigned thread) {
-    if (thread != 32) return;
-    ptx::prefetch_tensormap(&maps.w);
-    ptx::prefetch_tensormap(&maps.phases[0].x);
-    ptx::prefetch_tensormap(&maps.phases[0].y);
+    if (thread < 32 || thread >= 32 + count) return;
+    if (thread == 32) ptx::prefetch_tensormap(&maps.w);
+    TmaPhase const& phase = maps.phases[thread - 32];
+    if (phase.taps() > 0) ptx::prefetch_tensormap(&phase.x);
+    if (phase.pixels_of_image() > 0) ptx::prefetch_tensormap(&phase.y);
 }
 
 /// Issues, in one thread, the TMA loads of a phase's tile into the pipeline's stages. A phase without taps has none.

@@ -62,11 +62,12 @@ using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherC
 /// List of the schedules from which the library selects for a depthwise convolution.
 using UntiledCandidates = List<DefaultDepthwise, DefaultDirect>;
 
-/// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, the key has
-/// s = -1, which no table contains.
+/// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the
+/// convolution has phases, the key has s = -1, which no table contains.
 FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
-    bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
+    bool const has_taps =
+        filter.size[0] * filter.size[1] == of.taps && of.phases == 1 && (of.taps == 1 || !of.transposed);
     return {.type = of.type,
             .x_channels_last = of.x_channels_last,
             .y_channels_last = of.channels_last,
