@@ -40,9 +40,9 @@ oracle::Window window_of(fk::Filter<Rank> const& f) {
     return window;
 }
 
-/// The gradient, with that of a bias; scaled, and accumulated into dw. T is the element type of x and dy, or Types<T,
-/// type of dw>.
-template <class T, auto Geometry, class Device>
+/// The gradient, with that of a bias; where Accumulates, also scaled and accumulated into dw, by another kernel. T is
+/// the element type of x and dy, or Types<T, type of dw>.
+template <class T, auto Geometry, bool Accumulates = true, class Device>
 void check_weight_gradient(Device& device, GradientCase const& of) {
     constexpr int rank = Geometry.rank + 2;
     using X = XOf<T>;
@@ -83,12 +83,14 @@ void check_weight_gradient(Device& device, GradientCase const& of) {
     for (std::size_t i = 0; i < dy.at.size(); ++i) bias.at[dy.channel(i)].value += dy.at[i].value;
     for (std::int64_t k = 0; k < of.k; ++k) CHECK(db.fetch().get(k) == bias.at[static_cast<std::size_t>(k)].value);
 
-    auto const before = integers(expected.shape.size(), -9, 9, 3);
-    Placed<Device, rank> sum(device, fk::data_type<Y>, layout, before);
-    auto const view = sum.template view<Y>();
-    using Accumulating = fk::Plan<Gradient, fk::Scale, fk::Residual>;
-    run(Accumulating::bind({.dy = out.view()}, {.factor = 0.5f}, {.z = view, .alpha2 = 2}),
-        oracle::residual(oracle::scale(expected, 0.5), before, 2), sum);
+    if constexpr (Accumulates) {
+        auto const before = integers(expected.shape.size(), -9, 9, 3);
+        Placed<Device, rank> sum(device, fk::data_type<Y>, layout, before);
+        auto const view = sum.template view<Y>();
+        using Accumulating = fk::Plan<Gradient, fk::Scale, fk::Residual>;
+        run(Accumulating::bind({.dy = out.view()}, {.factor = 0.5f}, {.z = view, .alpha2 = 2}),
+            oracle::residual(oracle::scale(expected, 0.5), before, 2), sum);
+    }
 }
 
 /// Windows, groups and layouts of all kinds, with sizes that are no multiple of a tile.
