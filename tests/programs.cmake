@@ -33,8 +33,10 @@ set(table
   "backend/hip/threads                                                                           hip_threads"
   "backend/hip/grammar                                                                           hip_grammar"
   "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
-  "backend/hip/(mainloop/reduction|ops|outputs|training)                                         hip_waves"
+  "backend/hip/(backward|channel_statistics|mainloop/reduction|ops|outputs|pooled_outputs)         hip_waves"
+  "backend/hip/training                                                                          hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
+  "backend/hip/(batched_gemm|element_types_of_products|transposed_phases)                         hip"
   "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.

@@ -11,17 +11,3 @@ TEST_CASE("HIP: plans compute what the oracle does into y of every other element
     Runner runner(device);
     check_mixed_types([one = &runner](int) -> Runner& { return *one; }, 10, 1e6);
 }
-
-TEST_CASE("HIP: products, reductions, pools and statistics write y of other element types") {
-    fk::hip::Device device = gpu();
-    check_mixed_heads(device);
-}
-
-TEST_CASE("HIP: weights may have another element type than x") {
-    fk::hip::Device device = gpu();
-    Runner runner(device);
-    check_mixed_weights([one = &runner](int) -> Runner& { return *one; }, 10, 1e6);
-    check_mixed_weights_of_products(device);
-    check_scaled_int8_weights<fk::half>(device);
-    check_scaled_int8_weights<float>(device);
-}

@@ -14,11 +14,6 @@ TEMPLATE_TEST_CASE("HIP: Gemm agrees with the oracle and is bitwise identical to
     check_products<TestType>(device);
 }
 
-TEMPLATE_TEST_CASE("HIP: BatchedGemm agrees with the oracle", "", float, fk::half, fk::bfloat16, fk::int8) {
-    fk::hip::Device device = gpu();
-    check_batched_products<TestType>(device);
-}
-
 TEST_CASE("HIP: Gemm runs with every schedule of a convolution") {
     fk::hip::Device device = gpu();
     Product const product{3, 5, 7, 9, "bmk", "mk", "mbk", "bmk"};

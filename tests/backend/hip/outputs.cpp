@@ -3,7 +3,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
-#include "backend/hip/runner.hpp"
 #include "support/collected_channels.hpp"
 #include "support/pooled_windows.hpp"
 #include "support/stored_values.hpp"
@@ -14,39 +13,6 @@ using namespace test;
 TEST_CASE("HIP: Store writes values and masks at its position in the plan, in every layout and type") {
     fk::hip::Device device = gpu();
     check_stored_values(device);
-}
-
-TEST_CASE("HIP: ChannelStatistics total the values at their position, in every layout and type") {
-    fk::hip::Device device = gpu();
-    check_channel_statistics(device);
-    check_statistics_feed_batch_norm(device);
-}
-
-TEST_CASE("HIP: ChannelStatistics after a convolution agree with the oracle") {
-    fk::hip::Device device = gpu();
-    check_conv_channel_statistics(device);
-    check_exact_statistics(device, "nchw");
-    check_exact_statistics(device, "nhwc");
-}
-
-TEST_CASE("HIP: statistics of a convolution are bitwise identical in every graph replay") {
-    fk::hip::Device device = gpu();
-    Runner runner(device, 5);
-    for (char const* layout : {"nchw", "nhwc"})
-        for (std::int64_t const groups : {1, 9}) {
-            CollectedConv const about{{2, 9, 17, 19}, 72, {.r = 3, .s = 3, .top = 1, .bottom = 1, .groups = groups}};
-            auto const check = [&](auto& with) {
-                check_conv_statistics<fk::Conv<fk::dynamic>, float, 4>(with, layout, layout, about);
-            };
-            check(device);  // allocates the workspace
-            check(runner);
-        }
-}
-
-TEST_CASE("HIP: Pool reads the values at its position, in every layout and type") {
-    fk::hip::Device device = gpu();
-    check_pooled_windows(device);
-    check_pooled_convs(device);
 }
 
 TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {

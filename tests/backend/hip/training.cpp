@@ -39,13 +39,3 @@ TEST_CASE("HIP: training is bitwise identical in every run") {
     check(
         [&](auto const& layout) { return bits_of_training<fk::BatchNormTraining<fk::PerActivation>>(device, layout); });
 }
-
-TEST_CASE("HIP: gradients of pointwise plans in float agree with double") {
-    fk::hip::Device device = gpu();
-    check_gradients_of_pointwise_plans(device);
-}
-
-TEST_CASE("HIP: Backward writes a residual's gradient and does not repeat forward stores") {
-    fk::hip::Device device = gpu();
-    check_gradients_beside_outputs(device);
-}

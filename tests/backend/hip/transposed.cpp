@@ -9,7 +9,6 @@
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
-using fk::hip::MatrixGemm, fk::hip::NativeGemm, fk::hip::Split;
 
 TEMPLATE_TEST_CASE("HIP: transposed convolutions compute what the oracle does", "", float, fk::half, fk::bfloat16,
                    fk::int8) {
@@ -20,19 +19,6 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions compute what the oracle does", 
 TEST_CASE("HIP: transposed convolutions of every window compute what the oracle does") {
     fk::hip::Device device = gpu();
     check_transposed_windows<float>(device);
-}
-
-TEMPLATE_TEST_CASE("HIP: phases of a transposed convolution agree with the oracle on matrix units and with split-K", "",
-                   (MatrixGemm<128, 64, 2>), (Split<MatrixGemm<64, 64, 4>, 2>), (NativeGemm<64, 64, 6>)) {
-    fk::hip::Device device = sm90a_device();
-    auto scheduled = device.with<TestType>();
-    check_transposed<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {2, 20, 9, 8}, 70);
-    check_transposed<fk::half, fk::filter(1, 1).stride(2)>(scheduled, {1, 20, 5, 6}, 9);  // three phases without a tap
-}
-
-TEST_CASE("HIP: Store, statistics and Pool after a transposed convolution get its values") {
-    fk::hip::Device device = gpu();
-    check_operators_after_transposed(device);
 }
 
 TEST_CASE("HIP: a transposed convolution is the adjoint of the convolution") {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Runs tests of tests/ops/gemm/batched.cpp on a GPU.
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/matrix_products.hpp"
+
+using namespace test;
+
+TEMPLATE_TEST_CASE("HIP: BatchedGemm agrees with the oracle", "", float, fk::half, fk::bfloat16, fk::int8) {
+    fk::hip::Device device = gpu();
+    check_batched_products<TestType>(device);
+}
