@@ -55,22 +55,27 @@ template <class Device, class T, int Part>
 std::vector<RowPlan<Device>> plans_of() {
     using namespace detail;
     Plans<Device, T> p;
+    using Relu = A<fk::Relu>;
+    constexpr bool narrow = !std::is_same_v<T, double>, of_float = std::is_same_v<T, float>;
     if constexpr (Part == 0) {
-        for_each_activation([&]<class Act>(char const* mode) {
-            p.template conv<fk::dynamic, B, N, Act>("CBNA", mode);
-            p.template conv<fk::dynamic, B, Act>("CBA", mode);
-        });
+        for_each_activation(
+            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, N, Act>("CBNA", mode); });
     } else if constexpr (Part == 1) {
+        for_each_activation([&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, Act>("CBA", mode); });
+    } else if constexpr (Part == 2) {
         for_each_activation(
             [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, M, Act>("CBMA", mode); });
-        if constexpr (!std::is_same_v<T, double>) {
-            using Relu = A<fk::Relu>;
+    } else if constexpr (Part == 3) {
+        if constexpr (narrow) {
             p.template conv<fk::dynamic>("C");
             p.template conv<fk::dynamic, B>("CB");
             p.template conv<fk::dynamic, N>("CN");
             p.template conv<fk::dynamic, M>("CM");
             p.template conv<fk::dynamic, B, N>("CBN");
             p.template conv<fk::dynamic, Relu>("CA", "relu");
+        }
+    } else if constexpr (Part == 4) {
+        if constexpr (narrow) {
             p.template conv<fk::dynamic, N, Relu>("CNA", "relu");
             p.template conv<fk::dynamic, B, R, Relu>("CBRA", "relu");
             p.template conv<fk::dynamic, B, N, R, Relu>("CBNRA", "relu");
@@ -78,37 +83,39 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template conv<fk::filter(3).pad(1), B, Relu>("CBA", "relu");
             p.template conv<fk::filter(3, 3, 3).pad(1), B, Relu>("CBA", "relu");
         }
-    } else if constexpr (Part == 2) {
+    } else if constexpr (Part == 5) {
         for_each_activation([&]<class Act>(char const* mode) {
             p.template pointwise<N, Act>("NA", mode);
             p.template pointwise<M, Act>("MA", mode);
+        });
+        if constexpr (narrow) p.template pointwise<R, B, N, A<fk::Gelu>, S>("RBNAS", "gelu");
+    } else if constexpr (Part == 6) {
+        for_each_activation([&]<class Act>(char const* mode) {
             p.template training<2, TrainN, Act>("TA", mode);
             p.template training<2, TrainM, Act>("UA", mode);
         });
-        if constexpr (!std::is_same_v<T, double>) {
-            p.template pointwise<R, B, N, A<fk::Gelu>, S>("RBNAS", "gelu");
+        if constexpr (narrow) {
             p.template training<2, TrainN>("T");
             p.template training<2, TrainM>("U");
         }
-        if constexpr (std::is_same_v<T, float>) {
+        if constexpr (of_float) {
             p.template training<1, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<1, TrainM, A<fk::Elu>>("UA", "elu");
             p.template training<3, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<3, TrainM, A<fk::Elu>>("UA", "elu");
         }
-    } else {
-        for_each_activation([&]<class Act>(char const* mode) {
-            p.template backward<2, TrainN, Act>("TA", mode);
-            p.template backward<2, TrainM, Act>("UA", mode);
-        });
-        if constexpr (!std::is_same_v<T, double>) {
-            p.template backward<2, TrainN>("T");
-            p.template backward<2, TrainM>("U");
-        }
-        if constexpr (std::is_same_v<T, float>) {
+    } else if constexpr (Part == 7) {
+        for_each_activation([&]<class Act>(char const* mode) { p.template backward<2, TrainN, Act>("TA", mode); });
+        if constexpr (narrow) p.template backward<2, TrainN>("T");
+        if constexpr (of_float) {
             p.template backward<1, TrainN, A<fk::Elu>>("TA", "elu");
-            p.template backward<1, TrainM, A<fk::Elu>>("UA", "elu");
             p.template backward<3, TrainN, A<fk::Elu>>("TA", "elu");
+        }
+    } else {
+        for_each_activation([&]<class Act>(char const* mode) { p.template backward<2, TrainM, Act>("UA", mode); });
+        if constexpr (narrow) p.template backward<2, TrainM>("U");
+        if constexpr (of_float) {
+            p.template backward<1, TrainM, A<fk::Elu>>("UA", "elu");
             p.template backward<3, TrainM, A<fk::Elu>>("UA", "elu");
         }
     }

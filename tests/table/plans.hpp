@@ -23,8 +23,8 @@ struct RowPlan {
     RunRow<Device> run;
 };
 
-/// The plans of a type, split into parts; each part is a translation unit that includes table/make_plans.hpp.
-inline constexpr int parts = 4;
+/// The plans of a type, split into parts, which translation units that include table/make_plans.hpp instantiate.
+inline constexpr int parts = 9;
 template <class Device, class T, int Part>
 std::vector<RowPlan<Device>> plans_of();
 
