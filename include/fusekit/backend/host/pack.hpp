@@ -99,8 +99,8 @@ void pack_pixel_row(typename Problem::Acc* row, Problem const& conv, Pixel const
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
     if (channels == 0) return;  // x may be a null pointer
     std::int64_t const columns = conv.window_columns(), w0 = conv.column(at.q, 0);
-    if (stride == 1 && conv.x.layout.stride[3] == channels && columns > 1 && conv.column(at.q, 1) == w0 + 1 &&
-        conv.column(at.q, static_cast<int>(columns) - 1) == w0 + columns - 1) {
+    if (Problem::has_steps && stride == 1 && conv.x.layout.stride[3] == channels && columns > 1 &&
+        conv.column(at.q, 1) == w0 + 1 && conv.column(at.q, static_cast<int>(columns) - 1) == w0 + columns - 1) {
         // A row of the window is contiguous in x.
         std::int64_t const begin = clamp(-w0, 0, columns), end = clamp(conv.x.layout.shape[3] - w0, begin, columns);
         for (int r = 0; r < conv.window_rows(); ++r, row += columns * channels) {
