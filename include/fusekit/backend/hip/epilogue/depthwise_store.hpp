@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -20,10 +21,11 @@ class DepthwiseStore {
 public:
     /// Begins at pixel `at`, for `the_count` channels from at.k on.
     __device__ DepthwiseStore(Params const& the_params, OutputCoord const& the_start, int the_count)
-        : params(the_params),
+        : kernel_params(the_params),
           at(the_start),
           count(the_count),
-          columns_left(static_cast<int>(params.y.layout.shape[3] - at.q)) {
+          to_end(static_cast<int>(the_params.y.layout.shape[3] - at.q)) {
+        Params const& params = kernel_params;
         Index<4> const& stride = params.y.layout.stride;
         distance = at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
         to = params.y.data + at.n * stride[0] + distance;
@@ -35,6 +37,8 @@ public:
     /// Stores the next row of y.
     template <class Sum>
     __device__ void store(Sum const (&sums)[columns][channels]) {
+        Params const& params = reload(kernel_params);
+        int const columns_left = remaining();
         Index<4> const& stride = params.y.layout.stride;
         Packet<U, channels> values[columns];
 #pragma unroll
@@ -49,26 +53,29 @@ public:
                 }
             }
         }
-        if constexpr (fast == detail::Axis::channel) store_pixels(values);
-        else store_row<widest>(values);
+        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, columns_left);
+        else store_row<widest>(params, values, columns_left);
         ++at.p, distance += stride[2], to += stride[2];
     }
 
 private:
-    Params const& params;
+    Params const& kernel_params;
     OutputCoord at;
-    int count, columns_left;
+    int count, to_end;  ///< to_end: columns of y from at.q on
     std::int64_t distance;  ///< elements from the image's first element to that of `at`
     U* to;
     State states[channels];
 
+    /// On AMD, comparisons with it are not kept in scalar registers.
+    __device__ int remaining() const { return static_cast<int>(opaque_per_thread(static_cast<unsigned>(to_end))); }
     /// Stores a packet as words: nvcc splits a store of elements if another branch uses its address.
     template <int width>
     __device__ static void store_words(U* to, Packet<U, width> const& packet) {
         using Words = detail::RegistersFor<U, width>;
         *reinterpret_cast<Words*>(to) = config::bit_cast<Words>(packet);
     }
-    __device__ void store_pixels(Packet<U, channels> const (&values)[columns]) const {
+    __device__ void store_pixels(Params const& params, Packet<U, channels> const (&values)[columns],
+                                 int columns_left) const {
         std::int64_t const step = static_cast<int>(params.y.layout.stride[3]);
         if (params.depthwise.y_vector == channels) {
 #pragma unroll
@@ -88,9 +95,9 @@ private:
     }
     /// Stores a row of pixels as vectors of `width` elements, which are entirely inside or outside the row.
     template <int width>
-    __device__ void store_row(Packet<U, 1> const (&values)[columns]) const {
+    __device__ void store_row(Params const& params, Packet<U, 1> const (&values)[columns], int columns_left) const {
         if constexpr (width > 1) {
-            if (params.depthwise.y_vector < width) return store_row<width / 2>(values);
+            if (params.depthwise.y_vector < width) return store_row<width / 2>(params, values, columns_left);
         }
 #pragma unroll
         for (int j = 0; j < columns; j += width) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/copy/depthwise_weights.hpp"
@@ -48,9 +49,9 @@ private:
             (run_window(Window{}, params, shared, thread, block), ...);
         } else {
             int number = 0;
-            static_cast<void>(
-                ((number++ == params.depthwise.window && (run_window(Window{}, params, shared, thread, block), true)) ||
-                 ...));
+            static_cast<void>(((number++ == params.depthwise.window &&
+                                (run_window(Window{}, reload(params), shared, thread, block), true)) ||
+                               ...));
         }
     }
 
@@ -147,7 +148,7 @@ private:
         Row loaded[StrideH];
         auto const load = [&](int u) {
             bool const valid = row < end && static_cast<unsigned>(input.row + row) < static_cast<unsigned>(height);
-            loaded[u].load(zeros, next, valid ? input.columns.mask : 0, input.columns);
+            loaded[u].load(zeros, next, opaque_per_thread(valid ? input.columns.mask : 0), input.columns);
             ++row, next += stride;
         };
 #pragma unroll
