@@ -29,8 +29,9 @@ public:
     using X = T;
     using Y = U;
 
-    /// Constructs a Prepared from the backend's `launch`. `arguments` are the memory regions of the bound tensors,
-    /// which x and y of a run must not overlap.
+    /// Constructs a Prepared from the launch that a backend's prepare() returned. Of `the_x` and `the_y` only layouts
+    /// and alignment are kept; `arguments` are the memory regions of the bound tensors, which x and y of a run must not
+    /// overlap.
     FUSEKIT_H Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x,
                        TensorView<U, Rank> const& the_y, detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {

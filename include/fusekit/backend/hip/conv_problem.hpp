@@ -58,7 +58,8 @@ __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset
     else return load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
 }
 
-/// Copies Count consecutive floats asynchronously to SMEM address `to`, or zeros if the tap reads padding.
+/// Copies Count consecutive floats of x or the weights, from `offset` elements after the first of a GEMM row on,
+/// asynchronously to SMEM address `to`; zeros if the filter tap that `offset` stands for reads padding.
 template <int Count>
 __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));

@@ -72,7 +72,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     return launch_tiles(gpu, schedule, kernel, params, tiles);
 }
 
-/// Returns the launch of an sm_90a kernel for all phases of a strided TransposedConv; else as launch_bulk_kernel().
+/// Returns the launch of the one sm_90a kernel that computes all phases of a strided TransposedConv. Empty, with
+/// `unmet` as the first unmet condition, if the program, the GPU or an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, ScheduleFacts const& schedule,
                                                               Kernel<ConvParams<Plan, T, U>> const& kernel,

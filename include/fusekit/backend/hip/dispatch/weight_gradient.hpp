@@ -59,10 +59,11 @@ FUSEKIT_H bool fits_window_offsets(Filter<Space> const& filter) {
     return rows + filter.size[Space - 1] <= WindowOffsets<T>::max_lines;
 }
 
-/// True if WeightGradientRows can compute the problem. At each tap, four consecutive pixels of a row of y must read 4
-/// or 8 consecutive elements of x (RowOffsets); pixels must be more than half of the padded rows; channels must be
-/// enough for the threads' fragments. Rows of x must not overlap: then only the first and last four pixels of a row
-/// read out of bounds of x (EdgeSteps).
+/// True if the kernel WeightGradientRows can compute a weight gradient of this geometry:
+///   under each filter tap, four consecutive pixels of a row of y read 4 (stride 1) or 8 (stride 2) consecutive
+///   elements of a row of x, which is unit-stride; rows of y, which the kernel pads to whole k-tiles, have more than
+///   half of the padded pixels; C / groups is a multiple of 8 and K / groups of 4; rows of x do not overlap in memory,
+///   so that only the first and last four pixels of a row of y read out of bounds.
 template <Element T>
 FUSEKIT_H bool fits_gradient_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
                                   std::int64_t group_c, std::int64_t group_k) {

@@ -44,7 +44,8 @@ public:
         alignas(128) unsigned char windows[consumers][stages][Schedule::stage_bytes];
         TmaStages<stages> full[consumers];
     };
-    static_assert(sizeof(DynamicShared) <= 227 * 1024, "exceeds 227 KB of shared memory per CTA on sm_90");
+    static_assert(sizeof(DynamicShared) <= 227 * 1024,
+                  "the stages and tiles of a CTA exceed the 227 KB of shared memory of sm_90");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
