@@ -117,7 +117,8 @@ struct ConvProblem {
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
         return {static_cast<Int>(n), static_cast<Int>(p), static_cast<Int>(at - n * plane - p * q)};
     }
-    /// Pixel with index m in the GemmM of one group.
+    /// Pixel with index m in GemmM. A Conv's groups of channels have the same pixels; for a BatchedGemm, `group` is the
+    /// index of a matrix in the batch, and m a row of it.
     FUSEKIT_HD constexpr Pixel pixel(Int m, Int group) const {
         if constexpr (of_channels) return pixel(m);
         else return {group / extent(y, 2), group % extent(y, 2), m};

@@ -142,8 +142,8 @@ public:
         return refusal;
     }
 
-    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Uses `workspace` or, if none is given,
-    /// the one of the stream or device.
+    /// Binds the arguments and runs the plan on a stream or a device; allocates nothing. Uses `workspace` or, if none
+    /// is given, the one of the stream or device.
     template <class On>
     FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
                           WorkspaceView workspace = {}) const {

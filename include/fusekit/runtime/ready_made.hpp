@@ -3,16 +3,16 @@
 
 #include "fusekit/runtime/plan_set.hpp"
 
-/// Plans that cover MIOpen's fusion API with few kernels. A run selects filter and activation, and may omit each
-/// optional operator; every activation is optional.
+/// Plans that cover MIOpen's fusion API with few kernels. A run gives the filter's geometry and the activation's mode,
+/// and may omit every operator marked Optional and the activation.
 ///
 /// Each convolution has two plans: one for piecewise activations (without exponentials), as fast as a plan with a fixed
-/// activation, and one, Curved, for all others. The epilogue is unrolled over all accumulators of a thread, so that
-/// with a GPU's matrix units the exponentials of twelve activations are most of the kernel's code (bench/README.md,
-/// runtime).
+/// activation, and one, Curved, for the twelve others. They are apart because the epilogue is unrolled over all
+/// accumulators of a thread: in kernels for matrix units the exponentials of twelve activations are most of the code
+/// (bench/README.md, runtime).
 ///
-/// The compiled library, fusekit::runtime, has these plans for the element types and families that CMake options
-/// select. A program may also compile a set of its own:
+/// The compiled library, fusekit::runtime, has these plans for the element types and the families of plans (conv, norm
+/// and so on) that CMake options select. A program may also compile a set of its own:
 ///     using Set = runtime::PlanSet<host::Device, runtime::Form<runtime::ready_made::ConvBiasActivation, half>>;
 namespace fusekit::runtime::ready_made {
 
