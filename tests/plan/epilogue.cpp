@@ -58,11 +58,11 @@ using Chain = fk::detail::Epilogue<Add, Times, Where>;
 constexpr Chain::Args args{{{1.0f}}, {{2.0f}}, {{}}};
 constexpr fk::OutputCoord at{0, 3, 4, 5};
 
-static_assert(Chain::size == 3 && Chain::channelwise && Chain::located && Chain::placewise);
+static_assert(Chain::size == 3 && Chain::channelwise && Chain::located && Chain::pixelwise);
 static_assert(!Chain::stores && !Chain::collects);
-static_assert(!fk::detail::Epilogue<>::channelwise && !fk::detail::Epilogue<>::placewise &&
+static_assert(!fk::detail::Epilogue<>::channelwise && !fk::detail::Epilogue<>::pixelwise &&
               !fk::detail::Epilogue<Add>::located);
-static_assert(fk::detail::Epilogue<Norm>::placewise && !fk::detail::Epilogue<Norm>::located &&
+static_assert(fk::detail::Epilogue<Norm>::pixelwise && !fk::detail::Epilogue<Norm>::located &&
               !fk::detail::Epilogue<Norm>::channelwise);
 static_assert(fk::detail::Epilogue<Add, fk::Store>::stores && fk::detail::Epilogue<fk::ChannelStatistics>::collects);
 

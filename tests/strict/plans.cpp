@@ -72,10 +72,10 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     run(spatial);
     run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
     using Placewise = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
-    auto const placewise =
+    auto const pixelwise =
         Placewise::bind({.scale = map, .shift = map, .saved_mean = map, .saved_inverse_deviation = map});
-    run(placewise);
-    run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = map, .shift = map}));
+    run(pixelwise);
+    run(fk::Backward<Placewise>::bind(pixelwise, run.x, {.scale = map, .shift = map}));
 }
 
 template <class T, int Rank>

@@ -109,10 +109,10 @@ int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
     fk::TensorView<T const, 1> const all = channels.const_view(), odd(all.data + 1, {{{9}}, {{2}}});
     fk::TensorView<T const, 1> const first(all.data, fk::channels(9));
     auto const located = fk::Plan<TimesChannel, PlusMapAndChannel>::bind({.factor = first}, {.map = map, .term = odd});
-    auto const placewise = fk::Plan<PlusMapAndChannel>::bind({.map = map, .term = first});
+    auto const pixelwise = fk::Plan<PlusMapAndChannel>::bind({.map = map, .term = first});
     int wrong = 0;
     for (bool const both : {true, false}) {
-        auto const y = both ? located(device, x) : placewise(device, x);
+        auto const y = both ? located(device, x) : pixelwise(device, x);
         y.copy_to(out.data());
         for (int n = 0; n < 2; ++n)
             for (int k = 0; k < 9; ++k)

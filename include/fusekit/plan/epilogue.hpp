@@ -149,10 +149,10 @@ struct Epilogue {
 
     /// Coordinates on which the operators' results depend. `channelwise`: an operator has parameters per channel k.
     /// `located`: an operator needs n, k, p, q, which includes operators that update a maximum. `per_pixel`: an
-    /// operator has parameters per k, p, q. `placewise`: the result depends on p and q.
+    /// operator has parameters per k, p, q. `pixelwise`: the result depends on p and q.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_pixel = (Pixelwise<Ops> || ...);
-    static constexpr bool placewise = located || per_pixel;
+    static constexpr bool pixelwise = located || per_pixel;
     static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
     /// True if exactly one operator loads elements of activation tensors, and its Op::views lists the views from which

@@ -15,7 +15,7 @@ namespace detail {
 template <class Op>
 consteval bool computes_in_double() {
     constexpr bool computes = Uniform<Op, double> || Located<Op, double, DoubleCoord> || Channelwise<Op, double> ||
-                              Placewise<Op, double, DoubleCoord>;
+                              Pixelwise<Op, double, DoubleCoord>;
     static_assert(computes,
                   "a plan on double computes in double, and this operator (Op) takes float alone: make the type of the "
                   "x of its apply a template parameter V");

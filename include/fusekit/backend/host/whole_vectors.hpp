@@ -35,7 +35,7 @@ template <class Op, class At = LaneCoord<detail::Axis::channel>>
 consteval auto form_of() {
     using Args = typename Op::Args;
     if constexpr (Channelwise<Op, Vector>) return Form<typename Op::template Prepared<Vector>>{};
-    else if constexpr (Placewise<Op, Vector, At>) return Form<typename Op::template Prepared<Vector>>{};
+    else if constexpr (Pixelwise<Op, Vector, At>) return Form<typename Op::template Prepared<Vector>>{};
     else if constexpr (Uniform<Op, Vector>) return Form<Args>{};
     else if constexpr (Located<Op, Vector, At>) return Form<At, Args>{};
     else return 0;

@@ -28,7 +28,7 @@ struct ReductionLane {
     template <class Segment, class F>
     __device__ __forceinline__ void with_own(BoundPlan<Plan> const& bound, Segment const& segment, unsigned step, int j,
                                              bool has, F const& f) const {
-        if constexpr (Steps::States::placewise || Epilogue::placewise) {
+        if constexpr (Steps::States::pixelwise || Epilogue::pixelwise) {
             if (!has) return;
             ReductionLane of = *this;
             of.at = segment.coord(step, j);

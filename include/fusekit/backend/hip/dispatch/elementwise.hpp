@@ -67,7 +67,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
     auto const period = [&](std::int64_t packet) {  // elements of y after which parameters repeat, in memory order
-        if (!dense || Epilogue::placewise) return image;
+        if (!dense || Epilogue::pixelwise) return image;
         if (!Epilogue::channelwise) return packet;
         return last ? y.layout.shape[1] : image;
     };
@@ -77,7 +77,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
     StreamParams<Plan, T, U> params{.order = {}, .bound = bound, .x = x, .y = y};
     // An image of 2^31 elements or more has no 32-bit coordinates p and q; it is valid only if no operator reads them.
     params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
-    bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
+    bool const two_channels = params.order.channels_last || Epilogue::pixelwise || !Epilogue::channelwise ||
                               plane >= lanes;  // then a packet has elements of at most two channels
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
@@ -92,7 +92,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const
                                                                        detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::placewise, Epilogue::stores>;
+        using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::pixelwise, Epilogue::stores>;
         return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
     });
 }

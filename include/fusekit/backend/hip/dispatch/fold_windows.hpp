@@ -29,7 +29,7 @@ struct FoldedWindows {
     FUSEKIT_H explicit FoldedWindows(ConvOperands<Plan, T, U> const& from) : bound(from.bound), x(from.x), y(from.y) {
         if (!reads_unpadded_rows()) return;
         fold_columns();
-        if constexpr (!Plan::Epilogue::placewise && !Plan::totals_tiles && !Plan::pools) fold_rows();
+        if constexpr (!Plan::Epilogue::pixelwise && !Plan::totals_tiles && !Plan::pools) fold_rows();
     }
 
 private:

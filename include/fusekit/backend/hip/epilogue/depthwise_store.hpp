@@ -45,7 +45,7 @@ public:
         for (int j = 0; j < columns; ++j) {
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
-                if (!Epilogue::placewise || (j < columns_left && c < count)) {
+                if (!Epilogue::pixelwise || (j < columns_left && c < count)) {
                     OffsetCoord const coord({at.n, at.k + c, at.p, at.q + j}, distance + c * stride[1] + j * stride[3],
                                             stride);
                     values[j].values[c] =

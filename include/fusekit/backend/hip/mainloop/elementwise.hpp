@@ -28,7 +28,7 @@ public:
     using Params = StreamParams<Plan, T, U>;
 
     /// True if a result depends only on the element's value and its channel.
-    static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
+    static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::pixelwise;
 
     /// shares_channels: true if the CTA prepares the parameters of its tile's channels in SMEM, for channels-last
     /// tensors. tile_packets: maximum number of packets (vectors of channels) per tile, so that one thread prepares
@@ -119,7 +119,7 @@ public:
                 load();
             }
         };
-        if constexpr (Epilogue::placewise) {
+        if constexpr (Epilogue::pixelwise) {
             at[0] = params.order.coord(packet * lanes);
 #pragma unroll
             for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);

@@ -42,7 +42,7 @@ struct AmdTuning {
     /// Tile of an elementwise plan: four elements per access, two loads in flight per thread.
     FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
-        int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);
+        int const iterations = few ? (plan.pixelwise ? 8 : 4) : (plan.pixelwise ? 32 : 8);
         return {.threads = 256,
                 .bytes = 4 * plan.element_bytes,
                 .iterations = iterations,

@@ -131,6 +131,7 @@ struct NvidiaTuning {
     static constexpr unsigned max_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
+    static constexpr bool chooses_phases = false;
     /// Tiles of Planes. 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7
     /// per tile; 56 pixels, for float: four images per tile.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
@@ -145,7 +146,7 @@ struct NvidiaTuning {
         if (plan.stores)
             return {
                 .threads = 128, .bytes = 4 * element, .iterations = 4, .unroll = 1, .blocks = 8, .tile_iterations = 4};
-        if (plan.placewise)
+        if (plan.pixelwise)
             return {.threads = 128, .bytes = packet, .iterations = 8, .unroll = 4, .blocks = 8, .tile_iterations = 8};
         return {.threads = 128,
                 .bytes = packet,

@@ -45,7 +45,7 @@ struct ReductionCut {
 /// Properties of an elementwise plan on which its tile depends.
 struct ElementwiseCase {
     int element_bytes;
-    bool placewise;  ///< an operator has parameters per pixel
+    bool pixelwise;  ///< an operator has parameters per pixel
     bool stores;  ///< an operator writes a tensor other than y
 };
 
@@ -55,8 +55,9 @@ struct ElementwiseCase {
 //   costs          a CostTable: the model's measured additions to the published rates
 //   split          a GemmTile for split-K, for products of float with few tiles per SM
 //   matrix_split   with sm_90a: a GemmTile for split-K on its tensor cores
-//   chooses_split, chooses_planes
-//                  true if the library may select these schedules: only after measurement on a GPU
+//   chooses_split, chooses_planes, chooses_phases
+//                  true if the library may select these schedules (phases: WarpSpecialized for a TransposedConv with a
+//                  stride): only after measurement on a GPU
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
@@ -174,9 +175,9 @@ FUSEKIT_H auto weight_table(std::integer_sequence<int, i...>)
     -> List<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
                         Tuning::weights[i].stages, Tuning::weights[i].products>...>;
 
-template <class Tuning, int element_bytes, bool placewise, bool stores>
+template <class Tuning, int element_bytes, bool pixelwise, bool stores>
 struct ElementwiseOf {
-    static constexpr ElementwiseCut cut = Tuning::elementwise({element_bytes, placewise, stores});
+    static constexpr ElementwiseCut cut = Tuning::elementwise({element_bytes, pixelwise, stores});
     using Type = Elementwise<cut.threads, cut.bytes, cut.iterations, cut.unroll, cut.blocks, cut.tile_iterations>;
 };
 
@@ -218,8 +219,8 @@ using PlanesSplitTable = decltype(detail::split_table(PlanesTable<Tuning, T>{}))
 template <class Tuning>
 using WeightTable =
     decltype(detail::weight_table<Tuning>(std::make_integer_sequence<int, detail::count_of(Tuning::weights)>{}));
-template <class Tuning, class T, bool placewise, bool stores = false>
-using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
+template <class Tuning, class T, bool pixelwise, bool stores = false>
+using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pixelwise, stores>::Type;
 template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
