@@ -50,7 +50,7 @@ struct ConvOperands {
 /// so that no tap is out of bounds.
 template <class Plan, class Geometry>
 FUSEKIT_H bool has_bits_for(Geometry const& filter) {
-    if constexpr (!spreads<Geometry>)
+    if constexpr (std::is_same_v<Geometry, Filter<Geometry::rank>>)
         if (filter.pad(0) == filter) return true;
     for (int mode = 0; mode < filter.rank; ++mode)
         if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
