@@ -37,20 +37,20 @@ struct DepthwiseShape {
     static constexpr bool along_channels = fast == detail::Axis::channel;
     static constexpr int channels = along_channels && Window::taps <= 9 ? 2 : 1;
 
-    /// Number of registers of the accumulators, the weights, and the current and the next row of x of a thread.
-    FUSEKIT_H static constexpr int registers(int columns) {
-        int const elements = ((columns - 1) * Window::stride_w + Window::columns) * channels;
+    /// Number of registers of a thread that computes `count` columns: accumulators, weights, and the current and the
+    /// next row of x.
+    FUSEKIT_H static constexpr int registers(int count) {
+        int const elements = ((count - 1) * Window::stride_w + Window::columns) * channels;
         int const words =
             along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
-        return Window::taps * channels + Window::depth * columns * channels + elements + Window::stride_h * words;
+        return Window::taps * channels + Window::depth * count * channels + elements + Window::stride_h * words;
     }
     /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others
     static constexpr int max_registers = Window::stride_h > 1 ? 90 : 98;
 
     FUSEKIT_H static constexpr int widest() {
-        int columns = along_channels ? 7 : bytes == 4 || Window::stride_w > 1 ? 4 : 8;
-        if (registers(columns) > max_registers) columns = 4;
-        return columns;
+        int const most = along_channels ? 7 : bytes == 4 || Window::stride_w > 1 ? 4 : 8;
+        return registers(most) > max_registers ? 4 : most;
     }
     static constexpr int columns = widest();
     static constexpr bool fits = registers(columns) <= max_registers;

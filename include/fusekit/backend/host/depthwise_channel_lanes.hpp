@@ -33,13 +33,13 @@ public:
         states = reinterpret_cast<State*>(context.scratch(scratch_floats()));
         weights = reinterpret_cast<Acc*>(states) + state_floats;
         zeros = reinterpret_cast<T*>(weights + weight_floats);
-        pixels = reinterpret_cast<T const**>(weights + weight_floats + zero_floats);
+        address_memory = reinterpret_cast<T const**>(weights + weight_floats + zero_floats);
         fill_zero(weights + weight_floats, zero_floats);
         context.parallel_for(blocks, [this](std::int64_t item, int) {
             for (std::int64_t v = item * block; v < (min)(vectors, (item + 1) * block); ++v) prepare(v);
         });
         context.parallel_for(detail::divide_up(rows, item_rows) * blocks, [this](std::int64_t item, int thread) {
-            run_item(item / blocks, item % blocks * block, pixels + thread * (thread_floats / 2));
+            run_item(item / blocks, item % blocks * block, address_memory + thread * (thread_floats / 2));
         });
         if constexpr (Epilogue::collects) totals().save(context);
     }
@@ -85,7 +85,7 @@ private:
     State* states = nullptr;  // (vectors)
     Acc* weights = nullptr;  // (vectors, taps, lanes)
     T* zeros = nullptr;  // (channels): the pixel that taps in padding read
-    T const** pixels = nullptr;  // (threads, window rows, row_pixels)
+    T const** address_memory = nullptr;  // (threads, window rows, row_pixels)
 
     std::int64_t step() const {
         if constexpr (Problem::has_steps) return conv.column_step();

@@ -145,4 +145,11 @@ inline std::vector<fk::Layout<4>> layouts_of(Buffers const& of) {
     return {fk::nhwc(1100, d, d, 4), fk::nchw(1100, 4, d, d), fk::nhwc(few, d, d, 64), fk::nchw(few, 64, d, d)};
 }
 
+/// Bodies of the tests. They have external linkage: cudafe++ of CUDA 13.0 does not finish on these calls of plans in
+/// functions with internal linkage, as TEST_CASE defines.
+void check_batch_norm();
+void check_convolutions();
+void check_elementwise();
+void check_weight_gradients();
+
 }  // namespace test

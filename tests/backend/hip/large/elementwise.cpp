@@ -5,7 +5,7 @@
 
 using namespace test;
 
-TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") {
+void test::check_elementwise() {
     Buffers of;
     std::int64_t const d = side();
     for (fk::Layout<4> const& layout : {fk::nhwc(1100, d, d, 4), fk::nchw(1100, 4, d, d)}) {
@@ -32,3 +32,5 @@ TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") {
               }) == 0);
     }
 }
+
+TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") { test::check_elementwise(); }
