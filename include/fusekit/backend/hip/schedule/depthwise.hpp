@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
 #include "fusekit/backend/hip/schedule/workload.hpp"
@@ -51,8 +52,11 @@ struct DepthwiseEntry {
                           "Depthwise: the plan must have a Conv of signals or images whose filter may have groups");
             static_assert(plan.pool, "Depthwise: no Pool in the plan: use Direct");
             static_assert(plan.totals, "Depthwise: no ChannelStatistics in the plan: use Direct");
+            constexpr bool registers = fits_registers<Plan>;
+            static_assert(registers,
+                          "Depthwise: on AMD the epilogue must prepare at most one float per channel: use Direct");
             static_assert(threads, "Depthwise: a block must have 64 or 128 threads");
-            return plan.met() && threads && window;
+            return plan.met() && threads && window && registers;
         }
     };
 
@@ -66,8 +70,14 @@ struct DepthwiseEntry {
     }
     template <class Plan>
     static constexpr bool is_window = has_window<Plan>();
+    /// True if a thread's registers hold the prepared parameters of the epilogue. On gfx90a, clang 19 keeps more than
+    /// one float per channel, such as those of a BatchNormInference, in scratch memory.
+    template <class Plan>
+    static constexpr bool fits_registers =
+        !arch::is_targeted<arch::Amd> || sizeof(typename Plan::Epilogue::template State<float>) <= sizeof(float);
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+    static constexpr bool has_kernel =
+        is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
