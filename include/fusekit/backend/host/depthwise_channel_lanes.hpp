@@ -106,7 +106,7 @@ private:
         if (count < lanes) fill_zero(to, taps * lanes);
         Index<4> const& stride = conv.w.layout.stride;
         if (count == lanes && taps >= lanes && problem::dense(conv.w.layout, Index<2>{{2, 3}}))
-            return pack_dense(to, conv.weights_of(first), stride[0]);
+            return pack_dense(to, conv.weights_of(first), conv.weights_of(first + 1) - conv.weights_of(first));
         for (int i = 0; i < count; ++i) {
             W const* row = conv.weights_of(first + i);
             Acc* tap = to + i;
@@ -142,22 +142,21 @@ private:
     void run_chunk(OutputCoord at, std::int64_t v0, std::int64_t v_end, T const** addresses,
                    Collected* collected) const {
         std::int64_t const end = (min)(conv.y[3], at.q + chunk);
-        int begin = 0, stop = conv.window_rows();
-        while (begin < stop && !conv.has_row(conv.row(at.p, begin))) ++begin;
-        while (begin < stop && !conv.has_row(conv.row(at.p, stop - 1))) --stop;
-        for (int r = begin; r < stop; ++r) address_row(addresses + r * row_pixels, at, conv.row(at.p, r), end - at.q);
-        DepthwisePixels<T> const window{addresses + begin * row_pixels + (shared && dilation < 0 ? span : 0),
+        // Rows in padding are not skipped: an infinite weight times padding is NaN.
+        for (int r = 0; r < conv.window_rows(); ++r)
+            address_row(addresses + r * row_pixels, at, conv.row(at.p, r), end - at.q);
+        DepthwisePixels<T> const window{addresses + (shared && dilation < 0 ? span : 0),
                                         row_pixels,
                                         shared ? dilation : chunk,
                                         shared ? step() : 1,
-                                        stop - begin,
+                                        conv.window_rows(),
                                         conv.window_columns()};
         DepthwiseRow<T, Acc> const sum_row = depthwise_row_for<T, Acc>(window);
         int const count = static_cast<int>(end - at.q);
         DepthwiseAccumulators sum;
         store(sum.past_end, Vector{});
         for (std::int64_t v = v0; v < v_end; ++v) {
-            Acc const* const weight = weights + (v * taps + begin * conv.window_columns()) * lanes;
+            Acc const* const weight = weights + v * taps * lanes;
             at.k = v * lanes;
             if (contiguous)
                 sum_row(sum, window, (count + depthwise_columns - 1) / depthwise_columns, first_channel(v), weight);

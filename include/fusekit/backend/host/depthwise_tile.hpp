@@ -117,6 +117,7 @@ template <Element T, class Acc>
             for (int s = 0; s < x.columns; ++s, weight += lanes)
                 if (T const* const pixel = x.first[r * x.row_step + s * x.tap_step + j * x.pixel_step])
                     sum += load_widened(pixel + channel * stride, stride, count) * load(weight);
+                else sum += AccVector<T>{} * load(weight);  // an infinite weight times padding is NaN
         store(result.value[j], floats(sum));
     }
 }

@@ -144,7 +144,8 @@ private:
         T const* next = input.data + row * stride;
         Zeros zeros;
         zeros.keep();
-        int const end = of.exist ? (of.rows - 1) * StrideH + R : 0;  // no row after it is part of a window
+        // no row from `end` on is part of a window; threads without outputs load none
+        int const end = of.exist ? (of.rows - 1) * StrideH + R : -StrideH;
         Row loaded[StrideH];
         auto const load = [&](int u) {
             bool const valid = row < end && static_cast<unsigned>(input.row + row) < static_cast<unsigned>(height);
