@@ -5,10 +5,11 @@
 #include <fusekit/hip.hpp>
 
 #include <cstdint>
-#include <exception>
-#include <string>
+
+#include "support/c_calls.hpp"
 
 namespace fk = fusekit;
+using bench::succeeds;
 
 /// Part of the interface, so not in an unnamed namespace: block.py declares the same struct. Tensors are half,
 /// channels-last; the filter is size x size, stride 1, with same padding.
@@ -108,26 +109,12 @@ private:
     }
 };
 
-thread_local std::string message;
-
-/// Returns 1 if f succeeds, 0 after an error.
-template <class F>
-int succeeds(F const& f) {
-    try {
-        f();
-        return 1;
-    } catch (std::exception const& error) {
-        message = error.what();
-        return 0;
-    }
-}
-
 }  // namespace
 
 extern "C" {
 
 /// Message of the last call that failed.
-char const* fusekit_message() { return message.c_str(); }
+char const* fusekit_message() { return bench::message.c_str(); }
 
 /// Makes a block; null on error.
 void* fusekit_block(BlockProblem const* of) {

@@ -33,6 +33,7 @@ endif()
 # Loaded by inductor.py and training.py, and by block.py.
 foreach(name inductor_plans block_plans)
   add_library(${name} SHARED)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE fusekit::fusekit)
   target_compile_options(${name} PRIVATE -O3)
   fusekit_gpu_sources(${name} peers/${name}.cpp)

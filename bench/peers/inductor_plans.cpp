@@ -5,11 +5,12 @@
 #include <fusekit/hip.hpp>
 
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <string>
+
+#include "support/c_calls.hpp"
 
 namespace fk = fusekit;
+using bench::succeeds;
 
 /// Part of the interface, so not in an unnamed namespace: inductor.py declares the same struct.
 struct Problem {
@@ -66,56 +67,42 @@ Layer* make(Problem const& p, typename Norm::Args const& norm) {
     return new NormRelu<float, Norm>(p, norm);
 }
 
-thread_local std::string message;
-
 }  // namespace
 
 extern "C" {
 
 /// Message of the last call that failed.
-char const* fusekit_message() { return message.c_str(); }
+char const* fusekit_message() { return bench::message.c_str(); }
 
 /// Makes a layer; null on error.
 void* fusekit_norm_relu(Problem const* problem, int training) {
-    try {
+    Layer* layer = nullptr;
+    succeeds([&] {
         Problem const& p = *problem;
         auto const read = [&](float const* data) { return fk::TensorView<float const, 1>(data, fk::channels(p.c)); };
         auto const write = [&](float* data) { return fk::TensorView<float, 1>(data, fk::channels(p.c)); };
         if (!training)
-            return make<Inference>(p, {read(p.mean), read(p.variance), read(p.scale), read(p.shift), p.epsilon});
-        return make<Training>(p, {.scale = read(p.scale),
-                                  .shift = read(p.shift),
-                                  .saved_mean = write(p.saved_mean),
-                                  .saved_inverse_deviation = write(p.saved_inverse_deviation),
-                                  .running_mean = write(p.running_mean),
-                                  .running_variance = write(p.running_variance),
-                                  .epsilon = p.epsilon});
-    } catch (std::exception const& error) {
-        message = error.what();
-        return nullptr;
-    }
+            layer = make<Inference>(p, {read(p.mean), read(p.variance), read(p.scale), read(p.shift), p.epsilon});
+        else
+            layer = make<Training>(p, {.scale = read(p.scale),
+                                       .shift = read(p.shift),
+                                       .saved_mean = write(p.saved_mean),
+                                       .saved_inverse_deviation = write(p.saved_inverse_deviation),
+                                       .running_mean = write(p.running_mean),
+                                       .running_variance = write(p.running_variance),
+                                       .epsilon = p.epsilon});
+    });
+    return layer;
 }
 
 /// Enqueues one kernel on the layer's stream; 0 on success.
 int fusekit_run(void* layer, void const* x, void* y) {
-    try {
-        static_cast<Layer*>(layer)->run(x, y);
-        return 0;
-    } catch (std::exception const& error) {
-        message = error.what();
-        return 1;
-    }
+    return !succeeds([&] { static_cast<Layer*>(layer)->run(x, y); });
 }
 
-/// Runs the gradient.
+/// Runs the gradient; 0 on success.
 int fusekit_run_backward(void* layer, void const* x, void const* dy, void* dx) {
-    try {
-        static_cast<Layer*>(layer)->run_backward(x, dy, dx);
-        return 0;
-    } catch (std::exception const& error) {
-        message = error.what();
-        return 1;
-    }
+    return !succeeds([&] { static_cast<Layer*>(layer)->run_backward(x, dy, dx); });
 }
 
 void fusekit_delete(void* layer) { delete static_cast<Layer*>(layer); }

@@ -5,9 +5,9 @@
 // gradients_unit.cpp.in.
 #include "zoo/gradients.hpp"
 
-#include <exception>
 #include <stdexcept>
-#include <string>
+
+#include "support/c_calls.hpp"
 
 namespace bench::zoo {
 
@@ -18,30 +18,12 @@ std::vector<MakeGradients>& makers() {
 
 }  // namespace bench::zoo
 
-namespace {
-
-using bench::zoo::Gradients;
-
-thread_local std::string message;
-
-/// Returns 1 if f succeeds, 0 after an error.
-template <class F>
-int succeeds(F const& f) {
-    try {
-        f();
-        return 1;
-    } catch (std::exception const& error) {
-        message = error.what();
-        return 0;
-    }
-}
-
-}  // namespace
+using bench::succeeds, bench::zoo::Gradients;
 
 extern "C" {
 
 /// Message of the last call that failed.
-char const* zoo_message() { return message.c_str(); }
+char const* zoo_message() { return bench::message.c_str(); }
 
 /// Gradients of a problem; null on error.
 void* zoo_plans(ZooProblem const* problem) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A measurement in parts: rows are appended to a CSV as they are measured, and rows that are there are skipped."""
+"""A measurement in parts: rows are appended to a CSV as they are measured, and rows of an earlier run are skipped."""
 
 import csv
 import time
