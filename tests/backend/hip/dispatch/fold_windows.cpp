@@ -29,13 +29,15 @@ std::string folded(fk::Layout<4> const& x, int k, fk::Filter<2> const& filter) {
     auto const shape = bound.output_shape(x.shape);
     fk::TensorView<T> const to(nullptr, fk::nhwc(shape[0], shape[2], shape[3], shape[1]));
     std::string result;
-    fk::hip::detail::with_folded_operands(bound, fk::detail::collapse<4>(from), fk::detail::collapse<4>(to),
-                                          [&](fk::hip::detail::ConvOperands<Plan, T, T> const& operands) {
-                                              result = to_string(operands.x.layout.shape).c_str() + std::string(", ") +
-                                                       to_string(operands.y.layout.shape).c_str() + ", " +
-                                                       std::to_string(operands.filter.size.h) + "x" +
-                                                       std::to_string(operands.filter.size.w);
-                                          });
+    auto const view_of_x = fk::detail::collapse<4>(from);
+    auto const view_of_y = fk::detail::collapse<4>(to);
+    fk::hip::detail::with_folded(fk::hip::detail::ConvOperands<Plan, T, T>{bound, view_of_x, view_of_y},
+                                 [&](fk::hip::detail::ConvOperands<Plan, T, T> const& operands) {
+                                     result = to_string(operands.x.layout.shape).c_str() + std::string(", ") +
+                                              to_string(operands.y.layout.shape).c_str() + ", " +
+                                              std::to_string(operands.filter.size.h) + "x" +
+                                              std::to_string(operands.filter.size.w);
+                                 });
     return result;
 }
 

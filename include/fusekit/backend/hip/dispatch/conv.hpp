@@ -72,28 +72,24 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
     }
 }
 
-/// Prepares a launch of a plan with a Conv or Gemm with the fastest schedule by the cost model or a tuned table, and a
-/// workspace of at most `workspace_bytes`.
-template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
-    Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-    std::size_t workspace_bytes, TunedTable const* tuned = nullptr, IndexLimits const& limits = {}) {
+namespace detail {
+
+/// Prepares a launch of operands that are folded (fold_windows.hpp) and within limits, with the fastest schedule by the
+/// cost model or a tuned table.
+template <Orders orders, class Plan, Element T, OutputElement U>
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
+                                                                 ConvOperands<Plan, T, U> const& operands,
+                                                                 std::size_t workspace_bytes, TunedTable const* tuned,
+                                                                 IndexLimits const& limits) {
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
-    detail::ConvOperands<Plan, T, U> const operands{bound, x, y};
-    if (Refusal refusal = operands.refuse_limits()) return *refusal;
-    if (detail::writes_nothing(bound, y.layout.shape))
-        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
-    if constexpr (detail::may_fold_windows<Plan>)
-        if (detail::FoldedWindows<Plan, T, U> const to(operands); to.folded)
-            return prepare_conv<orders>(gpu, to.bound, to.x, to.y, workspace_bytes, tuned, limits);
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
-        if (detail::runs_depthwise(operands))
-            return detail::Launcher<DepthwiseEntry>::prepare<DefaultDepthwise, orders>(gpu, operands, 1, limits);
-    if (detail::runs_without_tiles(operands))
-        return detail::Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
+        if (runs_depthwise(operands))
+            return Launcher<DepthwiseEntry>::prepare_unchecked<DefaultDepthwise, orders>(gpu, operands);
+    if (runs_without_tiles(operands))
+        return Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     bool on_matrix_units = false;
-    if constexpr (MatrixGemmEntry::has_kernel<Plan, T>) on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
-    else if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
+    if constexpr (MatrixGemmEntry::has_kernel<Plan, T>) on_matrix_units = has_matrix_code<Plan, T, U>(gpu);
+    else if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) on_matrix_units = is_sm90a(gpu);
     ConvCase const of = case_of(operands, on_matrix_units, workspace_bytes, limits);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
         using Bulk = BulkCandidates<Plan, T, U, orders>;
@@ -103,8 +99,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
             for (; best >= 0 && best < Bulk::size; best = ranking.best()) {
                 auto const launch = with_entry(Bulk{}, best, [&]<class Schedule>(Schedule) {
                     Unmet unmet;
-                    return detail::Launcher<EntryOf<Schedule>>::template launch<Schedule>(
-                        gpu, operands, ranking.time(best).parts, unmet);
+                    return Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands,
+                                                                                  ranking.time(best).parts, unmet);
                 });
                 if (launch) return *launch;
                 ranking.strike(best);
@@ -113,9 +109,26 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
         int const parts = best < 0 ? 1 : ranking.time(best).parts;
         using Other = OtherCandidates<Tuning, Plan, T, U, orders>;
         auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
-            return detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
+            return gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
         });
-        return detail::prepare_product(gpu, with, operands, parts, limits);
+        return prepare_product(gpu, with, operands, parts, limits);
+    });
+}
+
+}  // namespace detail
+
+/// Prepares a launch of a plan with a Conv or Gemm with the fastest schedule by the cost model or a tuned table, and a
+/// workspace of at most `workspace_bytes`.
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
+    Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
+    std::size_t workspace_bytes, TunedTable const* tuned = nullptr, IndexLimits const& limits = {}) {
+    detail::ConvOperands<Plan, T, U> const operands{bound, x, y};
+    if (Refusal refusal = operands.refuse_limits()) return *refusal;
+    if (detail::writes_nothing(bound, y.layout.shape))
+        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
+    return detail::with_folded(operands, [&](detail::ConvOperands<Plan, T, U> const& folded) {
+        return detail::prepare_fastest<orders>(gpu, folded, workspace_bytes, tuned, limits);
     });
 }
 

@@ -50,6 +50,12 @@ struct Launcher<DepthwiseEntry> {
         Unmet unmet = DepthwiseEntry::can_implement<Schedule, T, U>(case_of(operands, false, 0, limits));
         if (!unmet) unmet = unmet_by_extents(operands);
         if (unmet) return refuse_schedule(type_name<Plan>(), DepthwiseEntry::name, unmet);
+        return prepare_unchecked<Schedule, orders>(gpu, operands);
+    }
+    /// As prepare(). Precondition: runs_depthwise().
+    template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_unchecked(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands) {
         if constexpr (orders == Orders::any)
             if (!problem::channels_are_contiguous(operands.y.layout))
                 return prepare_along<Schedule, Axis::pixel>(gpu, operands);

@@ -61,9 +61,10 @@ private:
 
     FUSEKIT_H void fold_rows() {
         Filter<2>& filter = bound.head.filter;
+        constexpr std::int64_t extent_limit = std::int64_t{1} << 30;  // of every mode (conv_limits.hpp)
         std::int64_t const images = y.layout.shape[0], rows = y.layout.shape[2];
-        if (filter.strides.h <= max_im2col_stride || !merges(x.layout, images, rows * filter.strides.h) ||
-            !merges(y.layout, images, rows))
+        if (filter.strides.h <= max_im2col_stride || images * rows >= extent_limit ||
+            !merges(x.layout, images, rows * filter.strides.h) || !merges(y.layout, images, rows))
             return;
         x.layout.stride[0] = filter.strides.h * x.layout.stride[2];
         y.layout.stride[0] = y.layout.stride[2];
@@ -81,9 +82,7 @@ private:
 
 /// Calls f with the operands that a launch of this call computes with: folded, if the call's windows fold.
 template <class Plan, Element T, OutputElement U, class F>
-FUSEKIT_H auto with_folded_operands(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
-                                    F const& f) {
-    ConvOperands<Plan, T, U> const operands{bound, x, y};
+FUSEKIT_H auto with_folded(ConvOperands<Plan, T, U> const& operands, F const& f) {
     if constexpr (may_fold_windows<Plan>)
         if (FoldedWindows<Plan, T, U> const to(operands); to.folded)
             return f(ConvOperands<Plan, T, U>{to.bound, to.x, to.y});

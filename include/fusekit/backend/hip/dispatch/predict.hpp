@@ -38,7 +38,7 @@ template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
     constexpr bool has_units = MatrixGemmEntry::has_kernel<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
-    return with_folded_operands(bound, x, y, [&](ConvOperands<Plan, T, U> const& operands) {
+    return with_folded(ConvOperands<Plan, T, U>{bound, x, y}, [&](ConvOperands<Plan, T, U> const& operands) {
         ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), max_workspace_bytes);
         return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
             if (runs_depthwise(operands)) return f(Ranking(UntiledCandidates{}, of, Tuning::costs, rates));
@@ -119,8 +119,8 @@ FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& boun
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     return detail::with_views(bound, x, y, [&](detail::ImageView<T const> const& from, detail::ImageView<U> const& to) {
-        return detail::with_folded_operands(bound, from, to,
-                                            [](auto const& operands) { return key_of(case_of(operands, false, 0)); });
+        return detail::with_folded(detail::ConvOperands<Plan, T, U>{bound, from, to},
+                                   [](auto const& operands) { return key_of(case_of(operands, false, 0)); });
     });
 }
 

@@ -53,7 +53,7 @@ inline constexpr std::int64_t max_cluster_iterations = 4;
 
 /// CTAs per cluster with which clusters reduce `segments` segments: a power of two up to max_cluster_blocks, enough to
 /// occupy all SMs and to load a segment in one iteration, as long as each thread has a packet. `packets`: rows of a
-/// segment, of which a CTA loads `rows` x `unroll` in an iteration. Returns 0 if a CTA needs more than
+/// segment; a CTA loads `rows` x `unroll` of them in an iteration. Returns 0 if a CTA needs more than
 /// max_cluster_iterations iterations.
 FUSEKIT_H inline unsigned choose_cluster(std::int64_t segments, std::int64_t packets, std::int64_t rows,
                                          std::int64_t unroll, std::int64_t processors) {

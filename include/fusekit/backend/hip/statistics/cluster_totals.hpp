@@ -6,16 +6,14 @@
 namespace fusekit::hip {
 
 /// Totals that the CTAs of a thread block cluster exchange through DSMEM, for the `columns` columns of one segment of a
-/// reduction. `shared` points to floats() floats of SMEM, aligned to 16 bytes: two arrays of totals, those of the CTA
-/// and those of the cluster, each total padded to whole packets of 16 bytes.
+/// reduction. `shared`, aligned to 16 bytes, points to SMEM for two arrays of `columns` totals, those of the CTA and
+/// those of the cluster, each total padded to whole packets of 16 bytes.
 template <class Total>
 class ClusterTotals {
     using Quad = Packet<float, 4>;
     static constexpr unsigned words = sizeof(Total) / sizeof(float), quads = (words + 3) / 4;
 
 public:
-    FUSEKIT_HD static constexpr unsigned floats(unsigned columns) { return 2 * columns * quads * 4; }
-
     __device__ ClusterTotals(float* shared, unsigned the_columns)
         : of_block(reinterpret_cast<Quad*>(shared)), of_cluster(of_block + the_columns * quads), columns(the_columns) {}
 
