@@ -74,7 +74,7 @@ void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char
     target = reinterpret_cast<miopenFusionOpDescriptor_t>(added.handle);
 }
 
-/// Layout of the result of a plan's operators, as far as they are added.
+/// Returns the layout of the result of the operators that a plan has so far.
 TensorDescriptor const& output_of(miopenFusionPlanDescriptor_t plan) {
     return get<FusionPlan>(plan, "fusePlanDesc").output();
 }

@@ -47,8 +47,8 @@ inline double value_of(Factor factor, unsigned bits) {
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially. Not instrumented by sanitizers: these check
-/// the instructions' operands, of which the rows a and b are copies.
+/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially. Not instrumented by sanitizers: they check
+/// the instructions' operands, and the rows a and b are copies of those.
 __attribute__((no_sanitize("address", "undefined"))) inline double sum_of_products(double sum, double const* a,
                                                                                    double const* b, unsigned count) {
     for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];

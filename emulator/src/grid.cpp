@@ -59,7 +59,7 @@ int file_of_nan(std::size_t bytes) {
 }
 
 /// Fills an OS thread's thread-local memory with NaN before each block. A program with many kernels has megabytes of
-/// it, of which a block accesses little: whole pages are private mappings of a NaN file, and discarding them restores
+/// it, and a block accesses little: whole pages are private mappings of a NaN file, and discarding them restores
 /// NaN.
 class Poison {
 public:

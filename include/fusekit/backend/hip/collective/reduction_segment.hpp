@@ -44,7 +44,7 @@ struct ReductionParams {
     unsigned slabs = 1;
     unsigned slab_images = 0, slab_parts = 1;
     std::int64_t count = 0;  ///< number of elements of each sum
-    /// groups: iterations of a thread's loop, each of which loads `unroll` packets (vectors of adjacent elements).
+    /// groups: iterations of a thread's loop; an iteration loads `unroll` packets (vectors of adjacent elements).
     /// part: iterations per part, if the sum is divided into parts that are merged pairwise (PairwiseTotals)
     unsigned groups = 0, part = 0;
     /// number of packets (vectors of adjacent elements) that cover a plane: packets[0] if the plane begins at the start
