@@ -46,8 +46,8 @@ struct DepthwiseShape {
             along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
         return Window::taps * channels + Window::depth * count * channels + elements + Window::stride_h * words;
     }
-    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others. On AMD
-    /// these need more: masks are in registers, too
+    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others. On AMD these are
+    /// more, masks among them.
     static constexpr int max_registers = (Window::stride_h > 1 ? 90 : 98) - (arch::is_targeted<arch::Amd> ? 32 : 0);
 
     FUSEKIT_H static constexpr int widest() {
