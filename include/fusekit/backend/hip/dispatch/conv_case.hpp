@@ -155,7 +155,10 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
-        if constexpr (StemEntry::has_kernel<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
+        if constexpr (StemEntry::has_kernel<Plan, T, U>) {
+            result.rows_of_pixels = detail::has_rows_of_pixels(x.layout);
+            result.aligned_rows = detail::has_aligned_rows(x);
+        }
         if constexpr (PlanesEntry::has_kernel<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
     }
     return result;

@@ -67,9 +67,10 @@ struct SimtCosts {
     double loads = 16, waiting_waves = 1;
 };
 
-/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x.
+/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x;
+/// cycles per tile of rows of x that threads copy instead of TMA.
 struct StemCosts {
-    double filters = 0, words = 0;
+    double filters = 0, words = 0, copies = 0;
 };
 
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose

@@ -59,7 +59,7 @@ struct NvidiaTuning {
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .split_processors = 4},
-        .stem_reads = {.filters = 16, .words = 16},
+        .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 70,
                     .cluster_cache_bytes = 42,
                     .copied_pixel = 0.8,
