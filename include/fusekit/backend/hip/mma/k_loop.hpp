@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/integer.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 
 namespace fusekit::hip::mma {
