@@ -153,6 +153,12 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
         for (int i = 0; i < Phases::count; ++i)
             result.of_phases[i] = {Phases::pixels(i, of_y, {}), Phases::phase(i).all_taps()};
     }
+    if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) {
+        auto const filters =
+            detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
+        result.aligned_pixels =
+            !detail::unmet_by_layouts(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters, y);
+    }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
         if constexpr (StemEntry::has_kernel<Plan, T, U>) {

@@ -185,7 +185,7 @@ struct WarpSpecializedEntry {
     }
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        if (detail::unmet_by_channels_last(of)) return {};
+        if (detail::unmet_by_channels_last(of) || !of.aligned_pixels) return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
         Costs const costs = detail::tma_costs(schedule, of, table, processors);
         detail::PartTime const time{
