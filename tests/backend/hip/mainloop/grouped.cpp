@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("HIP: an infinity or NaN reaches only outputs whose window an
                    fk::bfloat16) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
-    constexpr int h = 9, w = 11, at_h = 4, at_w = 5, nan_h = 1, nan_w = 9, r = 3;
+    constexpr int h = 9, w = 11, at_h = 5, at_w = 5, nan_h = 1, nan_w = 9, r = 3;
     float const infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
     struct Channels {
         int c, k, groups;
