@@ -10,7 +10,8 @@
 /// The emulator defines the same function. Other compiler passes see only the declaration, because nothing that they
 /// compile calls it. ldmatrix_x4(): loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane l passes the
 /// address, a multiple of 16 bytes, of row l % 8 of matrix l / 8, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row
-/// l / 4 of each matrix. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync and ldmatrix.
+/// l / 4 of each matrix. converge_warp(): __syncwarp(), after lanes of a warp took different paths, because both
+/// instructions are .aligned. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync and ldmatrix.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;
@@ -54,3 +55,13 @@ __device__ void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4]);
 
 }  // namespace fusekit::hip::sm80
 #endif
+
+namespace fusekit::hip {
+
+#if defined(__CUDA_ARCH__)
+__device__ inline void converge_warp() { __syncwarp(); }
+#else
+__device__ inline void converge_warp() {}
+#endif
+
+}  // namespace fusekit::hip

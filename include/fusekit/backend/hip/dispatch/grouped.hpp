@@ -69,8 +69,8 @@ struct Launcher<GroupedEntry> {
         std::int64_t const ctas = divide_up(y[0], std::int64_t{tile.images}) * filter_blocks *
                                   tiles.tiles_across.value() * tiles.tiles_down.value();
         Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, ctas);
-        result.shared_bytes = static_cast<unsigned>(sizeof(typename Mainloop::DynamicShared) -
-                                                    GroupedTile::max_shared_bytes + tile.bytes());
+        constexpr std::int64_t other_bytes = sizeof(typename Mainloop::DynamicShared) - GroupedTile::max_shared_bytes;
+        result.shared_bytes = static_cast<unsigned>(other_bytes + tile.bytes());
         return result;
     }
 };

@@ -6,6 +6,17 @@
 
 namespace fusekit::hip {
 
+namespace detail {
+
+/// True if a head's filter may have 3 x 3 taps, so that rows of A may be kept for a strip (GroupedTile::slides).
+template <class Head>
+inline constexpr bool may_slide = true;
+template <class Head>
+    requires requires { Head::collapsed; }
+inline constexpr bool may_slide<Head> = Head::collapsed.size == PerMode<2>{3, 3};
+
+}  // namespace detail
+
 /// Convolution with several groups of channels by mma.sync (schedule/grouped.hpp). GemmM are 16 columns of a strip of
 /// rows of y, GemmN 8 filters, and GemmK pairs of a tap and 8 channels of x, two of them in an MMA.
 template <class Plan, class Schedule, Element T, Element U>
@@ -16,12 +27,6 @@ class GroupedConv {
     static constexpr int strip = GroupedTile::strip, n_blocks = GroupedTile::unit / 8;
     using Accumulators = float[strip][n_blocks][4];
     static constexpr auto factor = std::is_same_v<T, half> ? sm80::Factor::half : sm80::Factor::bfloat16;
-
-    /// True if the plan's filter may have 3 x 3 taps, so that rows of A may be kept for a strip (GroupedTile::slides).
-    FUSEKIT_H static consteval bool may_slide() {
-        if constexpr (requires { Head::collapsed; }) return Head::collapsed.size == PerMode<2>{3, 3};
-        else return true;
-    }
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -68,7 +73,7 @@ public:
         for (int column = warp / tile.units * 16; column < count; column += threads / 32 / tile.units * 16) {
             Accumulators acc = {};
             unsigned char const* const first = of.window(column + static_cast<int>(of.lane % 16), count);
-            if (may_slide() && tile.slides) of.slide(acc, first);
+            if (detail::may_slide<Head> && tile.slides) of.slide(acc, first);
             else of.multiply(acc, first);
             auto const pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count);
             // a loop, so that the code of the operators is not repeated for every row
@@ -76,7 +81,10 @@ public:
             for (int m = 0; m < strip; ++m) {
                 float row[n_blocks][4];
                 copy_row(acc, m, row);
-                if (!tile.isolated) of.recompute_if_infinite(row, conv, column, count, m);
+                if (!tile.isolated) {
+                    of.recompute_if_infinite(row, conv, column, count, m);
+                    converge_warp();
+                }
                 epilogue.store(row, pixels, m);
             }
         }

@@ -27,6 +27,17 @@ concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filte
 
 using DefaultGrouped = Grouped<128>;
 
+namespace detail {
+
+/// True if the program has code for GPUs from sm_80 on. A free function, because clang 14 evaluates no consteval
+/// function of a class that it is still instantiating.
+template <class... Tags>
+FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
+    return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
+}
+
+}  // namespace detail
+
 /// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct GroupedEntry {
     static constexpr char const* name = "Grouped";
@@ -75,14 +86,9 @@ struct GroupedEntry {
     }
     template <class Plan>
     static constexpr bool is_window = has_window<Plan>();
-    /// True if the program has code for GPUs with mma.sync.
-    template <class... Tags>
-    FUSEKIT_H static consteval bool is_targeted(List<Tags...>) {
-        return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
-    }
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
-        is_targeted(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+        detail::targets_sm80(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
 
     /// True if GPUs of the architecture have mma.sync of 16-bit elements.
     FUSEKIT_H static bool runs_on(Architecture architecture) {
