@@ -45,6 +45,7 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 2},
+        .grouped = {.arithmetic = 1.65},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
