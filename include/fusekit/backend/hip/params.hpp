@@ -56,6 +56,11 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
+/// True if threads of WarpSpecialized store y where its pixels are misaligned for TMA: 16-bit results, staged in SMEM
+/// that TMA does not load the next tile of an operator's tensor to meanwhile.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan, T, U>;
+
 /// Kernel argument of a plan with a Conv or Gemm.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ConvParams {

@@ -42,6 +42,13 @@ void check_schedule(std::string const& type) {
         std::string const text = std::string(sizes) + " nhwc krsc " + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
     }
+    // pixels of y that are misaligned for TMA, so that threads store them
+    for (char const* sizes :
+         {"n1c8h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc ", "n3c72h7w5k3r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc ",
+          "n2c64h11w9k66r3s3pt2l1b0r2u2v2d1e2g1 nhwc krsc ", "n5c16h13w17k191r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc ",
+          "n2c16h9w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc "})
+        check_case(Case::parse(sizes + type + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>,
+                   scheduled);
     check_case(Case::parse("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CN #1"),
                run_conv<Scheduled, T, fk::dynamic, Norm>, scheduled);
     check_case(Case::parse("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CRA relu #1"),
@@ -152,14 +159,15 @@ TEST_CASE(
 TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and run with others") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
-    auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 1), {1, 2}),
-               w = fk::tensor<fk::half>(device, fk::kcrs(1, 2, 1, 1), {3, 4});
-    auto y = fk::tensor<fk::half>(device, fk::nchw(1, 1, 1, 1), {-1});
+    auto const x = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 2), {1, 2, 5, 6}),
+               w = fk::tensor<fk::half>(device, fk::krsc(1, 1, 1, 2), {3, 4});
+    auto y = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 1), {-1, -1});
     auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
     CHECK(refusal([&] {
               layer(bulk, x, y);
-          }).find("WarpSpecialized: bytes of a pixel of y = 2 is not a multiple of 16") != std::string::npos);
-    fk::half got[1];
+          }).find("WarpSpecialized: bytes from one pixel of x to the next = 4 is not a multiple of 16") !=
+          std::string::npos);
+    fk::half got[2];
     device.synchronize();
     y.copy_to(got);
     CHECK(static_cast<float>(got[0]) == -1);
@@ -167,14 +175,41 @@ TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and ru
     device.synchronize();
     y.copy_to(got);
     CHECK(static_cast<float>(got[0]) == 11);
+    CHECK(static_cast<float>(got[1]) == 39);
 
-    auto const wide = fk::random<fk::half>(device, fk::nhwc(1, 1, 2, 8), 1),
-               filters = fk::random<fk::half>(device, fk::krsc(4, 1, 1, 8), 2);
-    auto gaps = fk::random<fk::half>(device, fk::nhwc(1, 1, 2, 8), 3);
-    fk::TensorView<fk::half> const part(gaps.data(), {{{1, 4, 1, 2}}, gaps.layout().stride});
+    auto const wide = fk::random<fk::half>(device, fk::nhwc(1, 2, 2, 8), 1),
+               filters = fk::random<fk::half>(device, fk::krsc(4, 1, 1, 8), 2),
+               z = fk::random<fk::half>(device, fk::nhwc(1, 2, 2, 4), 3);
+    auto narrow = fk::random<fk::half>(device, fk::nhwc(1, 2, 2, 4), 4);
     CHECK(refusal([&] {
-              fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = filters})(bulk, wide, part);
+              fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Residual>::bind({.weights = filters}, {.z = z})(bulk, wide,
+                                                                                                       narrow);
           }).find("WarpSpecialized: bytes of a pixel of y = 8 is not a multiple of 16") != std::string::npos);
+    auto padded = fk::random<fk::half>(device, fk::nhwc(1, 2, 3, 4), 4);
+    fk::TensorView<fk::half> const rows(padded.data(), {{{1, 4, 2, 2}}, padded.layout().stride});
+    CHECK(refusal([&] {
+              fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = filters})(bulk, wide, rows);
+          }).find("WarpSpecialized: y's pixels are not evenly spaced: pass y without gaps") != std::string::npos);
+}
+
+TEST_CASE("HIP: threads store a slice of channels that is misaligned for TMA, and nothing beside it") {
+    fk::hip::Device device = sm90a_device();
+    auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
+    std::vector<fk::half> ones(8 * 70 * 5, fk::half(1.0f)), got(70 * 9);
+    fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 7, 10, 8)), w(device, fk::krsc(5, 1, 1, 8)),
+        whole(device, fk::nhwc(1, 7, 10, 9));
+    x.copy_from(ones.data()), w.copy_from(ones.data());
+    for (std::int64_t const first : {0, 1, 2, 4}) {
+        whole.copy_from(std::vector<fk::half>(got.size(), fk::half(-3.0f)).data());
+        fk::TensorView<fk::half> const slice(whole.data() + first, {{{1, 5, 7, 10}}, whole.layout().stride});
+        fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w})(bulk, x, slice);
+        device.synchronize();
+        whole.copy_to(got.data());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            auto const channel = static_cast<std::int64_t>(i % 9) - first;
+            REQUIRE(static_cast<float>(got[i]) == (channel >= 0 && channel < 5 ? 8 : -3));
+        }
+    }
 }
 
 namespace {

@@ -39,7 +39,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
     ptx::prefetch_tensormap(&maps.x);
     ptx::prefetch_tensormap(&maps.w);
-    ptx::prefetch_tensormap(&maps.y);
+    if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 
 /// Number of k-tiles of a convolution: for each tap, the channels in blocks of Stage::tile_k, the last one padded with

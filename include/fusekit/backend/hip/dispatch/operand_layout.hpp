@@ -67,14 +67,26 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                 "bytes from one pixel of y to the next"},
                holds(false, "y's pixels are not evenly spaced", "pass y without gaps")};
 
-/// Returns the first TMA condition that channels-last x, weights or y do not meet; the pixels of y may have any
-/// strides.
-template <class T, class W, class U>
-FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
+/// Returns the first condition of TMA loads that channels-last x or weights do not meet, for results of U.
+template <class U, class T, class W>
+FUSEKIT_H Unmet unmet_by_loads(TensorView<T> const& x, TensorView<W> const& w) {
     return first_unmet(unmet_by_tma(x.layout, x.data, sizeof(T), names_of_x),
                        unmet_by_tma(w.layout, w.data, sizeof(W), names_of_w),
-                       pairs_filters<U> ? unmet_by_pairs(w) : Unmet{}, unmet_by_packets(y),
-                       unmet_by_tma(y.layout, y.data, sizeof(U), names_of_y));
+                       pairs_filters<U> ? unmet_by_pairs(w) : Unmet{});
+}
+/// Returns the first condition of TMA stores that channels-last y does not meet; its pixels may have any strides.
+template <class U>
+FUSEKIT_H Unmet unmet_by_stores(TensorView<U> const& y) {
+    return first_unmet(unmet_by_packets(y), unmet_by_tma(y.layout, y.data, sizeof(U), names_of_y));
+}
+template <class T, class W, class U>
+FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
+    return first_unmet(unmet_by_loads<U>(x, w), unmet_by_stores(y));
+}
+/// Returns the condition that threads cannot store y either: its pixels are not evenly spaced.
+template <class U>
+FUSEKIT_H Unmet unmet_by_thread_stores(TensorView<U> const& y) {
+    return pixel_stride(y.layout) > 0 ? Unmet{} : names_of_y.gaps;
 }
 
 }  // namespace fusekit::hip::detail

@@ -46,13 +46,15 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = window_filter(operands.filter);
-    unmet =
-        first_unmet(unmet_by_code(gpu, kernel),
-                    holds(!schedule.splits || launches_clusters(gpu), "this program has code for GPUs without clusters",
-                          "compile for sm_90a alone"),
-                    unmet_by_layouts<T const, T const, U>(params.x, is_transposed ? transposed(w, 0, 1) : w, params.y),
-                    unmet_by_gaps(params.y.layout, sizeof(U), names_of_y), unmet_by_im2col(filter),
-                    unmet_by_read(operands, unmet_by_pixels));
+    Unmet const by_stores =
+        first_unmet(unmet_by_stores(params.y), unmet_by_gaps(params.y.layout, sizeof(U), names_of_y));
+    params.maps.stores_y = !by_stores;
+    unmet = first_unmet(unmet_by_code(gpu, kernel),
+                        holds(!schedule.splits || launches_clusters(gpu),
+                              "this program has code for GPUs without clusters", "compile for sm_90a alone"),
+                        unmet_by_loads<U, T const, T const>(params.x, is_transposed ? transposed(w, 0, 1) : w),
+                        stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
+                        unmet_by_im2col(filter), unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
     bool const encoded = encode_maps(gpu, unmet, [&] {
         return encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, is_transposed) &&

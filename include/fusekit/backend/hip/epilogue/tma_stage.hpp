@@ -55,6 +55,11 @@ public:
         stage_tile<false>(acc, staged, arguments, pixel_of);
     }
 
+    /// Byte offset, in a staged pixel's row, of its 16-byte chunk `chunk`.
+    FUSEKIT_HD static constexpr int chunk_offset(int chunk, int pixel) {
+        return static_cast<int>(swizzled(static_cast<unsigned>(chunk), static_cast<unsigned>(pixel))) * 16;
+    }
+
 private:
     static constexpr bool needs_coord = reads_coord || maxima > 0;
     unsigned thread = 0;

@@ -86,9 +86,18 @@ public:
         }
         Staging::publish(barrier);
     }
-    /// TMA-stores the staged results to `tile` of y.
-    template <class Params, class Tile>
-    __device__ void send(Params const& params, Tile const& tile) const {
+    /// Stores the staged results to `tile` of y: by TMA or, if y's pixels are misaligned for it, by all threads.
+    template <class Params, class Problem, class Tile>
+    __device__ void send(Params const& params, Problem const& conv, Tile const& tile) const {
+        if constexpr (stores_by_threads<Plan, T, U> && !std::is_same_v<Tile, PhaseTile>) {
+            if (!params.maps.stores_y) {
+                int const pixels = conv.gemm_m() - tile.m, channels = conv.group_k() - tile.n;
+                for (int product = 0; product < products; ++product)
+                    store_by_threads(shared.staged[product], params.y, tile.m, tile.n + product * Atom::m, pixels,
+                                     channels - product * Atom::m);
+                return;
+            }
+        }
         if (thread != 0) return;
         if constexpr (std::is_same_v<Tile, PhaseTile>) {
             TmaPhase const& phase = params.maps.phases[tile.phase];
@@ -106,7 +115,7 @@ public:
     template <class Params, class Problem, class Tile>
     __device__ void store(Params const& params, Problem const& conv, Tile const& tile, Accumulators& acc) {
         stage(params, conv, tile, acc);
-        send(params, tile);
+        send(params, conv, tile);
     }
 
     /// Adds the values that stage() left in `acc` to the thread's channel statistics. Pixels out of bounds of y are not
@@ -123,6 +132,34 @@ public:
     }
 
 private:
+    /// Stores a staged tile of 16-bit results to y, from pixel m and channel n on, of which `pixels` and `channels` are
+    /// in bounds. A thread stores two channels of a pixel at a time; the lanes of as few pixels as have them all.
+    __device__ void store_by_threads(unsigned char const* staged, TensorView<U> const& y, int m, int n, int pixels,
+                                     int channels) const {
+        channels = (min)(channels, Atom::m), pixels = (min)(pixels, Atom::n);
+        int shift = 0;
+        while ((2 << shift) < channels) ++shift;
+        int const of_warp = 32 >> shift, lane = static_cast<int>(thread % 32), pair = lane & ((1 << shift) - 1);
+        if (2 * pair >= channels) return;
+        Extent const step = detail::step_of_pixels(y.layout);
+        auto* const to = reinterpret_cast<std::uint16_t*>(y.data) + m * step + n + 2 * pair;
+        bool const has_second = 2 * pair + 1 < channels,
+                   is_word = has_second &&
+                             (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(2 * step)) % 4 == 0;
+        for (int pixel = static_cast<int>(thread / 32) * of_warp + (lane >> shift); pixel < pixels;
+             pixel += Atom::threads / 32 * of_warp) {
+            auto const word = *reinterpret_cast<std::uint32_t const*>(
+                staged + pixel * Stage::row_bytes + Stage::chunk_offset(pair / 4, pixel) + pair % 4 * 4);
+            std::uint16_t* const at = to + pixel * step;
+            if (is_word) {
+                *reinterpret_cast<std::uint32_t*>(at) = word;
+            } else {
+                at[0] = static_cast<std::uint16_t>(word);
+                if (has_second) at[1] = static_cast<std::uint16_t>(word >> 16);
+            }
+        }
+    }
+
     Shared& shared;
     unsigned thread, barrier, parity = 0;
     Stage stages[products];

@@ -113,14 +113,14 @@ protected:
             if (is_last) start_next_kernel();
             if constexpr (Plan::totals_tiles) {
                 writer.stage(params, conv, start, acc);
-                if (!is_last) writer.send(params, start);
+                if (!is_last) writer.send(params, conv, start);
                 writer.add_totals(conv, start, acc);
                 if (tiles.totals_each(tiles_per_block) || is_last) {
                     Totals::before_put(shared.totals);
                     writer.put_totals(Totals::view(params),
                                       tiles.row_of(tiles.totals_each(tiles_per_block) ? tile.number : first), start.n);
                 }
-                if (is_last) writer.send(params, start);  // the TMA store overlaps the merge of the statistics
+                if (is_last) writer.send(params, conv, start);  // the TMA store overlaps the merge of the statistics
             } else {
                 writer.store(params, conv, start, acc);
             }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/integer.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip::mma {
 

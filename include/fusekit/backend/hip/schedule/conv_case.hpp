@@ -56,7 +56,8 @@ struct ConvCase {
     PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
-    bool aligned_pixels = true;  ///< with in_bulk: true if TMA loads and stores these strides and addresses
+    /// with in_bulk: true if TMA loads these strides and addresses, and TMA or threads store y; true if TMA stores it
+    bool aligned_pixels = true, stores_by_tma = true;
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

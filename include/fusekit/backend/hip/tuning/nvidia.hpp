@@ -59,6 +59,7 @@ struct NvidiaTuning {
                 .short_row = 2.8,
                 .row_beyond = 4,
                 .processors_beyond = 8,
+                .stored_output = 0.05,
                 .split_processors = 4},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 70,
