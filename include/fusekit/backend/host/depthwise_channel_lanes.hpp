@@ -34,10 +34,13 @@ public:
         weights = reinterpret_cast<Acc*>(states) + state_floats;
         zeros = reinterpret_cast<T*>(weights + weight_floats);
         address_memory = reinterpret_cast<T const**>(weights + weight_floats + zero_floats);
-        fill_zero(weights + weight_floats, zero_floats);
-        context.parallel_for(blocks, [this](std::int64_t item, int) {
-            for (std::int64_t v = item * block; v < (min)(vectors, (item + 1) * block); ++v) prepare(v);
-        });
+        if (context.packs()) {
+            fill_zero(weights + weight_floats, zero_floats);
+            context.parallel_for(blocks, [this](std::int64_t item, int) {
+                for (std::int64_t v = item * block; v < (min)(vectors, (item + 1) * block); ++v) prepare(v);
+            });
+        }
+        if (context.only_packs()) return;
         context.parallel_for(detail::divide_up(rows, item_rows) * blocks, [this](std::int64_t item, int thread) {
             run_item(item / blocks, item % blocks * block, address_memory + thread * (thread_floats / 2));
         });

@@ -36,6 +36,10 @@ struct Memory {
     FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
+/// Steps of a run: packing weights and preparing the epilogue's parameters, and all else. Runs whose weights do not
+/// change pack them once to a workspace that they keep.
+enum class Steps { all, packing, after_packing };
+
 /// Rounds a number of scratch floats up to whole cache lines.
 FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
@@ -133,8 +137,12 @@ public:
     /// device's.
     class RunContext {
     public:
-        FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {})
-            : device(the_device),
+        Steps const steps;
+
+        FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {},
+                                      Steps the_steps = Steps::all)
+            : steps(the_steps),
+              device(the_device),
               lock(the_device.run_mutex),
               next(static_cast<float*>(caller_workspace.data ? caller_workspace.data : the_device.kept.data)) {}
 
@@ -143,6 +151,8 @@ public:
         FUSEKIT_H ~RunContext() = default;
 
         FUSEKIT_H int threads() const { return device.count; }
+        FUSEKIT_H bool packs() const { return steps != Steps::after_packing; }
+        FUSEKIT_H bool only_packs() const { return steps == Steps::packing; }
 
         /// Returns `floats` uninitialised floats of the run's workspace, aligned to a cache line and disjoint from
         /// those of earlier calls. Precondition: the workspace size that was computed for the run includes them.
