@@ -84,7 +84,7 @@ public:
     FUSEKIT_H ~Device() {
         delist();
         pthread_mutex_lock(&mutex);
-        closing = true;
+        __atomic_store_n(&closing, true, __ATOMIC_RELAXED);
         pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&mutex);
         for (int i = 1; has_workers && i < count; ++i) pthread_join(workers[i], nullptr);
@@ -243,14 +243,21 @@ private:
         for (std::int64_t item; (item = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)) < end;) f(body, item, thread);
     }
 
+    /// Waits a few times as long as waking a sleeping thread takes: the steps of a run, and the layers of a network,
+    /// follow each other closely.
+    FUSEKIT_H static void spin_while(auto const& holds) {
+        for (int i = 0; i < 2000 && holds(); ++i) config::pause();
+    }
+
     FUSEKIT_H void start(std::int64_t end, void const* body, Call f) {
         pthread_mutex_lock(&mutex);
         closure = body, call = f, items = end, entered = 1;
         next = 0;
-        ++job;
+        __atomic_store_n(&job, job + 1, __ATOMIC_RELAXED);
         if (has_workers && end > 1) pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&mutex);
         drain(body, f, end, 0);
+        if (has_workers) spin_while([this] { return __atomic_load_n(&busy, __ATOMIC_RELAXED) > 0; });
         pthread_mutex_lock(&mutex);
         items = 0;  // a worker that wakes late finds no item
         while (busy > 0) pthread_cond_wait(&idle, &mutex);
@@ -260,6 +267,11 @@ private:
     FUSEKIT_H void work() {
         pthread_mutex_lock(&mutex);
         for (std::uint64_t seen = 0;;) {
+            pthread_mutex_unlock(&mutex);
+            spin_while([&] {
+                return __atomic_load_n(&job, __ATOMIC_RELAXED) == seen && !__atomic_load_n(&closing, __ATOMIC_RELAXED);
+            });
+            pthread_mutex_lock(&mutex);
             while (!closing && seen == job) pthread_cond_wait(&wake, &mutex);
             if (closing) break;
             seen = job;
@@ -268,11 +280,12 @@ private:
             int const thread = entered++;
             void const* const body = closure;
             Call const f = call;
-            ++busy;
+            __atomic_store_n(&busy, busy + 1, __ATOMIC_RELAXED);
             pthread_mutex_unlock(&mutex);
             drain(body, f, end, thread);
             pthread_mutex_lock(&mutex);
-            if (--busy == 0) pthread_cond_signal(&idle);
+            __atomic_store_n(&busy, busy - 1, __ATOMIC_RELAXED);
+            if (busy == 0) pthread_cond_signal(&idle);
         }
         pthread_mutex_unlock(&mutex);
     }
