@@ -7,7 +7,7 @@
 #include "fusekit/fusekit.hpp"
 
 namespace fk = fusekit;
-using fk::host::lanes;
+using fk::host::lanes, fk::host::tile_rows;
 
 namespace {
 
@@ -84,6 +84,8 @@ TEST_CASE("packed: every loop of a convolution runs on weights packed before") {
                          threads);
             check<float>(last, fk::filter(3, 3).pad(1, 1).groups(2), 1, 6, 10, 8, threads);
             check<fk::half>(last, fk::filter(3, 3).pad(1, 1).stride(2), 1, 3, lanes + 2, 9, threads);
+            check<fk::half>(last, fk::filter(1, 1), 2, 24, 10, 2 * tile_rows + 1, threads);
+            check<fk::bfloat16>(last, fk::filter(3, 3).pad(1, 1), 1, 5, lanes + 2, 2 * tile_rows + 3, threads);
         }
 }
 

@@ -13,7 +13,8 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 ///
 /// - a range of GemmK per filter tap: the channels of a pixel of x, read in place;
 /// - a range per row of the window: the channels of adjacent pixels, contiguous in x and read in place. For few
-///   channels, whose taps are too short a range. Windows that reach past a row of x are packed;
+///   channels, whose taps are too short a range. Windows that reach past a row of x are packed. Elements other than
+///   float are converted, a row of the windows of all pixels of a tile at once;
 /// - one range: each window is packed.
 ///
 /// Packing costs a copy per element of the window, which many panels of filters amortise; reading in place costs cache
@@ -32,9 +33,14 @@ public:
             per_window_row = group_c < 32 && dense && conv.window_columns() > 1 && has_contiguous_window_rows();
             per_tap = !per_window_row &&
                       (conv.taps() == 1 ? panels <= 8 || apart || dense : group_c >= 4 && (panels <= 8 || apart));
-            if (per_tap) length = group_c;
-            if (per_window_row) length = conv.window_columns() * group_c;
+        } else if constexpr (Problem::has_steps) {
+            Index<4> const& stride = conv.x.layout.stride;
+            std::int64_t const columns = conv.window_columns(), step = conv.column_step();
+            per_window_row = group_c > 0 && stride[1] == 1 && stride[3] == group_c && step <= columns &&
+                             (columns == 1 || has_contiguous_window_rows()) && apart_in_cache(step * group_c);
         }
+        if (per_tap) length = group_c;
+        if (per_window_row) length = conv.window_columns() * group_c;
     }
 
     /// Ranges of GemmK per tile.
@@ -53,11 +59,9 @@ public:
                 At const& at) const {
         std::int64_t const c0 = conv.first_c(group), per_tile = ranges(), row_floats = packed_floats();
         for (std::int64_t row = 0; row < count; row += tile_rows, to += per_tile) {
-            if constexpr (may_be_in_place) {
-                Pixel const &first = at(row), &last = at(row + tile_rows - 1);
-                bool const adjacent = last.q == first.q + tile_rows - 1 && last.p == first.p && last.n == first.n;
-                if (adjacent && point_at_run(to, first, c0, zero)) continue;
-            }
+            Pixel const &first = at(row), &last = at(row + tile_rows - 1);
+            bool const adjacent = last.q == first.q + tile_rows - 1 && last.p == first.p && last.n == first.n;
+            if (adjacent && point_at_run(to, first, c0, packed + row * row_floats, zero)) continue;
             for (int i = 0; i < tile_rows; ++i) {
                 Pixel const& pixel = at(row + i);
                 if constexpr (may_be_in_place)
@@ -96,8 +100,9 @@ private:
     }
 
     /// Sets the ranges of a tile of adjacent pixels of a row of y, of which `at` is the first. Returns false if they
-    /// have to be set one pixel at a time: windows are packed, or reach past a row of x.
-    bool point_at_run(KRange<Acc>* k_range, Pixel const& at, std::int64_t c0, Acc const* zero) const {
+    /// have to be set one pixel at a time: windows are packed, or reach past a row of x. `packed`: the tile's scratch.
+    bool point_at_run(KRange<Acc>* k_range, Pixel const& at, std::int64_t c0, [[maybe_unused]] Acc* packed,
+                      Acc const* zero) const {
         if constexpr (!Problem::has_steps) return false;
         else {
             if (!per_tap && !per_window_row) return false;
@@ -109,11 +114,19 @@ private:
             for (int r = 0; r < conv.window_rows(); ++r) {
                 std::int64_t const h = conv.row(at.p, r);
                 bool const inside = conv.has_row(h);
-                T const* const row = inside ? &conv.x(at.n, c0, h, 0) : zero;
-                for (int s = 0; s < (per_tap ? columns : 1); ++s, ++k_range) {
-                    T const* const from = inside ? row + conv.column(at.q, s) * pixel : zero;
+                auto const set = [&](Acc const* from) {
                     for (int i = 0; i < tile_rows; ++i) k_range->row[i] = inside ? from + i * apart : zero;
-                    k_range->length = length;
+                    k_range++->length = length;
+                };
+                if constexpr (may_be_in_place) {
+                    T const* const row = inside ? &conv.x(at.n, c0, h, 0) : zero;
+                    for (int s = 0; s < (per_tap ? columns : 1); ++s)
+                        set(inside ? row + conv.column(at.q, s) * pixel : zero);
+                } else {
+                    std::int64_t const count = (tile_rows - 1) * apart + length;
+                    if (inside) copy_widened(packed, &conv.x(at.n, c0, h, low), count);
+                    set(packed);
+                    packed += count;
                 }
             }
             return true;
