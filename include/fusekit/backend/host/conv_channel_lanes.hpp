@@ -132,8 +132,13 @@ private:
     /// last pixel repeat the last.
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1, count = work.count * tile_rows;
-        Pixel at = conv.pixel(first, work.group);
         std::int64_t const y_step = y.layout.stride[3];
+        if constexpr (!pools && !Epilogue::collects && !Epilogue::pixelwise)
+            if (pixel_rows.are_linear() && problem::pixels_are_equidistant(y.layout)) {  // no coordinates are read
+                for (std::int64_t r = 0; r < count; ++r) work.rows[r].y = y.data + (min)(first + r, last) * y_step;
+                return pixel_rows.gather_linear(work.k_ranges, count, work.group, first, last);
+            }
+        Pixel at = conv.pixel(first, work.group);
         U* to = pools ? nullptr : &y(at.n, 0, at.p, at.q);
         for (std::int64_t r = 0; r < count;) {
             if (!pools && r + tile_rows <= count && first + r + tile_rows <= last && at.q + tile_rows < conv.y[3]) {

@@ -40,6 +40,8 @@ public:
                              (columns == 1 || has_contiguous_window_rows()) && apart_in_cache(step * group_c);
         }
         if (per_tap) length = group_c;
+        linear = per_tap && Problem::of_channels && detail::is_single_pixels(conv.filter) &&
+                 problem::pixels_are_equidistant(conv.x.layout);
         if (per_window_row) length = conv.window_columns() * group_c;
     }
 
@@ -51,6 +53,22 @@ public:
     std::int64_t floats() const { return per_tap ? group_c : packed_row_stride(conv.gemm_k()); }
     /// Floats of zeros that padding reads.
     std::int64_t zeros() const { return round_up(group_c * (per_window_row ? conv.window_columns() : 1), 16); }
+
+    /// True if rows are the pixels of x in order, a constant distance apart, and none is outside x.
+    bool are_linear() const { return linear; }
+
+    /// gather() for linear rows, of which `first` is the number of the first; rows past `last` repeat it.
+    void gather_linear(KRange<Acc>* to, std::int64_t count, std::int64_t group, std::int64_t first,
+                       std::int64_t last) const {
+        if constexpr (may_be_in_place) {
+            std::int64_t const step = conv.x.layout.stride[3];
+            T const* const x = conv.x.data + conv.first_c(group);
+            for (std::int64_t row = first; row < first + count; row += tile_rows, ++to) {
+                to->length = group_c;
+                for (int i = 0; i < tile_rows; ++i) to->row[i] = x + (min)(row + i, last) * step;
+            }
+        }
+    }
 
     /// Sets the ranges of `count` rows, in whole tiles, of one group of channels; at(row) is a row's pixel. `packed`:
     /// scratch of packed_floats() per row; `zero`: zeros() zeros.
@@ -80,7 +98,7 @@ public:
 private:
     Problem const& conv;
     std::int64_t const group_c = conv.group_c();
-    bool per_tap = false, per_window_row = false;
+    bool per_tap = false, per_window_row = false, linear = false;
     std::int64_t length = conv.gemm_k();  ///< of a range
 
     /// True if adjacent columns of a window are adjacent columns of x.
