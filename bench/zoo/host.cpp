@@ -4,8 +4,8 @@
 // run, alternating: NHWC or plain NCHW for both. Rows are appended to a CSV that report.py reads; the same command
 // resumes.
 //
-// oneDNN's weights are reordered to its preferred format before the timing. fusekit gets the weights in a user's layout
-// (KRSC with NHWC, KCRS with NCHW): its time includes packing them in every call.
+// Weights are packed before the timing on both sides: oneDNN's are reordered to its preferred format, fusekit's by
+// fk::host::pack.
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -67,10 +67,11 @@ Times measure(Device& device, zoo::Layer const& l, Options const& options) {
     Rotation<float, Device> io(device, activations(input), activations(output), rotated_bytes());
     auto weights = fk::random<float>(device, activations({l.k, l.c / l.groups, l.r, l.s, last}), 2);
     auto bias = fk::random<float>(device, fk::channels(l.k), 3);
-    auto const ours = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Activation<fk::Relu>>::bind(
+    auto const layer = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Activation<fk::Relu>>::bind(
         {.weights = weights, .filter = zoo::filter_of(l)}, {.bias = bias}, {});
+    auto const ours = fk::host::pack(device, layer, io.x(0), io.y(0));
     io.poison_output(0);
-    ours(device, io.x(0), io.y(0));
+    ours(io.x(0), io.y(0));
     double const of_bound = check(to_host(io.y(0)), l, input, output, io.host_input(), to_host(weights), to_host(bias));
 
     OneDnn const theirs(l, options.batch, last, weights, bias);
@@ -84,7 +85,7 @@ Times measure(Device& device, zoo::Layer const& l, Options const& options) {
     sampling.repeats = options.repeats;
     sampling.pause_seconds = 0.02;  // libgomp's threads spin for milliseconds after their last work
     auto const medians = interleaved_medians(
-        {[&](std::int64_t call) { ours(device, io.x(call), io.y(call)); },
+        {[&](std::int64_t call) { ours(io.x(call), io.y(call)); },
          [&](std::int64_t call) { theirs.execute(arguments[static_cast<std::size_t>(call % io.size())]); },
          [&](std::int64_t call) { copy(device, copied.x(call), copied.y(call)); }},
         sampling);

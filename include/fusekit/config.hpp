@@ -289,4 +289,11 @@ inline constexpr bool has_f16c = false;
 
 }  // namespace FUSEKIT_FLAGS
 
+/// Delays a loop that waits for another thread by some cycles.
+#if defined(__x86_64__)
+FUSEKIT_H inline void pause() { __builtin_ia32_pause(); }
+#else
+FUSEKIT_H inline void pause() { asm volatile("" ::: "memory"); }
+#endif
+
 }  // namespace fusekit::config

@@ -47,6 +47,7 @@
 
 #include "fusekit/backend/host/whole_vectors.hpp"
 #include "fusekit/backend/host/run.hpp"
+#include "fusekit/backend/host/packed.hpp"
 #include "fusekit/layer.hpp"
 #include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"

@@ -21,6 +21,11 @@ constexpr fk::Layout<4> padded{{{2, 3, 4, 5}}, {{72, 24, 6, 1}}};
 static_assert(!planes_are_rows(padded));
 static_assert(rows_follow(30, 6, 5) && !rows_follow(30, 6, 4));
 
+/// Pixels in order: gaps between rows, or between images of which there are several, break the sequence.
+static_assert(pixels_are_equidistant(fk::nhwc(2, 4, 5, 3)) && pixels_are_equidistant(every_other));
+static_assert(!pixels_are_equidistant(padded) && !pixels_are_equidistant(fk::nchw(2, 3, 4, 5)));
+static_assert(pixels_are_equidistant(fk::nchw(1, 3, 4, 5)));
+
 /// Modes without gaps, and modes of one element.
 static_assert(dense(fk::nchw(2, 3, 4, 5), fk::Index<4>{{0, 1, 2, 3}}));
 static_assert(!dense(fk::nchw(2, 3, 4, 5), fk::Index<4>{{0, 2, 3, 1}}));

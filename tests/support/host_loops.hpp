@@ -10,14 +10,22 @@
 
 namespace test {
 
-/// Runs one of the host backend's loops with exactly the scratch that it requests, filled with NaN.
-void run_loop(auto loop, int threads) {
+/// Runs one of the host backend's loops with exactly the scratch that it requests, filled with NaN. `packed`: packs the
+/// weights first, then runs twice without.
+void run_loop(auto loop, int threads, bool packed = false) {
     fk::host::Device device(threads);
     fk::Workspace scratch(device, static_cast<std::size_t>(fk::host::scratch_size(loop.scratch_floats())) * 4);
     fk::WorkspaceView const room = scratch.view();
     for (std::size_t i = 0; i < room.bytes; ++i) static_cast<unsigned char*>(room.data)[i] = 0xff;
-    fk::host::Device::RunContext context(device, room);
-    loop.run(context);
+    using fk::host::Steps;
+    auto const run = [&](Steps steps) {
+        fk::host::Device::RunContext context(device, room, steps);
+        loop.run(context);
+    };
+    if (!packed) return run(Steps::all);
+    run(Steps::packing);
+    run(Steps::after_packing);
+    run(Steps::after_packing);
 }
 
 /// A convolution of integers, and layouts of x, of the weights and of y.
@@ -48,7 +56,12 @@ std::string difference_of_loop(LoopCase const& about, int threads, Make const& m
     fk::host::ConvProblem<float, 2> const problem{{x.view(), w.view(), to, filter_of(about.window)}, {from, to}};
     LoopCase::Epilogue::Args const args{{{b.template view<float const>()}}};
     run_loop(make(problem, args, out), threads);
-    return difference(expected, y.fetch());
+    std::string const first = difference(expected, y.fetch());
+    if (!first.empty()) return first;
+    Placed<Device, 4> again(device, fk::DataType::float32, layout_of<4>(about.y_layout, expected.shape), 64);
+    auto const packed = again.template view<float>();
+    run_loop(make(problem, args, packed), threads, true);
+    return difference(expected, again.fetch());
 }
 
 /// Full tiles, and one short and one over, with 1x1 filters and with padded windows.

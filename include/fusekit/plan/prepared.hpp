@@ -82,6 +82,22 @@ public:
         }
     }
 
+    /// For backends whose runs pack weights: packs the weights and the operators' parameters to `workspace`, of
+    /// packed_bytes() bytes, and returns a run that reads them there. Its runs need this workspace, one at a time.
+    template <class Given>
+    FUSEKIT_H Prepared pack(Given& stream, WorkspaceView workspace) const
+        requires requires(TheLaunch const& of_backend) { of_backend.pack(stream, workspace); }
+    {
+        Prepared packed = *this;
+        packed.launch = launch.pack(stream, workspace);
+        return packed;
+    }
+    FUSEKIT_H std::size_t packed_bytes() const
+        requires requires(TheLaunch const& of_backend) { of_backend.packed_bytes; }
+    {
+        return launch.packed_bytes;
+    }
+
 private:
     /// Layout, byte range and alignment of x or y; addresses are relative to the data pointer that a run passes.
     struct Memory {

@@ -24,6 +24,11 @@ FUSEKIT_H constexpr bool planes_are_rows(Layout<4> const& layout) {
     return rows_follow(layout.stride[2], layout.stride[3], layout.shape[3]);
 }
 
+/// True if all pixels of all images, in order, are the same distance apart in memory.
+FUSEKIT_H constexpr bool pixels_are_equidistant(Layout<4> const& layout) {
+    return planes_are_rows(layout) && (layout.shape[0] == 1 || layout.stride[0] == layout.shape[2] * layout.stride[2]);
+}
+
 /// True if the modes in `order`, slowest first, are dense: without gaps in memory. A mode of extent 1 may have any
 /// stride.
 template <int Rank, int Count>

@@ -5,7 +5,7 @@
 #include "support/host_loops.hpp"
 
 using namespace test;
-using fk::host::depthwise_columns, fk::host::depthwise_tiles, fk::host::lanes;
+using fk::host::depthwise_columns, fk::host::depthwise_tiles, fk::host::depthwise_vectors, fk::host::lanes;
 
 namespace {
 
@@ -74,13 +74,21 @@ TEST_CASE("depthwise along channels: rows longer than a chunk, many rows per ite
               "");
         CHECK(difference_of_loop({{2, 9, 3, width}, 9, spread, "nhwc", "nchw", "nhwc"}, 1, channel_lanes(1)) == "");
     }
-    CHECK(difference_of_loop({{2, 17 * lanes, 35, 2},
-                              17 * lanes,
-                              {.r = 3, .s = 1, .top = 1, .bottom = 1, .groups = 17 * lanes},
+    CHECK(difference_of_loop({{2, (depthwise_vectors + 1) * lanes, 35, 2},
+                              (depthwise_vectors + 1) * lanes,
+                              {.r = 3, .s = 1, .top = 1, .bottom = 1, .groups = (depthwise_vectors + 1) * lanes},
                               "nhwc",
                               "nchw",
                               "nhwc"},
                              2, channel_lanes(2)) == "");
+    std::int64_t const several = 2 * depthwise_vectors * lanes + 3;
+    CHECK(difference_of_loop({{1, several, 3, 2 * depthwise_columns + 1},
+                              several,
+                              {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = several},
+                              "nhwc",
+                              "nchw",
+                              "nhwc"},
+                             1, channel_lanes(1)) == "");
 }
 
 TEST_CASE("depthwise along pixels: rows beyond the buffered columns, phases of strides, dilations and tall windows") {

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/backend/host/pack.hpp"
+#include "fusekit/backend/host/pixel_rows.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
@@ -13,7 +14,7 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// outputs.
 ///
 /// Filters are packed once per run into panels of GemmK x tile_columns. A row of a register tile is the window of one
-/// pixel: read in place from x if few panels read it; otherwise packed once and read by all panels.
+/// pixel, read in place from x or packed once and read by all panels (PixelRows).
 ///
 /// Also used, for any layout of y, if windows of adjacent pixels are not a constant column step apart in x (a strided
 /// transposed convolution), and if a 2 x 2 Pool follows: then pixels are ordered by window, the results of a work item
@@ -35,8 +36,11 @@ public:
         zero = weights + weight_floats;
         states = reinterpret_cast<Panel*>(zero + zeros);
         Acc* const thread_scratch = zero + zeros + state_floats;
-        fill_zero(zero, zeros);
-        context.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
+        if (context.packs()) {
+            fill_zero(zero, zeros);
+            context.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
+        }
+        if (context.only_packs()) return;
         context.parallel_for(detail::divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
             Acc* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(),
@@ -50,7 +54,7 @@ public:
             for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
                 for (std::int64_t t = 0; t < work.count; ++t)
                     for (std::int64_t panel = panel0; panel < (min)(panel0 + panel_block, panels); ++panel)
-                        multiply(work, t, panel, panel == panel0);
+                        multiply(work, t, panel);
             if constexpr (pools) write_windows(work);
         });
         if constexpr (Epilogue::collects) totals().save(context);
@@ -92,26 +96,24 @@ private:
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
 
-    std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
+    std::int64_t const gemm_k = conv.gemm_k(), group_k = conv.group_k();
     std::int64_t const panels = detail::divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const tiles = detail::divide_up(conv.gemm_m(), tile_rows), row_stride = packed_row_stride(gemm_k);
-    bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
-                        (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
-    std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
-    std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
+    std::int64_t const tiles = detail::divide_up(conv.gemm_m(), tile_rows);
+    PixelRows<Problem, T> const pixel_rows{conv, panels};
+    std::int64_t const k_ranges_per_tile = pixel_rows.ranges(), row_stride = pixel_rows.packed_floats();
+    std::int64_t const row_bytes = pixel_rows.floats() * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), threads);
     std::int64_t const block = round_up(fitting, tiles_per_total);
     static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Acc>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(OutputRow)}, 64) / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
-    std::int64_t const thread_floats =
-        k_range_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
+    std::int64_t const thread_floats = k_range_floats + row_floats + block * tile_rows * row_stride + result_floats;
     std::int64_t const panel_block = (max)(1, panel_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}));
-    std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
+    std::int64_t const zeros = pixel_rows.zeros(), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Acc* weights = nullptr;  // (groups, panels, gemm_k, tile_columns): packed filters
-    Acc* zero = nullptr;  // (group_c): zeros, read for taps outside x
+    Acc* zero = nullptr;  // (zeros): read for taps outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -126,70 +128,48 @@ private:
         }
     }
 
-    /// Sets the addresses of the rows (windows of pixels) of an item's tiles: in x, or packed in scratch. Rows past the
+    /// Sets the pixels of the rows of an item's tiles, their addresses in y, and those of their windows. Rows past the
     /// last pixel repeat the last.
     void gather(Item const& work) const {
-        std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
+        std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1, count = work.count * tile_rows;
+        std::int64_t const y_step = y.layout.stride[3];
+        if constexpr (!pools && !Epilogue::collects && !Epilogue::pixelwise)
+            if (pixel_rows.are_linear() && problem::pixels_are_equidistant(y.layout)) {  // no coordinates are read
+                for (std::int64_t r = 0; r < count; ++r) work.rows[r].y = y.data + (min)(first + r, last) * y_step;
+                return pixel_rows.gather_linear(work.k_ranges, count, work.group, first, last);
+            }
         Pixel at = conv.pixel(first, work.group);
-        // Addresses of the pixel in y and, for 1x1 filters that are read in place, in x.
-        std::int64_t const y_step = y.layout.stride[3], x_step = conv.x.layout.stride[3];
-        bool const single = direct && !pools && detail::is_single_pixels(conv.filter);
-        U* to = nullptr;
-        T const* from = nullptr;
-        auto const locate = [&] {
-            to = &y(at.n, 0, at.p, at.q);
-            if (single) from = &conv.x(at.n, conv.first_c(work.group), at.p, at.q);
-        };
-        if (!pools) locate();
-        for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
-            int const i = static_cast<int>(r % tile_rows);
+        U* to = pools ? nullptr : &y(at.n, 0, at.p, at.q);
+        for (std::int64_t r = 0; r < count;) {
+            if (!pools && r + tile_rows <= count && first + r + tile_rows <= last && at.q + tile_rows < conv.y[3]) {
+                for (int i = 0; i < tile_rows; ++i, ++at.q, to += y_step) work.rows[r + i] = {at, to};
+                r += tile_rows;
+                continue;
+            }
             if constexpr (pools) at = conv.pixel_of_windows((min)(first + r, last));
-            work.rows[r] = {at, to};
-            KRange<Acc>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
-            if (single) {
-                if constexpr (std::same_as<T, float>) k_ranges->row[i] = from;
-                k_ranges->length = group_c;
-            } else if (direct) {
-                point_at_window(k_ranges, i, at, conv.first_c(work.group));
-            } else {
-                Acc* const row = work.packed + r * row_stride;
-                pack_pixel_row(row, conv, at, conv.first_c(work.group));
-                k_ranges->row[i] = row;
-                k_ranges->length = gemm_k;
-            }
-            if (pools || first + r >= last) continue;
+            work.rows[r++] = {at, to};
+            if (pools || first + r > last) continue;
             at = conv.next(at);
-            if (at.q == 0) locate();
-            else to += y_step, from += single ? x_step : 0;
+            to = at.q == 0 ? &y(at.n, 0, at.p, 0) : to + y_step;
         }
+        pixel_rows.gather(work.k_ranges, count, work.group, work.packed, zero,
+                          [&](std::int64_t row) -> Pixel const& { return work.rows[row].at; });
     }
 
-    void point_at_window(KRange<Acc>* k_range, int i, Pixel const& at, std::int64_t c0) const {
-        if constexpr (std::same_as<T, float>)
-            for (int r = 0; r < conv.window_rows(); ++r) {
-                std::int64_t const h = conv.row(at.p, r);
-                for (int s = 0; s < conv.window_columns(); ++s, ++k_range) {
-                    std::int64_t const w = conv.column(at.q, s);
-                    bool const inside = conv.has_row(h) && conv.has_column(w);
-                    k_range->row[i] = inside ? &conv.x(at.n, c0, h, w) : zero;
-                    k_range->length = group_c;
-                }
-            }
-    }
-
-    void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {
+    void multiply(Item const& work, std::int64_t t, std::int64_t panel) const {
         Panel const& own = states[work.group * panels + panel];
         OutputRow const* const rows = work.rows + t * tile_rows;
         std::int64_t const channel_stride = Problem::has_steps ? 1 : y.layout.stride[1];
-        if (first && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
+        if (panel == 0 && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
         if constexpr (!pools)
             for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0 * channel_stride, 1);
+        std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
         TileAccumulators sum;
         static_assert(tile_vectors == 2);
-        (own.used[1] ? gemm_tile<Acc> : gemm_half_tile<Acc>)(sum, work.k_ranges + t * k_ranges_per_tile,
-                                                             k_ranges_per_tile,
-                                                             weights + (work.group * panels + panel) * panel_floats);
-        std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
+        gemm_tile_of(row_count, own.used[1] == 0, sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
+                     weights + (work.group * panels + panel) * panel_floats);
+        if constexpr (!pools && !Epilogue::collects && !Epilogue::pixelwise)
+            if (channel_stride == 1) return store_tile(rows, row_count, own, sum);
         typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
         // The inner loop reads locals: the compiler must assume that a store to y aliases members.
         for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
@@ -213,6 +193,24 @@ private:
                 totals().add(tile / tiles_per_total, tile % tiles_per_total == 0, own.k0 + j * lanes,
                              collected[j].total(), own.used[j]);
             }
+    }
+
+    /// Applies an epilogue that depends on channels alone to `count` rows of a tile and stores them to contiguous
+    /// channels.
+    void store_tile(OutputRow const* rows, std::int64_t count, Panel const& own, TileAccumulators const& sum) const {
+        auto const& of_plan = args;
+        std::int64_t const k = own.k0;
+        for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+            auto const state = own.state[j];
+            int const used = own.used[j];
+            for (std::int64_t i = 0; i < count; ++i) {
+                U* const to = rows[i].y + (k + j * lanes);
+                Vector const result = Epilogue::apply(
+                    sum.value[i][j], LaneCoord<detail::Axis::channel>{{0, k, 0, 0}, used, 1}, state, of_plan);
+                if (used == lanes) store(to, result);
+                else store(to, 1, used, result);
+            }
+        }
     }
 
     auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), tiles_per_total * tile_rows); }

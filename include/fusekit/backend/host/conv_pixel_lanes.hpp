@@ -28,10 +28,11 @@ public:
 
     void run(Device::RunContext& context) {
         weights = reinterpret_cast<Acc*>(context.scratch(scratch_floats()));
-        if (!direct)
+        if (!direct && context.packs())
             context.parallel_for(conv.groups() * group_k, [this](std::int64_t row, int) {
                 pack_weight_row(weights + row * row_stride, conv, row / group_k, row % group_k, order);
             });
+        if (context.only_packs()) return;
         context.parallel_for(detail::divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             Acc* const scratch = weights + weight_floats + thread * thread_floats;

@@ -16,7 +16,8 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 ///
 /// A work item is a few rows of y and a block of channels. For each row, a thread writes the addresses of the pixels of
 /// x that the row reads; padding reads a pixel of zeros. Register tiles of depthwise_columns pixels then walk the row,
-/// all columns of one vector pair of channels before the next, so that the rows of x that follow are in L1.
+/// each through all vectors of the block: the channels of a pixel are contiguous, those of adjacent pixels may map to
+/// the same sets of L1.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T, class Geometry = Filter<Space>>
 class DepthwiseChannelLanes {
     using Problem = ConvProblem<T, Space, W, problem::ChannelGroups, Geometry>;
@@ -34,10 +35,13 @@ public:
         weights = reinterpret_cast<Acc*>(states) + state_floats;
         zeros = reinterpret_cast<T*>(weights + weight_floats);
         address_memory = reinterpret_cast<T const**>(weights + weight_floats + zero_floats);
-        fill_zero(weights + weight_floats, zero_floats);
-        context.parallel_for(blocks, [this](std::int64_t item, int) {
-            for (std::int64_t v = item * block; v < (min)(vectors, (item + 1) * block); ++v) prepare(v);
-        });
+        if (context.packs()) {
+            fill_zero(weights + weight_floats, zero_floats);
+            context.parallel_for(blocks, [this](std::int64_t item, int) {
+                for (std::int64_t v = item * block; v < (min)(vectors, (item + 1) * block); ++v) prepare(v);
+            });
+        }
+        if (context.only_packs()) return;
         context.parallel_for(detail::divide_up(rows, item_rows) * blocks, [this](std::int64_t item, int thread) {
             run_item(item / blocks, item % blocks * block, address_memory + thread * (thread_floats / 2));
         });
@@ -47,7 +51,7 @@ public:
 private:
     using State = typename Epilogue::template State<Vector>;
     using Collected = typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel>;
-    static constexpr std::int64_t max_block = 16;
+    static constexpr std::int64_t max_block = depthwise_vectors;
 
     int const threads;
     Problem const& conv;
@@ -58,7 +62,8 @@ private:
     std::int64_t const rows = conv.y[0] * conv.y[2], taps = conv.taps();
     /// True if vectors of x are loads; false if x has other strides, or fewer channels than lanes.
     bool const contiguous = conv.x.layout.stride[1] == 1 && channels >= lanes;
-    std::int64_t const block = (min)(vectors, max_block), blocks = detail::divide_up(vectors, (max)(1, block));
+    std::int64_t const blocks = detail::divide_up(vectors, max_block);
+    std::int64_t const block = detail::divide_up(vectors, (max)(1, blocks));
     /// Rows of y per work item; with statistics, the rows of one statistics total.
     std::int64_t const item_rows = Epilogue::collects ? detail::divide_up(total_pixels, conv.y[3])
                                                       : clamp(detail::divide_up(rows * blocks, 4 * threads), 1, 16);
@@ -145,26 +150,43 @@ private:
         // Rows in padding are not skipped: an infinite weight times padding is NaN.
         for (int r = 0; r < conv.window_rows(); ++r)
             address_row(addresses + r * row_pixels, at, conv.row(at.p, r), end - at.q);
-        DepthwisePixels<T> const window{addresses + (shared && dilation < 0 ? span : 0),
-                                        row_pixels,
-                                        shared ? dilation : chunk,
-                                        shared ? step() : 1,
-                                        conv.window_rows(),
-                                        conv.window_columns()};
-        DepthwiseRow<T, Acc> const sum_row = depthwise_row_for<T, Acc>(window);
+        DepthwisePixels<T> window{addresses + (shared && dilation < 0 ? span : 0),
+                                  row_pixels,
+                                  shared ? dilation : chunk,
+                                  shared ? step() : 1,
+                                  conv.window_rows(),
+                                  conv.window_columns()};
         int const count = static_cast<int>(end - at.q);
         DepthwiseAccumulators sum;
         store(sum.past_end, Vector{});
-        for (std::int64_t v = v0; v < v_end; ++v) {
-            Acc const* const weight = weights + v * taps * lanes;
-            at.k = v * lanes;
-            if (contiguous)
-                sum_row(sum, window, (count + depthwise_columns - 1) / depthwise_columns, first_channel(v), weight);
-            else depthwise_strided_row(sum, window, count, at.k, conv.x.layout.stride[1], used(v), weight);
-            if (used(v) == lanes && y.layout.stride[1] == 1)
-                finish(sum, at, count, std::integral_constant<int, lanes>{}, std::integral_constant<int, 1>{},
-                       states[v], collected[v - v0]);
-            else finish(sum, at, count, used(v), y.layout.stride[1], states[v], collected[v - v0]);
+        if (!contiguous) {
+            static_assert(depthwise_tiles <= depthwise_vectors);
+            for (std::int64_t v = v0; v < v_end; ++v) {
+                at.k = v * lanes;
+                depthwise_strided_row(sum, window, count, at.k, conv.x.layout.stride[1], used(v),
+                                      weights + v * taps * lanes);
+                finish(sum.value, at, count, used(v), y.layout.stride[1], states[v], collected[v - v0]);
+            }
+            return;
+        }
+        DepthwiseTile<T, Acc> const sum_tile = depthwise_tile_for<T, Acc>(window);
+        DepthwiseVectors<Acc> const vectors{v0 * lanes, static_cast<int>(v_end - v0), channels - lanes,
+                                            weights + v0 * taps * lanes};
+        for (int done = 0; done < count; done += depthwise_columns, at.q += depthwise_columns) {
+            sum_tile(sum, window, vectors);
+            window.first += depthwise_columns * window.pixel_step;
+            int const pixels = static_cast<int>((min)(depthwise_columns, count - done));
+            std::int64_t v = v0;
+            if constexpr (!Epilogue::collects && !Epilogue::pixelwise)
+                if (pixels == depthwise_columns && y.layout.stride[1] == 1) v = finish_tile(sum, at, v0, v_end);
+            for (; v < v_end; ++v) {
+                at.k = v * lanes;
+                float const(*of_vector)[lanes] = sum.value + (v - v0) * depthwise_columns;
+                if (used(v) == lanes && y.layout.stride[1] == 1)
+                    finish(of_vector, at, pixels, std::integral_constant<int, lanes>{},
+                           std::integral_constant<int, 1>{}, states[v], collected[v - v0]);
+                else finish(of_vector, at, pixels, used(v), y.layout.stride[1], states[v], collected[v - v0]);
+            }
         }
     }
 
@@ -192,16 +214,33 @@ private:
         }
     }
 
+    /// finish() for the pixels of a register tile and all vectors that have `lanes` channels, contiguous in y; returns
+    /// the first vector that has fewer. The epilogue depends on channels alone.
+    std::int64_t finish_tile(DepthwiseAccumulators const& sum, OutputCoord const& at, std::int64_t v0,
+                             std::int64_t v_end) const {
+        auto const& of_plan = args;
+        std::int64_t const step = y.layout.stride[3], end = (min)(v_end, channels / lanes);
+        U* to = &y(at.n, v0 * lanes, at.p, at.q);
+        float const(*from)[lanes] = sum.value;
+        for (std::int64_t v = v0; v < end; ++v, to += lanes, from += depthwise_columns) {
+            State const state = states[v];
+            for (int j = 0; j < depthwise_columns; ++j)
+                store(to + j * step,
+                      Epilogue::apply(load(from[j]), LaneCoord<detail::Axis::channel>{at, lanes, 1}, state, of_plan));
+        }
+        return (max)(v0, end);
+    }
+
     /// Applies the epilogue to `count` channels, `stride` apart in y, of `pixels` pixels from `at` on, and stores them.
-    void finish(DepthwiseAccumulators const& sum, OutputCoord at, int pixels, auto count, auto stride,
-                State const& state, Collected& collected) const {
+    void finish(float const (*sum)[lanes], OutputCoord at, int pixels, auto count, auto stride, State const& state,
+                Collected& collected) const {
         std::int64_t const step = y.layout.stride[3];
         int const skipped = contiguous ? lanes - count : 0;
         U* to = &y(at.n, at.k, at.p, at.q);
         for (int j = 0; j < pixels; ++j, ++at.q, to += step)
             store(to, stride, count,
-                  Epilogue::apply(load(sum.value[j] + skipped), LaneCoord<detail::Axis::channel>{at, count, conv.y[3]},
-                                  state, args, [&](Vector x) { collected.add(x, count); }));
+                  Epilogue::apply(load(sum[j] + skipped), LaneCoord<detail::Axis::channel>{at, count, conv.y[3]}, state,
+                                  args, [&](Vector x) { collected.add(x, count); }));
     }
 };
 

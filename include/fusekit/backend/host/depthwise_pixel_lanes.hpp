@@ -29,7 +29,8 @@ public:
         memory = context.scratch(scratch_floats());
         states = reinterpret_cast<State*>(memory + thread_floats() * threads);
         weights = reinterpret_cast<Acc*>(states) + state_floats;
-        context.parallel_for(channels, [this](std::int64_t k, int) { prepare(k); });
+        if (context.packs()) context.parallel_for(channels, [this](std::int64_t k, int) { prepare(k); });
+        if (context.only_packs()) return;
         if constexpr (Epilogue::collects) run_tiles(context);
         else
             context.parallel_for(conv.y[0] * channels, [this](std::int64_t plane, int thread) {

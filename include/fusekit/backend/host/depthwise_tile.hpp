@@ -12,8 +12,12 @@ namespace fusekit::host::inline FUSEKIT_FLAGS {
 /// fill 16 registers at most. Feature maps of 7, 14, 28, 56 and 112 columns have whole tiles.
 inline constexpr int depthwise_columns = 7;
 
-/// Maximum number of register tiles whose accumulators are stored before the epilogue reads them.
+/// Maximum number of register tiles in a row of y for which the addresses of pixels are written at once.
 inline constexpr int depthwise_tiles = 8;
+
+/// Maximum number of vectors of channels that a register tile walks before the next: their accumulators are stored
+/// before the epilogue reads them.
+inline constexpr int depthwise_vectors = 24;
 
 /// Pixels of x that a row of y reads: the addresses of their channel 0. Output column j reads, for tap (r, s), pixel
 /// first[r * row_step + s * tap_step + j * pixel_step].
@@ -24,10 +28,11 @@ struct DepthwisePixels {
     int rows, columns;  ///< rows and columns of the window
 };
 
-/// Accumulators of a row of register tiles, converted to float. If the channels of the last vector end before its last
-/// lane, they are in its last lanes, and are read as a vector that ends up to lanes - 1 elements past value's end.
+/// Accumulators of the pixels of a register tile for each vector of channels, converted to float. If the channels of
+/// the last vector end before its last lane, they are in its last lanes, and are read as a vector that ends up to lanes
+/// - 1 elements past value's end.
 struct DepthwiseAccumulators {
-    alignas(Vector) float value[depthwise_tiles * depthwise_columns][lanes];
+    alignas(Vector) float value[depthwise_vectors * depthwise_columns][lanes];
     float past_end[lanes];
 };
 
@@ -72,37 +77,51 @@ template <Element T, class Acc, int... Column>
 
 }  // namespace detail
 
-/// Sums the taps of `tiles` register tiles, side by side in a row. Each pixel is read from `channel` on, `lanes`
-/// contiguous channels; `weights` are (rows, columns, lanes). With Columns > 0, windows have Columns columns, tap_step
-/// is 1 and pixel_step is Step: each vector of x is loaded once per row of the window.
+/// Vectors of channels that a register tile walks: channel 0 of the first, their number, the first channel of the last
+/// vector that x has, at which a vector past it is read, and their weights (vectors, rows, columns, lanes).
+template <class Acc>
+struct DepthwiseVectors {
+    std::int64_t channel;
+    int count;
+    std::int64_t last;
+    Acc const* weights;
+};
+
+/// Sums the taps of a register tile for each vector of channels: contiguous channels of a pixel are read one after the
+/// other. With Columns > 0, windows have Columns columns, tap_step is 1 and pixel_step is Step: each vector of x is
+/// loaded once per row of the window.
 template <int Columns, int Step, Element T, class Acc>
-[[gnu::noinline]] void depthwise_row(DepthwiseAccumulators& result, DepthwisePixels<T> x, int tiles,
-                                     std::int64_t channel, Acc const* weights) {
-    for (int tile = 0; tile < tiles; ++tile, x.first += depthwise_columns * x.pixel_step) {
+[[gnu::noinline]] void depthwise_tile(DepthwiseAccumulators& result, DepthwisePixels<T> const& x,
+                                      DepthwiseVectors<Acc> const& vectors) {
+    DepthwisePixels<T> const window = x;
+    Acc const* weights = vectors.weights;
+    for (int v = 0; v < vectors.count; ++v, weights += window.rows * window.columns * lanes) {
+        std::int64_t const own = vectors.channel + v * lanes, channel = own < vectors.last ? own : vectors.last;
         AccVector<T> sum[depthwise_columns] = {};
         if constexpr (Columns > 0)
             detail::depthwise_rows<Columns, Step>(
-                sum, x, channel, weights, std::make_integer_sequence<int, Columns>{},
+                sum, window, channel, weights, std::make_integer_sequence<int, Columns>{},
                 std::make_integer_sequence<int, (depthwise_columns - 1) * Step + Columns>{});
-        else detail::depthwise_taps(sum, x, channel, weights, std::make_integer_sequence<int, depthwise_columns>{});
+        else
+            detail::depthwise_taps(sum, window, channel, weights, std::make_integer_sequence<int, depthwise_columns>{});
         [&]<int... Column>(std::integer_sequence<int, Column...>) {
-            (store(result.value[tile * depthwise_columns + Column], floats(sum[Column])), ...);
+            (store(result.value[v * depthwise_columns + Column], floats(sum[Column])), ...);
         }(std::make_integer_sequence<int, depthwise_columns>{});
     }
 }
 
-/// depthwise_row() for the columns and the step of x, or for any.
+/// depthwise_tile() for the columns and the step of x, or for any.
 template <Element T, class Acc>
-using DepthwiseRow = void (*)(DepthwiseAccumulators&, DepthwisePixels<T>, int, std::int64_t, Acc const*);
+using DepthwiseTile = void (*)(DepthwiseAccumulators&, DepthwisePixels<T> const&, DepthwiseVectors<Acc> const&);
 
 template <Element T, class Acc>
-DepthwiseRow<T, Acc> depthwise_row_for(DepthwisePixels<T> const& x) {
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 3) return depthwise_row<3, 1, T, Acc>;
-    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 3) return depthwise_row<3, 2, T, Acc>;
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 5) return depthwise_row<5, 1, T, Acc>;
-    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 5) return depthwise_row<5, 2, T, Acc>;
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 7) return depthwise_row<7, 1, T, Acc>;
-    return depthwise_row<0, 0, T, Acc>;
+DepthwiseTile<T, Acc> depthwise_tile_for(DepthwisePixels<T> const& x) {
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 3) return depthwise_tile<3, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 3) return depthwise_tile<3, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 5) return depthwise_tile<5, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 5) return depthwise_tile<5, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 7) return depthwise_tile<7, 1, T, Acc>;
+    return depthwise_tile<0, 0, T, Acc>;
 }
 
 /// Sums the taps of one vector of `count` channels of `pixels` pixels, for channels `stride` elements apart; pixels in

@@ -36,6 +36,10 @@ struct Memory {
     FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
+/// Steps of a run: packing weights and preparing the epilogue's parameters, and all else. Runs whose weights do not
+/// change pack them once to a workspace that they keep.
+enum class Steps { all, packing, after_packing };
+
 /// Rounds a number of scratch floats up to whole cache lines.
 FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
@@ -80,7 +84,7 @@ public:
     FUSEKIT_H ~Device() {
         delist();
         pthread_mutex_lock(&mutex);
-        closing = true;
+        __atomic_store_n(&closing, true, __ATOMIC_RELAXED);
         pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&mutex);
         for (int i = 1; has_workers && i < count; ++i) pthread_join(workers[i], nullptr);
@@ -133,8 +137,12 @@ public:
     /// device's.
     class RunContext {
     public:
-        FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {})
-            : device(the_device),
+        Steps const steps;
+
+        FUSEKIT_H explicit RunContext(Device& the_device, WorkspaceView caller_workspace = {},
+                                      Steps the_steps = Steps::all)
+            : steps(the_steps),
+              device(the_device),
               lock(the_device.run_mutex),
               next(static_cast<float*>(caller_workspace.data ? caller_workspace.data : the_device.kept.data)) {}
 
@@ -143,6 +151,8 @@ public:
         FUSEKIT_H ~RunContext() = default;
 
         FUSEKIT_H int threads() const { return device.count; }
+        FUSEKIT_H bool packs() const { return steps != Steps::after_packing; }
+        FUSEKIT_H bool only_packs() const { return steps == Steps::packing; }
 
         /// Returns `floats` uninitialised floats of the run's workspace, aligned to a cache line and disjoint from
         /// those of earlier calls. Precondition: the workspace size that was computed for the run includes them.
@@ -233,14 +243,21 @@ private:
         for (std::int64_t item; (item = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)) < end;) f(body, item, thread);
     }
 
+    /// Waits a few times as long as waking a sleeping thread takes: the steps of a run, and the layers of a network,
+    /// follow each other closely.
+    FUSEKIT_H static void spin_while(auto const& holds) {
+        for (int i = 0; i < 2000 && holds(); ++i) config::pause();
+    }
+
     FUSEKIT_H void start(std::int64_t end, void const* body, Call f) {
         pthread_mutex_lock(&mutex);
         closure = body, call = f, items = end, entered = 1;
         next = 0;
-        ++job;
+        __atomic_store_n(&job, job + 1, __ATOMIC_RELAXED);
         if (has_workers && end > 1) pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&mutex);
         drain(body, f, end, 0);
+        if (has_workers) spin_while([this] { return __atomic_load_n(&busy, __ATOMIC_RELAXED) > 0; });
         pthread_mutex_lock(&mutex);
         items = 0;  // a worker that wakes late finds no item
         while (busy > 0) pthread_cond_wait(&idle, &mutex);
@@ -250,6 +267,11 @@ private:
     FUSEKIT_H void work() {
         pthread_mutex_lock(&mutex);
         for (std::uint64_t seen = 0;;) {
+            pthread_mutex_unlock(&mutex);
+            spin_while([&] {
+                return __atomic_load_n(&job, __ATOMIC_RELAXED) == seen && !__atomic_load_n(&closing, __ATOMIC_RELAXED);
+            });
+            pthread_mutex_lock(&mutex);
             while (!closing && seen == job) pthread_cond_wait(&wake, &mutex);
             if (closing) break;
             seen = job;
@@ -258,11 +280,12 @@ private:
             int const thread = entered++;
             void const* const body = closure;
             Call const f = call;
-            ++busy;
+            __atomic_store_n(&busy, busy + 1, __ATOMIC_RELAXED);
             pthread_mutex_unlock(&mutex);
             drain(body, f, end, thread);
             pthread_mutex_lock(&mutex);
-            if (--busy == 0) pthread_cond_signal(&idle);
+            __atomic_store_n(&busy, busy - 1, __ATOMIC_RELAXED);
+            if (busy == 0) pthread_cond_signal(&idle);
         }
         pthread_mutex_unlock(&mutex);
     }

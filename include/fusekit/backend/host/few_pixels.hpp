@@ -69,6 +69,7 @@ public:
     std::int64_t scratch_floats() const { return conv.groups() * conv.gemm_m() * row_stride; }
 
     void run(Device::RunContext& context) {
+        if (context.only_packs()) return;
         rows = reinterpret_cast<Acc*>(context.scratch(scratch_floats()));
         std::int64_t const pixels = conv.gemm_m();
         for (std::int64_t row = 0; row < conv.groups() * pixels; ++row)

@@ -21,7 +21,9 @@ struct Launch {
     detail::CollapsedLayout<4> x_layout, y_layout;
     int threads;
     std::size_t workspace_bytes;
+    std::size_t packed_bytes;  ///< workspace of runs after pack(), which contains the packed weights
     void (*run)(Launch const&, Device&, T const*, U*, WorkspaceView);
+    Steps steps = Steps::all;
 
     FUSEKIT_H bool is_for(Device const& device) const { return device.threads() == threads; }
     FUSEKIT_H void check_device(Check const& in, Device const& device) const {
@@ -32,6 +34,16 @@ struct Launch {
     FUSEKIT_H Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
         run(*this, device, x, y, workspace);
         return {};
+    }
+
+    /// Packs the weights to `workspace`, of packed_bytes, and returns the launch of runs that read them there.
+    FUSEKIT_H Launch pack(Device& device, WorkspaceView workspace) const {
+        Launch packed = *this;
+        packed.workspace_bytes = packed_bytes;
+        packed.steps = Steps::packing;
+        run(packed, device, nullptr, nullptr, workspace);
+        packed.steps = Steps::after_packing;
+        return packed;
     }
 };
 

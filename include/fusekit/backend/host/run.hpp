@@ -30,8 +30,8 @@ struct RunHead;
 template <>
 struct RunHead<detail::HeadKind::conv> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                               detail::ImageView<U> const& y) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps steps, BoundPlan const& bound,
+                                               detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
         std::int64_t size = 0;
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -41,7 +41,7 @@ struct RunHead<detail::HeadKind::conv> {
                        host::scratch_size(prologue_of(bound, x, made).scratch_floats());
             read = {made, made.from};
         }
-        with_loop(threads, bound, read, y,
+        with_loop(threads, steps, bound, read, y,
                   [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
         return size;
     }
@@ -53,17 +53,19 @@ struct RunHead<detail::HeadKind::conv> {
             detail::ImageView<T> made = prologue_output(x);
             if (!has_no_elements(x.layout.shape)) {
                 made.data = reinterpret_cast<T*>(context.scratch(floats_of(made)));
-                prologue_of(bound, x, made).run(context);
+                auto prologue = prologue_of(bound, x, made);
+                if (context.only_packs()) context.scratch(prologue.scratch_floats());
+                else prologue.run(context);
             }
             read = {made, made.from};
         }
-        with_loop(context.threads(), bound, read, y, [&](auto& loop) { loop.run(context); });
+        with_loop(context.threads(), context.steps, bound, read, y, [&](auto& loop) { loop.run(context); });
     }
 
 private:
     template <class BoundPlan, Element T, detail::OutputElement U, class F>
-    FUSEKIT_H static void with_loop(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                    detail::ImageView<U> const& y, F const& f) {
+    FUSEKIT_H static void with_loop(int threads, Steps steps, BoundPlan const& bound,
+                                    detail::ImageView<T const> const& x, detail::ImageView<U> const& y, F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
@@ -96,7 +98,8 @@ private:
                 }
             if constexpr (Head::may_be_single_pixels && Problem::of_channels && !Epilogue::collects) {
                 FewPixels<Epilogue, T, U, space, W, Geometry> const few(threads, conv, bound.epilogue, y);
-                if (few.fits()) return call(few);
+                // Of packed weights, ConvChannelLanes reads no less, and without transposing sums.
+                if (few.fits() && (steps == Steps::all || !channel_lanes)) return call(few);
             }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups, Geometry>(threads, conv,
@@ -133,8 +136,8 @@ struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 template <>
 struct RunHead<detail::HeadKind::weight_gradient> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                               TensorView<U> const& dw) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps, BoundPlan const& bound,
+                                               detail::ImageView<T const> const& x, TensorView<U> const& dw) {
         WeightGradient<BoundPlan, T, U> const loop(bound, x, dw);
         return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
     }
@@ -147,7 +150,7 @@ struct RunHead<detail::HeadKind::weight_gradient> {
 
 template <>
 struct RunHead<detail::HeadKind::reduction> {
-    FUSEKIT_H static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
+    FUSEKIT_H static std::int64_t scratch_size(int, Steps, auto const&, auto const&, auto const&) { return 0; }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
                               TensorView<U> const& y) {
@@ -157,7 +160,7 @@ struct RunHead<detail::HeadKind::reduction> {
 
 template <>
 struct RunHead<detail::HeadKind::elementwise> {
-    FUSEKIT_H static std::int64_t scratch_size(int threads, auto const& bound, auto const& x, auto const& y) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
     }
     FUSEKIT_H static void run(Device::RunContext& context, auto const& bound, auto const& x, auto const& y) {
@@ -176,19 +179,21 @@ private:
 
 /// Bytes of workspace that one run needs.
 template <class BoundPlan, Element T, detail::OutputElement U>
-FUSEKIT_H std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                      detail::ImageView<U> const& y) {
+FUSEKIT_H std::size_t workspace_bytes(int threads, Steps steps, BoundPlan const& bound,
+                                      detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return 0;
     if constexpr (std::is_same_v<T, double>) return 0;
     else
         return sizeof(float) *
-               static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, bound, x, y));
+               static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, steps, bound, x, y));
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void run(Device::RunContext context, BoundPlan const& bound, detail::ImageView<T const> const& x,
                    detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return;
+    constexpr bool packs = (BoundPlan::Plan::has_conv || BoundPlan::Plan::has_gemm) && !std::is_same_v<T, double>;
+    if (!packs && context.only_packs()) return;
     if constexpr (std::is_same_v<T, double>) run_double(context, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(context, bound, x, y);
 }
@@ -198,7 +203,7 @@ template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
     detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);
     detail::ImageView<U> const to({y, launch.y_layout.layout()}, launch.y_layout.shape.from);
-    detail::run(Device::RunContext(device, workspace), launch.bound, from, to);
+    detail::run(Device::RunContext(device, workspace, launch.steps), launch.bound, from, to);
 }
 
 }  // namespace detail
@@ -206,15 +211,16 @@ FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T co
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
                                detail::ImageView<U> const& y) {
-    std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
+    std::size_t const bytes = detail::workspace_bytes(count, Steps::all, bound, x, y);
+    std::size_t const packed_bytes = detail::workspace_bytes(count, Steps::after_packing, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
-    return Result<Launch<BoundPlan, T, U>>(
-        {bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes, &detail::start<BoundPlan, T, U>});
+    return Result<Launch<BoundPlan, T, U>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes,
+                                            packed_bytes, &detail::start<BoundPlan, T, U>});
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
-    keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
+    keep_workspace(detail::workspace_bytes(count, Steps::all, bound, x, y)).raise();
     detail::run(RunContext(*this), bound, x, y);
 }
 

@@ -166,10 +166,31 @@ Vector load(T const* from, std::int64_t stride, int count) {
     return v;
 }
 
+namespace detail {
+
+/// Copies the first `count` elements of a vector, fewer than `lanes`: a copy for each bit of `count`.
+template <class T>
+void copy_first(T* to, T const* from, int count) {
+    auto const copy = [&]<int Size>(std::integral_constant<int, Size>) {
+        if (!(count & Size)) return;
+        std::memcpy(static_cast<void*>(to), from, Size * sizeof(T));
+        to += Size, from += Size;
+    };
+    if constexpr (lanes > 8) copy(std::integral_constant<int, 8>{});
+    if constexpr (lanes > 4) copy(std::integral_constant<int, 4>{});
+    copy(std::integral_constant<int, 2>{});
+    copy(std::integral_constant<int, 1>{});
+}
+
+}  // namespace detail
+
 template <detail::OutputElement T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
     if (stride == 1 && count == lanes) return store(to, v);
-    for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
+    T all[lanes];
+    store(all, v);
+    if (stride == 1) return detail::copy_first(to, all, count);
+    for (int i = 0; i < count; ++i) to[i * stride] = all[i];
 }
 
 namespace detail {
