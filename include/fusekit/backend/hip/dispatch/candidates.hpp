@@ -43,14 +43,16 @@ struct MatrixCandidates {
     using Bulk =
         JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U> && may_choose_bulk>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
+                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
 }  // namespace detail
 
 /// Lists of the schedules from which the library selects for a plan with a Conv or Gemm. BulkCandidates load operands
-/// by TMA. OtherCandidates load any layout, and the last of them runs on any GPU.
+/// by TMA, or are Gemv; a launch of one may fail. OtherCandidates load any layout, and the last of them runs on any
+/// GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
