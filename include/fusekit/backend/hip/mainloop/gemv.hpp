@@ -42,7 +42,7 @@ public:
         // the thread's output, then every `threads`-th
         Outputs outputs(params, thread, block);
         State state;
-        sum(params, shared, outputs, thread, [&] { state = outputs.prepare(params); });
+        sum(params, shared, outputs, thread, [&] { state = outputs.prepare(reload(params)); });
         __syncthreads();
         Params const& own = reload(params);
         while (outputs.exist()) {
