@@ -37,10 +37,10 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        wait_for_previous_kernel();
-        start_next_kernel();
         // the thread's output, then every `threads`-th
         Outputs outputs(params, thread, block);
+        wait_for_previous_kernel();
+        start_next_kernel();
         State state;
         sum(params, shared, outputs, thread, [&] { state = outputs.prepare(reload(params)); });
         __syncthreads();
