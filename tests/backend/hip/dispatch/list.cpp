@@ -36,6 +36,7 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(facts_of<Direct<>>().kind == ScheduleKind::direct);
     CHECK(facts_of<Depthwise<>>().kind == ScheduleKind::depthwise);
     CHECK(facts_of<Grouped<>>().kind == ScheduleKind::grouped);
+    CHECK(facts_of<Gemv<>>().kind == ScheduleKind::gemv);
     CHECK(name<Own>() == "Gemm<64, 64, 8, 2>");
     CHECK(name<NativeGemm<128, 64, 3, 16>>() == "NativeGemm<128, 64, 3, 16>");
     CHECK(name<WarpSpecialized<64, 128, 5, Roles::ping_pong, 2>>() == "WarpSpecialized<64, 128, 5, ping_pong, 2>");
@@ -46,6 +47,7 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(name<Direct<64>>() == "Direct<64>");
     CHECK(name<Depthwise<64>>() == "Depthwise<64>");
     CHECK(name<Grouped<>>() == "Grouped<128>");
+    CHECK(name<Gemv<1>>() == "Gemv<1>");
 }
 
 TEST_CASE("HIP: a schedule has a time for the problems that it can implement on the GPU") {

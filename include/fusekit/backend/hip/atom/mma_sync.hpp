@@ -35,13 +35,6 @@ struct MmaSync {
     FUSEKIT_HD static constexpr int column(int lane, int e) { return lane % 4 * 2 + e % 2 + e / 4 * 8; }
 
     __device__ static Accumulators multiply(Operand a, Operand b, Accumulators c) {
-        constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
-                                : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
-                                : std::is_same_v<T, tf32>     ? sm80::Factor::tf32
-                                : std::is_same_v<T, e4m3>     ? sm80::Factor::e4m3
-                                : std::is_same_v<T, e5m2>     ? sm80::Factor::e5m2
-                                                              : sm80::Factor::int8;
-        constexpr bool from_zero = detail::is_float8<T>;
         if constexpr (std::is_same_v<T, tf32>) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
@@ -50,16 +43,33 @@ struct MmaSync {
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            Acc acc[4] = {};
-            if constexpr (!from_zero) {
-                for (int e = 0; e < 4; ++e) acc[e] = c[4 * half + e];
-            }
+            Acc acc[4];
+            for (int e = 0; e < 4; ++e) acc[e] = c[4 * half + e];
             std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
-            sm80::mma_sync<factor>(acc, rows, columns);
+            multiply_columns(acc, rows, columns);
 #pragma unroll
-            for (int e = 0; e < 4; ++e) c[4 * half + e] = from_zero ? c[4 * half + e] + acc[e] : acc[e];
+            for (int e = 0; e < 4; ++e) c[4 * half + e] = acc[e];
         }
         return c;
+    }
+
+    /// One instruction: multiplies 16 rows i by 8 rows j. acc[e] is element (row(lane, e), column(lane, e)). Registers
+    /// of `rows` and `columns` are in PTX's order; TF32 is rounded.
+    __device__ static void multiply_columns(Acc (&acc)[4], std::uint32_t const (&rows)[4],
+                                            std::uint32_t const (&columns)[2]) {
+        constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
+                                : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
+                                : std::is_same_v<T, tf32>     ? sm80::Factor::tf32
+                                : std::is_same_v<T, e4m3>     ? sm80::Factor::e4m3
+                                : std::is_same_v<T, e5m2>     ? sm80::Factor::e5m2
+                                                              : sm80::Factor::int8;
+        if constexpr (detail::is_float8<T>) {
+            Acc sums[4] = {};
+            sm80::mma_sync<factor>(sums, rows, columns);
+            for (int e = 0; e < 4; ++e) acc[e] += sums[e];
+        } else {
+            sm80::mma_sync<factor>(acc, rows, columns);
+        }
     }
 };
 

@@ -44,14 +44,16 @@ struct MatrixCandidates {
         JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U> && may_choose_bulk>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
                    ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
-                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>>;
+                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
 }  // namespace detail
 
 /// Lists of the schedules from which the library selects for a plan with a Conv or Gemm. BulkCandidates load operands
-/// by TMA or, Grouped, by vectors of 16 bytes. OtherCandidates load any layout, and the last of them runs on any GPU.
+/// by TMA, or are Grouped or Gemv; a launch of one may fail. OtherCandidates load any layout, and the last of them runs
+/// on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>

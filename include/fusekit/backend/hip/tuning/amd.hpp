@@ -17,6 +17,7 @@ struct AmdTuning {
         CostTable result;
         result.direct.arithmetic = 8;
         result.depthwise.arithmetic = 2;
+        result.gemv.min_step = 700, result.gemv.arithmetic = 2;
         return result;
     }();
 

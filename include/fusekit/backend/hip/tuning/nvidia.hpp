@@ -21,6 +21,10 @@ struct NvidiaTuning {
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
+    /// Gemv: counted, not measured. A step waits for memory once, about 700 cycles; `launch` is the addresses before
+    /// the first load (100), the sums' way through shared memory and a barrier (200), the epilogue (100), and the
+    /// stores' way to L2 before the kernel ends (300). `arithmetic`: for each FMA instruction there is another one that
+    /// loads or converts.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -46,6 +50,7 @@ struct NvidiaTuning {
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 2},
         .grouped = {.arithmetic = 1.65},
+        .gemv = {.launch = 700, .min_step = 700, .arithmetic = 2},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},

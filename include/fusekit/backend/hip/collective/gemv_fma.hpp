@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/gemv_mma.hpp"
+
+namespace fusekit::hip {
+
+/// Products of a warp of 32 threads in multiply-adds of float, int32 for int8: 4 filters by 4 rows of x, or by one, at
+/// a time. Lanes load consecutive vectors of C; shuffles add the lanes' sums in a fixed order.
+template <Element T, Element W>
+class GemvFma {
+    using Sum = detail::AccumulatorOf<T>;
+    static constexpr int widest = 16 / static_cast<int>((max)(sizeof(T), sizeof(W))), filters = 4;
+
+public:
+    static constexpr unsigned step = 32 * widest;
+
+    /// As GemvMma::sum().
+    template <class Rows, class Partial, class Meanwhile>
+    __device__ static void sum(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
+                               Partial const& partial, Meanwhile const& meanwhile) {
+        if (tiles.vector < widest) sum_of<4, 1>(of, tiles, rows, lane, partial, meanwhile);
+        else if (of.rows > 1) sum_of<4, widest>(of, tiles, rows, lane, partial, meanwhile);
+        else sum_of<1, widest>(of, tiles, rows, lane, partial, meanwhile);
+    }
+
+private:
+    /// As GemvMma's Row.
+    template <class E>
+    struct Row {
+        E const* next;
+        unsigned end;
+    };
+
+    template <int rows_at_once, int vector, class Rows, class Partial, class Meanwhile>
+    __device__ static void sum_of(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
+                                  Partial const& partial, Meanwhile const& meanwhile) {
+        // loops over filters and rows of the tile, not of this part: shuffles need all lanes of AMD's waves
+#pragma unroll 1
+        for (int f = 0; f < 1 << tiles.warp_bits; f += filters)
+#pragma unroll 1
+            for (int m = 0; m < of.rows; m += rows_at_once)
+                sum_block<rows_at_once, vector>(of, f, m, rows, lane, partial, [&] {
+                    if (f == 0 && m == 0) meanwhile();
+                });
+    }
+
+    /// Loads the lane's vector `ahead` vectors of the warp after the next one.
+    template <int vector, class E>
+    __device__ static Packet<E, vector> load(Zeros const& zeros, Row<E> const& row, unsigned c, int ahead) {
+        int const offset = ahead * 32 * vector;
+        return zeros.load_if(c + static_cast<unsigned>(offset) < row.end,
+                             reinterpret_cast<Packet<E, vector> const*>(row.next + offset));
+    }
+
+    template <int rows_at_once, int vector, class Rows, class Partial, class Meanwhile>
+    __device__ static void sum_block(GemvPart const& of, int first_f, int first_m, Rows const& rows, unsigned lane,
+                                     Partial const& partial, Meanwhile const& meanwhile) {
+        // vectors of each row per lane, all in flight at once
+        constexpr int depth = rows_at_once > 1 ? 1 : 2, taken = 32 * vector * depth;
+        unsigned c = of.begin + lane * vector;
+        Row<W> w[filters];
+        Row<T> x[rows_at_once];
+#pragma unroll
+        for (int i = 0; i < filters; ++i) {
+            bool const exists = first_f + i < of.filters;
+            w[i] = {rows.filter(of.k + (exists ? first_f + i : 0)) + c, exists ? of.end : 0};
+        }
+        Zeros zeros;
+        zeros.keep();
+        Sum acc[filters * rows_at_once] = {};
+        unsigned const loops = (of.steps * step + taken - 1) / taken;
+#pragma unroll 1
+        for (unsigned loop = 0; loop < loops; ++loop) {
+            Packet<W, vector> a[depth][filters];
+            Packet<T, vector> b[depth][rows_at_once];
+#pragma unroll
+            for (int d = 0; d < depth; ++d)
+#pragma unroll
+                for (int i = 0; i < filters; ++i) a[d][i] = load<vector>(zeros, w[i], c, d);
+            if (loop == 0) {
+#pragma unroll
+                for (int i = 0; i < rows_at_once; ++i) {
+                    bool const exists = first_m + i < of.rows;
+                    x[i] = {rows.pixel(of.m + (exists ? first_m + i : 0)) + c, exists ? of.end : 0};
+                }
+            }
+#pragma unroll
+            for (int d = 0; d < depth; ++d)
+#pragma unroll
+                for (int i = 0; i < rows_at_once; ++i) b[d][i] = load<vector>(zeros, x[i], c, d);
+            if (loop == 0) meanwhile();
+#pragma unroll
+            for (int d = 0; d < depth; ++d)
+#pragma unroll
+                for (int e = 0; e < vector; ++e)
+#pragma unroll
+                    for (int i = 0; i < filters; ++i)
+#pragma unroll
+                        for (int j = 0; j < rows_at_once; ++j)
+                            acc[i * rows_at_once + j] +=
+                                detail::widened_to<Sum>(a[d][i].values[e]) * detail::widened(b[d][j].values[e]);
+            c += taken;
+#pragma unroll
+            for (int i = 0; i < filters; ++i) w[i].next += taken;
+#pragma unroll
+            for (int i = 0; i < rows_at_once; ++i) x[i].next += taken;
+        }
+        add_lanes<filters * rows_at_once, 16>(acc, lane);
+        // lane l now has sum l / lanes
+        constexpr unsigned lanes = 32 / (filters * rows_at_once);
+        int const number = static_cast<int>(lane / lanes);
+        if (lane % lanes == 0) partial(first_m + number % rows_at_once, first_f + number / rows_at_once) = acc[0];
+    }
+
+    __device__ static Sum of_lane(Sum value, unsigned mask) {
+        return config::bit_cast<Sum>(of_lane_xor(config::bit_cast<float>(value), mask));
+    }
+    /// Adds `count` sums over all lanes. In each step a lane keeps half of its sums, and adds its partner's to them.
+    template <int count, unsigned mask, int size>
+    __device__ static void add_lanes(Sum (&sums)[size], unsigned lane) {
+        if constexpr (count > 1) {
+            bool const upper = lane & mask;
+#pragma unroll
+            for (int i = 0; i < count / 2; ++i) {
+                Sum const low = sums[i], high = sums[i + count / 2];
+                sums[i] = (upper ? high : low) + of_lane(upper ? low : high, mask);
+            }
+        } else {
+            sums[0] += of_lane(sums[0], mask);
+        }
+        if constexpr (mask > 1) add_lanes<(max)(1, count / 2), mask / 2>(sums, lane);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/integer.hpp"
+
+namespace fusekit::hip {
+
+/// Kernel argument: the tile of a Gemv CTA, and how its warps of 32 threads divide it. Warp i computes the 2^warp_bits
+/// filters of group i % groups, for all rows of x in the tile, over range i / groups of `splits` ranges of C.
+struct GemvTiles {
+    /// most warps of a CTA; most filters of a warp, the rows of an MMA instruction; most rows of x
+    static constexpr int warps = 8, warp_filters = 16, max_rows = 32;
+
+    FastDivmod row_tiles = {};  ///< number of tiles along the rows of x
+    int rows = max_rows;
+    int filter_bits = 4, warp_bits = 4;  ///< a CTA has 2^filter_bits filters
+    int groups = 1, splits = warps;
+    int vector = 1;  ///< elements that one load reads
+
+    FUSEKIT_HD constexpr int filters() const { return 1 << filter_bits; }
+    FUSEKIT_HD constexpr int threads() const { return 32 * groups * splits; }
+};
+
+/// Product of `rows` rows of x with `filters` filters, of `row_bytes` bytes each. by_mma: by MMA instructions of 16
+/// filters and 8 rows; otherwise by FMA instructions, 4 filters and 4 rows, or one, at a time.
+struct GemvProduct {
+    std::int64_t rows, filters, row_bytes;
+    bool by_mma;
+};
+
+/// A tile of a GemvProduct, and its estimated time on an SM with the most CTAs, in cycles.
+struct GemvCut {
+    GemvTiles tiles = {};
+    std::int64_t processor_ctas = 0;  ///< CTAs of the SM
+    std::int64_t cta_bytes = 0;  ///< bytes that a CTA reads from L2
+    std::int64_t steps = 0;  ///< times that a warp waits for loads
+    double cycles = 0;
+
+    /// Selects the tile with the least time, which is that of the steps of the SM's rounds of `resident` CTAs, of
+    /// `step_cycles` cycles each, plus that of reading the operands of all of its CTAs from L2. Small tiles use all
+    /// SMs; large tiles read less.
+    FUSEKIT_H static GemvCut best(GemvProduct const& of, int resident, int processors, double cache_bytes,
+                                  double step_cycles) {
+        GemvCut best;
+        int const least = of.by_mma ? 8 : 4, most = !of.by_mma      ? 4
+                                                    : of.rows <= 8  ? 8
+                                                    : of.rows <= 16 ? 16
+                                                                    : GemvTiles::max_rows;
+        for (int rows = most; rows >= least; rows /= 2)
+            for (int bits = 0; bits < 8; ++bits) {
+                GemvCut cut(of, rows, bits, processors);
+                std::int64_t const steps = detail::divide_up(cut.processor_ctas, resident) * cut.steps;
+                cut.cycles = static_cast<double>(steps) * step_cycles +
+                             static_cast<double>(cut.processor_ctas * cut.cta_bytes) / cache_bytes;
+                if (best.steps == 0 || cut.cycles < best.cycles) best = cut;
+                if (1 << bits >= of.filters || cut.tiles.groups == GemvTiles::warps) break;
+            }
+        return best;
+    }
+
+    FUSEKIT_H GemvCut() = default;
+
+private:
+    FUSEKIT_H GemvCut(GemvProduct const& of, int rows, int bits, int processors) {
+        // filters of a warp; bytes of a row whose loads by a warp are in flight at once (collective/gemv_mma.hpp)
+        int const most = of.by_mma ? 4 : 2, step_bytes = !of.by_mma ? 512 : rows <= 8 ? 384 : 128;
+        tiles.rows = rows, tiles.filter_bits = bits;
+        tiles.warp_bits = bits < most ? bits : most;
+        tiles.groups = 1 << (bits - tiles.warp_bits);
+        tiles.splits = GemvTiles::warps / tiles.groups;
+        // at least 64 threads, a wave on AMD
+        while (tiles.groups * tiles.splits > 2 && tiles.splits / 2 * step_bytes >= of.row_bytes) tiles.splits /= 2;
+        std::int64_t const row_tiles = detail::divide_up(of.rows, rows);
+        tiles.row_tiles = FastDivmod(static_cast<std::uint32_t>(row_tiles));
+        processor_ctas = detail::divide_up(detail::divide_up(of.filters, tiles.filters()) * row_tiles, processors);
+        cta_bytes = (tiles.filters() + (of.rows < rows ? of.rows : rows)) * of.row_bytes;
+        steps = detail::divide_up(of.row_bytes, tiles.splits * step_bytes);
+    }
+};
+
+}  // namespace fusekit::hip
