@@ -16,7 +16,7 @@ class DepthwiseStore {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Params = ConvParams<Plan, T, U>;
-    static constexpr int widest = (min)(16 / static_cast<int>(sizeof(U)), columns);
+    static constexpr int widest = detail::widest_vector(static_cast<int>(sizeof(U)), columns);
 
 public:
     /// Begins at pixel `at`, for `the_count` channels from at.k on.
@@ -55,7 +55,12 @@ public:
         }
         if constexpr (fast == detail::Axis::channel) store_pixels(params, values, columns_left);
         else store_row<widest>(params, values, columns_left);
-        ++at.p, distance += stride[2], to += stride[2];
+        skip();
+    }
+    /// Leaves out the next row of y.
+    __device__ void skip() {
+        std::int64_t const row = kernel_params.y.layout.stride[2];
+        ++at.p, distance += row, to += row;
     }
 
 private:
