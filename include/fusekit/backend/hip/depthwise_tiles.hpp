@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/list.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/layout.hpp"
@@ -89,8 +90,10 @@ struct DepthwiseShape<SpreadWindow<R, S, StrideH, StrideW, Left>, bytes, fast> {
         int const elements = Window::width(count) * channels;
         return Window::taps * channels + R * count * channels + elements + (elements * bytes + 3) / 4;
     }
-    /// maxima of registers() with half the columns, and with all of them; max_columns: bits of a mask
-    static constexpr int max_registers = 90, max_registers_of_all = 84, max_columns = 32;
+    /// maxima of registers() with half the columns, and with all of them, where gfx908's epilogues spill above the
+    /// lower one; max_columns: bits of a mask
+    static constexpr int max_registers = 90, max_registers_of_all = arch::is_targeted<arch::Amd> ? 70 : 84,
+                         max_columns = 32;
     FUSEKIT_H static constexpr int widest() {
         int const most = StrideW != 3 ? 8 : along_channels ? 6 : 12;
         return registers(most) > max_registers_of_all && most % (2 * StrideW) == 0 ? most / 2 : most;

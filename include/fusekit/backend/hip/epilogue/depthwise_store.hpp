@@ -38,11 +38,11 @@ public:
     template <class Sum>
     __device__ void store(Sum const (&sums)[columns][channels]) {
         Params const& params = reload(kernel_params);
-        int const columns_left = remaining();
         Index<4> const& stride = params.y.layout.stride;
         Packet<U, channels> values[columns];
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
+            int const columns_left = remaining();
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
                 if (!Epilogue::pixelwise || (j < columns_left && c < count)) {
@@ -53,8 +53,8 @@ public:
                 }
             }
         }
-        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, columns_left);
-        else store_row<widest>(params, values, columns_left);
+        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, remaining());
+        else store_row<widest>(params, values, remaining());
         skip();
     }
     /// Leaves out the next row of y.
