@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/sm80.hpp"
 
+#include <cstring>
 #include <type_traits>
 
 #include "asynchrony.hpp"
@@ -88,6 +89,19 @@ void multiply_floats(Factor factor, float* acc, std::uint32_t const* a, std::uin
 void multiply_integers(std::int32_t* acc, std::uint32_t const* a, std::uint32_t const* b,
                        SourceLocation const& location) {
     multiply_warp(Factor::int8, acc, a, b, location);
+}
+
+void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4], SourceLocation location) {
+    if (!*architecture() && compute_capability() < 75) fault("ldmatrix requires compute capability 7.5", location);
+    auto const address = reinterpret_cast<std::uint64_t>(row);
+    if (address % 16 != 0) fault("row address of ldmatrix is not a multiple of 16", location);
+    Exchange const& wave = running->exchange(address, location);
+    unsigned const lane = running->lane() % warp, first = running->lane() / warp * warp;
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        unsigned const source = first + 8 * matrix + lane / 4;
+        if (!wave.has(source)) fault("lanes of the warp have finished before ldmatrix", location);
+        std::memcpy(&elements[matrix], reinterpret_cast<std::byte const*>(wave.value[source]) + 4 * (lane % 4), 4);
+    }
 }
 
 void copy(void* to, void const* from, unsigned bytes, bool is_read) {

@@ -106,3 +106,29 @@ TEST_CASE("emulator: cp.async completes at cp.async.wait_group") {
     REQUIRE(hipDeviceSynchronize() == hipSuccess);
     CHECK(out == std::vector<int>{1, 2, 3, 4, 0, 0, 0, 0, 5, 7, 7, 7});
 }
+
+namespace {
+
+/// Kernel: each warp loads four matrices whose rows are 32 bytes apart, in reverse order.
+__global__ void load_matrices(int* wrong) {
+    alignas(16) __shared__ std::uint16_t shared[64][16];
+    for (unsigned i = 0; i < 16; ++i) shared[threadIdx.x][i] = static_cast<std::uint16_t>(100 * threadIdx.x + i);
+    __syncthreads();
+    unsigned const lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    std::uint32_t elements[4];
+    hip_on_cpu::sm80::ldmatrix_x4(shared[first + 31 - lane] + 8 * (lane % 2), elements);
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        unsigned const source = 8 * matrix + lane / 4, column = 8 * (source % 2) + 2 * (lane % 4),
+                       element = 100 * (first + 31 - source) + column;
+        if (elements[matrix] != (element | (element + 1) << 16)) *wrong = 1;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("emulator: ldmatrix loads each lane's row of four matrices") {
+    int wrong = 0;
+    hipLaunchKernelGGL(load_matrices, dim3(1), dim3(64), 0, nullptr, &wrong);
+    REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    CHECK(wrong == 0);
+}

@@ -71,7 +71,8 @@ static_assert(!fk::Fusable<G, M> && !fk::Fusable<M, G> && !fk::Fusable<G, fk::Po
 static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> &&
               fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
-static_assert(!fk::PlacesFit<G, M> && fk::PlacesFit<C, M> && fk::PlacesFit<G, R, B> && fk::PlacesFit<M>);
+static_assert(!fk::PixelParametersFit<G, M> && fk::PixelParametersFit<C, M> && fk::PixelParametersFit<G, R, B> &&
+              fk::PixelParametersFit<M>);
 static_assert(!fk::PoolFits<G, fk::Pool<fk::Max, 2, 2>> && fk::PoolFits<G> && !fk::OneHead<C, G>);
 static_assert(!fk::OneHead<C, C> && fk::OneHead<C, B> && fk::OneHead<B>);
 static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> &&

@@ -88,7 +88,7 @@ TEST_CASE("A set that finds no plan reports the message of the broken rule", "[r
     CHECK(sentence({rt::pool(rt::PoolMode::max, fk::filter(2, 2).stride(2)), relu}) == PoolComesLast::sentence);
     CHECK(sentence({rt::gemm(), rt::pool(rt::PoolMode::max, fk::filter(2, 2).stride(2))}) == PoolFits::sentence);
     CHECK(sentence({rt::store(), rt::pool(rt::PoolMode::max, fk::filter(3, 3).stride(2))}) == PooledOnce::sentence);
-    CHECK(sentence({rt::gemm(), rt::batch_norm_inference(NormMode::per_activation)}) == PlacesFit::sentence);
+    CHECK(sentence({rt::gemm(), rt::batch_norm_inference(NormMode::per_activation)}) == PixelParametersFit::sentence);
     CHECK(sentence({relu, rt::batch_norm_inference(NormMode::spatial)}) == NormBeforeActivation::sentence);
     CHECK(sentence({bias, bias}) == OneOfEach::sentence);
     CHECK(sentence({at_most, conv}) == "");  // an application's operators keep the rules, too

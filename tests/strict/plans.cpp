@@ -71,11 +71,11 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     auto const spatial = Spatial::bind({.scale = c, .shift = c, .saved_mean = c, .saved_inverse_deviation = c}, {});
     run(spatial);
     run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
-    using Placewise = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
+    using Training = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
     auto const pixelwise =
-        Placewise::bind({.scale = map, .shift = map, .saved_mean = map, .saved_inverse_deviation = map});
+        Training::bind({.scale = map, .shift = map, .saved_mean = map, .saved_inverse_deviation = map});
     run(pixelwise);
-    run(fk::Backward<Placewise>::bind(pixelwise, run.x, {.scale = map, .shift = map}));
+    run(fk::Backward<Training>::bind(pixelwise, run.x, {.scale = map, .shift = map}));
 }
 
 template <class T, int Rank>

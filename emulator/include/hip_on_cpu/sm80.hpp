@@ -6,11 +6,11 @@
 #include "hip_on_cpu/block.hpp"
 #include "hip_on_cpu/factor.hpp"
 
-/// Instructions of sm_80: cp.async, and mma.sync, D (16, 8) = A B + C from registers, as one function that all lanes of
-/// a warp call from the same source line. Products are exact, and a float sum is rounded once. The program aborts if
-/// the device's compute capability is lower. Each half of a 64-lane wave is a warp, because kernels for NVIDIA GPUs are
-/// tested with both wave sizes. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5 (mma.sync; m16n8k16 of .f16 and .bf16,
-/// m16n8k32 of .s8, m16n8k8 of .tf32).
+/// Instructions of sm_80: cp.async, and mma.sync, D (16, 8) = A B + C from registers, and ldmatrix, as functions that
+/// all lanes of a warp call from the same source line. Products are exact, and a float sum is rounded once. The program
+/// aborts if the device's compute capability is lower. Each half of a 64-lane wave is a warp, because kernels for
+/// NVIDIA GPUs are tested with both wave sizes. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5 (mma.sync; m16n8k16 of
+/// .f16 and .bf16, m16n8k32 of .s8, m16n8k8 of .tf32).
 namespace hip_on_cpu::sm80 {
 
 using hip_on_cpu::Factor;
@@ -31,6 +31,10 @@ void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t
               SourceLocation location = SourceLocation::current()) {
     multiply_integers(acc, a, b, location);
 }
+
+/// ldmatrix.x4: loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane l passes the address of row l % 8
+/// of matrix l / 8, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix.
+void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4], SourceLocation location = SourceLocation::current());
 
 /// cp.async of 4, 8 or 16 bytes to shared memory, zero-filled if `is_read` is false. It completes at its issue or at
 /// the thread's wait, according to HIP_ON_CPU_ASYNC. commit_copies() makes the thread's copies since the last commit a

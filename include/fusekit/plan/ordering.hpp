@@ -148,7 +148,7 @@ struct PooledOnce {
     }
 };
 
-struct PlacesFit {
+struct PixelParametersFit {
     static constexpr auto sentence = "per-pixel parameters are not valid after a Gemm: pass one per column";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_pixels);
@@ -228,7 +228,7 @@ struct List<First, Rest...> {
 };
 
 using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, OneTotal, TotalsFit, PoolComesLast,
-                     PoolFits, PooledOnce, PlacesFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
+                     PoolFits, PooledOnce, PixelParametersFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
 
 /// Type: the first rule of InOrder that the sequence Ops breaks; NoRule if all hold, or if one of Ops is not an
 /// operator, for which is_operator()'s static_asserts have the message.
@@ -261,7 +261,10 @@ concept PoolFits = detail::rules::PoolFits::holds(detail::sequence_of<Ops...>())
 template <class... Ops>
 concept PooledOnce = detail::rules::PooledOnce::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PlacesFit = detail::rules::PlacesFit::holds(detail::sequence_of<Ops...>());
+concept PixelParametersFit = detail::rules::PixelParametersFit::holds(detail::sequence_of<Ops...>());
+/// Former name of PixelParametersFit, until the next release.
+template <class... Ops>
+concept PlacesFit = PixelParametersFit<Ops...>;
 template <class... Ops>
 concept BiasComesEarly = detail::rules::BiasComesEarly::holds(detail::sequence_of<Ops...>());
 template <class... Ops>

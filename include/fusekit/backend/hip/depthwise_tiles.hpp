@@ -70,8 +70,9 @@ struct DepthwiseShape {
             along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
         return Window::taps * channels + Window::depth * count * channels + elements + Window::stride_h * words;
     }
-    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others
-    static constexpr int max_registers = Window::stride_h > 1 ? 90 : 98;
+    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others. On AMD these are
+    /// more, masks among them.
+    static constexpr int max_registers = (Window::stride_h > 1 ? 90 : 98) - (arch::is_targeted<arch::Amd> ? 32 : 0);
 
     FUSEKIT_H static constexpr int widest() {
         int const most = along_channels ? 7 : bytes == 4 || Window::stride_w > 1 ? 4 : 8;
@@ -132,8 +133,11 @@ FUSEKIT_H constexpr bool is_small_window(Filter<2> const& filter) {
 /// plan. Empty if the plan has none.
 template <class Head, int bytes>
 struct DepthwiseWindows {
-    using Type = List<UnrolledWindow<3, 3, 1, 1>, UnrolledWindow<3, 3, 2, 2>, UnrolledWindow<5, 5, 1, 1>,
-                      UnrolledWindow<5, 5, 2, 2>, UnrolledWindow<7, 7, 1, 1>, AnyWindow>;
+    template <int size, int stride>
+    using Window = UnrolledWindow<size, size, stride, stride>;
+    template <int size, int stride>
+    using Fitting = std::conditional_t<window_fits<Window<size, stride>, bytes>, List<Window<size, stride>>, List<>>;
+    using Type = JoinedList<Fitting<3, 1>, Fitting<3, 2>, Fitting<5, 1>, Fitting<5, 2>, Fitting<7, 1>, List<AnyWindow>>;
 };
 template <class Head, int bytes>
     requires requires { Head::collapsed; }

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/backend/hip/phase_maps.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
+#include "fusekit/backend/hip/schedule/grouped.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
@@ -76,6 +77,7 @@ struct ConvParams {
         read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     std::conditional_t<DepthwiseEntry::has_kernel<Plan, T, U>, DepthwiseTiles, detail::Nothing> depthwise = {};
+    std::conditional_t<GroupedEntry::has_kernel<Plan, T, U>, GroupedTiles, detail::Nothing> grouped = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};

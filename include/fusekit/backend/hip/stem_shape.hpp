@@ -29,6 +29,7 @@ struct StemShape {
     /// filters
     int chunks = 0, panels = 0;
     bool whole_words = true;
+    bool by_tma = true;  ///< true if TMA loads the rows of x
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
     FUSEKIT_HD constexpr int rows() const { return pixels >> shift; }

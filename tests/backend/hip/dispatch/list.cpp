@@ -35,6 +35,7 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(facts_of<Stem<>>().kind == ScheduleKind::stem);
     CHECK(facts_of<Direct<>>().kind == ScheduleKind::direct);
     CHECK(facts_of<Depthwise<>>().kind == ScheduleKind::depthwise);
+    CHECK(facts_of<Grouped<>>().kind == ScheduleKind::grouped);
     CHECK(name<Own>() == "Gemm<64, 64, 8, 2>");
     CHECK(name<NativeGemm<128, 64, 3, 16>>() == "NativeGemm<128, 64, 3, 16>");
     CHECK(name<WarpSpecialized<64, 128, 5, Roles::ping_pong, 2>>() == "WarpSpecialized<64, 128, 5, ping_pong, 2>");
@@ -44,6 +45,7 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(name<Stem<2>>() == "Stem<2>");
     CHECK(name<Direct<64>>() == "Direct<64>");
     CHECK(name<Depthwise<64>>() == "Depthwise<64>");
+    CHECK(name<Grouped<>>() == "Grouped<128>");
 }
 
 TEST_CASE("HIP: a schedule has a time for the problems that it can implement on the GPU") {

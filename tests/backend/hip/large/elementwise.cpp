@@ -5,7 +5,7 @@
 
 using namespace test;
 
-void test::check_elementwise() {
+TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") {
     Buffers of;
     std::int64_t const d = side();
     for (fk::Layout<4> const& layout : {fk::nhwc(1100, d, d, 4), fk::nchw(1100, 4, d, d)}) {
@@ -32,5 +32,3 @@ void test::check_elementwise() {
               }) == 0);
     }
 }
-
-TEST_CASE("HIP: elementwise plans and pools of over 2^32 elements are exact") { test::check_elementwise(); }

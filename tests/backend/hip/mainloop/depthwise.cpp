@@ -64,6 +64,9 @@ TEST_CASE("HIP: depthwise filters in the plan's type are unrolled, or loop over 
     check_geometry<fk::half, fk::filter(5).pad(2).groups(4)>({2, 4, 1, 33}, 4, on);
 }
 
+/// False on AMD, where other schedules compute plans whose epilogue depends on the pixel.
+constexpr bool stores_per_pixel = !fk::hip::arch::is_targeted<fk::hip::arch::Amd>;
+
 TEMPLATE_TEST_CASE("HIP: depthwise plans apply operators before and after the filter", "", float, fk::half) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<64>>();
@@ -75,13 +78,17 @@ TEMPLATE_TEST_CASE("HIP: depthwise plans apply operators before and after the fi
         std::string const text = size + layouts + type;
         check_case(Case::parse(text + " NAC relu #1"), WithPrologue<Norm, Relu>::run<Scheduled, TestType, filter>,
                    depthwise);
-        check_case(Case::parse(text + " CRA relu #3"), run_conv<Scheduled, TestType, filter, fk::Residual, Relu>,
-                   depthwise);
-        check_case(Case::parse(text + " CM #2"), run_conv<Scheduled, TestType, filter, Map>, depthwise);
+        if constexpr (stores_per_pixel) {
+            check_case(Case::parse(text + " CRA relu #3"), run_conv<Scheduled, TestType, filter, fk::Residual, Relu>,
+                       depthwise);
+            check_case(Case::parse(text + " CM #2"), run_conv<Scheduled, TestType, filter, Map>, depthwise);
+        }
     }
-    oracle::Window const window{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 6};
-    check_stored_conv<TestType, fk::half>(depthwise, {"nhwc", "nhwc", "nhwc", "nchw"}, {2, 6, 9, 11}, 6, window);
-    check_stored_conv<TestType, float>(depthwise, {"nchw", "nchw", "nchw", "nchw"}, {2, 6, 9, 11}, 12, window);
+    if constexpr (stores_per_pixel) {
+        oracle::Window const window{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 6};
+        check_stored_conv<TestType, fk::half>(depthwise, {"nhwc", "nhwc", "nhwc", "nchw"}, {2, 6, 9, 11}, 6, window);
+        check_stored_conv<TestType, float>(depthwise, {"nchw", "nchw", "nchw", "nchw"}, {2, 6, 9, 11}, 12, window);
+    }
 }
 
 TEMPLATE_TEST_CASE("HIP: an infinity in x reaches only the depthwise outputs whose windows have it", "", float,

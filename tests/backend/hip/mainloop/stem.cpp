@@ -37,7 +37,10 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units a
                               "n2c2h9w20k40r2s5pt0l4b1r1u3v1d2e1g1",  // an even filter, dilated rows of x
                               "n1c3h17w40k24r4s4pt0l1b3r0u4v4d1e1g1",  // windows that do not overlap
                               "n1c8h21w5k24r9s4pt4l1b4r2u1v1d1e1g1",  // long windows in rows of 32 elements
-                              "n2c5h1w48k16r1s6pt0l4b0r4u1v3d1e1g1"}) {  // one row, windows at odd elements
+                              "n2c5h1w48k16r1s6pt0l4b0r4u1v3d1e1g1",  // one row, windows at odd elements
+                              // rows of x at odd elements, and at odd multiples of 4 and 8 bytes
+                              "n7c3h33w29k24r3s3pt0l0b0r0u2v2d1e1g1", "n2c3h9w15k40r5s3pt3l2b1r4u1v1d2e1g1",
+                              "n2c1h70w86k16r3s3pt1l1b1r1u1v1d1e1g1", "n2c4h9w13k16r7s7pt3l3b3r3u2v2d1e1g1"}) {
         std::string const text = sizes + std::string(" nhwc krsc") + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,
                    stem);
@@ -122,7 +125,7 @@ TEST_CASE("HIP: Stem refuses x of other strides and leaves y untouched") {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     auto const w = fk::random<fk::half>(device, fk::krsc(8, 3, 3, 3), 1),
-               x = fk::random<fk::half>(device, fk::nhwc(1, 3, 3, 3), 2);
+               x = fk::random<fk::half>(device, fk::nchw(1, 3, 3, 3), 2);
     auto y = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 1, 8), {1, 2, 3, 4, 5, 6, 7, 8});
     auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>::bind({.weights = w});
     CHECK(refusal([&] { layer(stem, x, y); }).find("Stem: x's pixels are not contiguous in rows") != std::string::npos);

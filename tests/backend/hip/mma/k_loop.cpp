@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/mma/k_loop.hpp"
 
+#include <algorithm>
+
 #include "backend/hip/blocks.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -15,7 +17,8 @@ namespace {
 constexpr unsigned tile = 64;  ///< rows and columns of c
 
 /// c (64, 64) = sum of `steps` k-tiles through a ring of two stages. A producer warp writes k-tile i: a is i + 1
-/// everywhere, b is 1. A stage that is released too early is overwritten before its MMAs, and c is wrong.
+/// everywhere, b is 1, also past the last of a tap's `channels`, whose k-blocks are not multiplied. A stage that is
+/// released too early is overwritten before its MMAs, and c is wrong.
 template <class T>
 struct ConstantTiles : BlockOf<160> {
     using Architecture = hip::arch::Sm90a;
@@ -25,6 +28,7 @@ struct ConstantTiles : BlockOf<160> {
         float* c;
         unsigned* calls;  ///< per thread: of when_begun() and when_all_begun(), and the state's stage and phase
         unsigned steps;
+        int channels;
     };
     struct Stage {
         alignas(1024) T a[tile * Atom::tile_k];
@@ -56,10 +60,11 @@ struct ConstantTiles : BlockOf<160> {
         typename Atom::Accumulators acc;
         for (auto& each : acc) each = -77;
         unsigned begun = 0, all_begun = 0;
+        mma::ChannelBlocks<Atom> blocks(params.channels);
         auto const gemm = [&](typename Atom::Accumulators& sums, unsigned stage, bool accumulate) {
             mma::OperandA<Atom> const a{Atom::descriptor(ptx::shared_address(shared.stages[stage].a))};
             mma::OperandB<Atom> const b{Atom::descriptor(ptx::shared_address(shared.stages[stage].b))};
-            mma::gemm<Atom>(sums, a, b, accumulate);  // (64, 64) += over TILE_K
+            mma::gemm_first<Atom>(sums, a, b, accumulate, blocks.next());  // (64, 64) += over TILE_K
         };
         mma::k_loop<Atom>(
             shared.pipeline, state, params.steps, thread, acc, gemm, [&] { ++begun; },
@@ -73,15 +78,26 @@ struct ConstantTiles : BlockOf<160> {
     }
 };
 
+/// GemmK indices of the MMAs of k-tile `step`.
+template <class Atom>
+unsigned multiplied(unsigned step, unsigned channels) {
+    unsigned const of_tap = (channels + Atom::tile_k - 1) / Atom::tile_k,
+                   remaining = channels - step % of_tap * Atom::tile_k,
+                   whole = (remaining + Atom::k - 1) / Atom::k * Atom::k;
+    return std::min<unsigned>(whole, Atom::tile_k);
+}
+
 template <class T>
-void check(unsigned steps) {
-    CAPTURE(steps);
+void check(unsigned steps, unsigned channels = ConstantTiles<T>::Atom::tile_k) {
+    CAPTURE(steps, channels);
     hip::Device device = sm90a_device();
     Array<float> const c(device, tile * tile, -1.0f);
     Array<unsigned> const calls(device, 4 * 128, 0xffffffff);
-    run_blocks<ConstantTiles<T>>(device, {c.data(), calls.data(), steps});
-    float const sum = static_cast<float>(ConstantTiles<T>::Atom::tile_k * steps * (steps + 1) / 2);
-    CHECK(c.values() == std::vector<float>(tile * tile, sum));
+    run_blocks<ConstantTiles<T>>(device, {c.data(), calls.data(), steps, static_cast<int>(channels)});
+    unsigned sum = 0;
+    for (unsigned step = 0; step < steps; ++step)
+        sum += (step + 1) * multiplied<typename ConstantTiles<T>::Atom>(step, channels);
+    CHECK(c.values() == std::vector<float>(tile * tile, static_cast<float>(sum)));
     std::vector<unsigned> expected;
     for (unsigned thread = 0; thread < 128; ++thread)
         for (unsigned const each : {1u, 1u, steps % 2, steps / 2 % 2}) expected.push_back(each);
@@ -96,4 +112,14 @@ TEST_CASE("HIP: a k-loop multiplies each stage before it is refilled, and calls 
 
 TEST_CASE("HIP: a k-loop promotes every stage of 8-bit floats") {
     for (unsigned const steps : {1u, 4u}) check<fk::e4m3>(steps);
+}
+
+TEST_CASE("HIP: a k-loop multiplies no k-blocks past the last channel of a tap") {
+    using Blocks = mma::ChannelBlocks<hip::Wgmma<fk::half, 64>>;
+    for (unsigned const channels : {1u, 16u, 17u, 40u, 56u, 64u, 72u, 144u}) check<fk::half>(6, channels);
+    for (unsigned const channels : {32u, 96u, 100u}) check<fk::e4m3>(4, channels);
+    Blocks later(144, 4);  // the second k-tile of the second tap
+    CHECK(later.next() >= 4);
+    CHECK(later.next() == 1);
+    CHECK(later.next() >= 4);
 }

@@ -51,12 +51,16 @@ TEST_CASE("HIP: Stem refuses the first condition that a problem does not meet, w
     other.channels_last = false;
     CHECK(of(other) == "y is not channels-last: pass y channels-last");
     other.rows_of_pixels = false;
-    CHECK(of(other).find("x's pixels are not contiguous in rows and channels at multiples of 16 bytes") == 0);
+    CHECK(of(other) == "x's pixels are not contiguous in rows and channels: pass x channels-last and dense");
 }
 
 TEST_CASE("HIP: Stem's time grows with the batch, and is infinite where no tile fits") {
     CHECK(test::grows<StemEntry, Stem<>>(3, 112, 64, 7));
     CHECK_FALSE(test::time_of<StemEntry, Stem<>>(problem(2, 64, 56, 64, 3)).is_finite());
+    ConvCase misaligned = problem(32, 3, 112, 64, 7);
+    misaligned.aligned_rows = false;
+    CHECK(test::time_of<StemEntry, Stem<>>(misaligned).seconds >
+          test::time_of<StemEntry, Stem<>>(problem(32, 3, 112, 64, 7)).seconds);
     constexpr ScheduleFacts facts = numbers_of<StemEntry, Stem<2>>();
     CHECK((facts.m == 2 && facts.n == 64));
 }

@@ -8,7 +8,10 @@
 /// mma.sync, the warp-level MMA from registers, from sm_80 on: acc (16, 8) += a (16, K) b (K, 8). A 32-bit operand
 /// register has two half or bfloat16 (K = 16), four int8 or, from sm_89 on, e4m3 or e5m2 (K = 32), or one TF32 (K = 8).
 /// The emulator defines the same function. Other compiler passes see only the declaration, because nothing that they
-/// compile calls it. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
+/// compile calls it. ldmatrix_x4(): loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane l passes the
+/// address, a multiple of 16 bytes, of row l % 8 of matrix l / 8, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row
+/// l / 4 of each matrix. converge_warp(): __syncwarp(), after lanes of a warp took different paths, because both
+/// instructions are .aligned. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync and ldmatrix.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;
@@ -37,10 +40,28 @@ __device__ void mma_sync(Acc (&acc)[4], std::uint32_t const (&a)[4], std::uint32
 }
 
 #undef FUSEKIT_MMA_SYNC
+
+__device__ inline void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4]) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(elements[0]), "=r"(elements[1]), "=r"(elements[2]), "=r"(elements[3])
+                 : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(row)))
+                 : "memory");
+}
 #else
 template <Factor factor, class Acc>
 __device__ void mma_sync(Acc (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
+__device__ void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4]);
 #endif
 
 }  // namespace fusekit::hip::sm80
 #endif
+
+namespace fusekit::hip {
+
+#if defined(__CUDA_ARCH__)
+__device__ inline void converge_warp() { __syncwarp(); }
+#else
+__device__ inline void converge_warp() {}
+#endif
+
+}  // namespace fusekit::hip

@@ -39,6 +39,44 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
     }
 }
 
+/// Copies `shape.rows_of_x` rows of `shape.pitch` elements of an image to SMEM, as TMA would, with zeros out of bounds:
+/// from row `row`, element `first` on. For x whose rows are misaligned for TMA. A warpgroup's threads call it; each has
+/// up to 16 loads in flight.
+template <class T>
+__device__ void copy_stem_rows(T* to, StemShape const& shape, TensorView<T const> const& x, int image, int row,
+                               int first, unsigned thread) {
+    constexpr int warps = 4, lanes = 32, rows_at_once = 4, elements_at_once = 4;
+    Index<4> const &extent = x.layout.shape, &stride = x.layout.stride;
+    int const height = static_cast<int>(extent[2]), width = static_cast<int>(extent[3] * extent[1]),
+              lane = static_cast<int>(thread % lanes);
+    T const* const from = x.data + image * stride[0] + row * stride[2] + first;
+#pragma unroll 1
+    for (int r = static_cast<int>(thread / lanes); r < shape.rows_of_x; r += warps * rows_at_once)
+#pragma unroll 1
+        for (int e = lane; e < shape.pitch; e += lanes * elements_at_once) {
+            Packet<T, 1> values[rows_at_once][elements_at_once];
+#pragma unroll
+            for (int i = 0; i < rows_at_once; ++i)
+#pragma unroll
+                for (int j = 0; j < elements_at_once; ++j) {
+                    int const of_row = r + i * warps, element = e + j * lanes;
+                    bool const in_bounds = of_row < shape.rows_of_x && element < shape.pitch &&
+                                           static_cast<unsigned>(row + of_row) < static_cast<unsigned>(height) &&
+                                           static_cast<unsigned>(first + element) < static_cast<unsigned>(width);
+                    values[i][j] = load_if(in_bounds, reinterpret_cast<Packet<T, 1> const*>(
+                                                          from + (in_bounds ? of_row * stride[2] + element : 0)));
+                }
+#pragma unroll
+            for (int i = 0; i < rows_at_once; ++i)
+#pragma unroll
+                for (int j = 0; j < elements_at_once; ++j) {
+                    int const of_row = r + i * warps, element = e + j * lanes;
+                    if (of_row < shape.rows_of_x && element < shape.pitch)
+                        to[of_row * shape.pitch + element] = values[i][j].values[0];
+                }
+        }
+}
+
 /// Loader of wgmma's operand a from SMEM to registers: the windows of a tile's pixels. A thread has words of the
 /// windows of two pixels, lane / 4 and lane / 4 + 8 of its warp's 16 pixels. Source: PTX ISA 8.7, section 9.7.15.5.1,
 /// the figure of A for .k16.

@@ -13,7 +13,7 @@ namespace detail {
 template <bool has, class Schedules>
 using ListIf = std::conditional_t<has, Schedules, List<>>;
 
-/// Types: lists of the schedules on sm_90a's tensor cores for a plan. Planes schedules for 16 bits read NCHW tensors;
+/// Types: lists of the schedules on NVIDIA's tensor cores for a plan. Planes schedules for 16 bits read NCHW tensors;
 /// Planes schedules for float read NCHW and channels-last tensors.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
@@ -43,14 +43,15 @@ struct MatrixCandidates {
     using Bulk =
         JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U> && may_choose_bulk>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
+                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
 }  // namespace detail
 
 /// Lists of the schedules from which the library selects for a plan with a Conv or Gemm. BulkCandidates load operands
-/// by TMA. OtherCandidates load any layout, and the last of them runs on any GPU.
+/// by TMA or, Grouped, by vectors of 16 bytes. OtherCandidates load any layout, and the last of them runs on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
@@ -63,6 +64,10 @@ using Candidates = detail::JoinedList<BulkCandidates<Plan, T, U, orders>, OtherC
 
 /// List of the schedules from which the library selects for a depthwise convolution.
 using UntiledCandidates = List<DefaultDepthwise, DefaultDirect>;
+/// List of the schedules from which the library selects for a convolution that runs_without_tiles().
+template <class Plan, Element T, detail::OutputElement U>
+using FallbackCandidates =
+    detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>, List<DefaultDirect>>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the
 /// convolution has phases, the key has s = -1, which no table contains.

@@ -74,6 +74,22 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
 
 namespace detail {
 
+/// Prepares a launch with Grouped of a convolution that runs_without_tiles(), such as one of groups of 4 channels;
+/// empty if Grouped cannot compute it, or Direct is faster.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_grouped(Gpu const& gpu,
+                                                                ConvOperands<Plan, T, U> const& operands,
+                                                                IndexLimits const& limits) {
+    if (operands.sum_nothing()) return {};
+    ConvCase const of = case_of(operands, false, 0, limits);
+    bool const is_faster = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return Ranking(FallbackCandidates<Plan, T, U>{}, of, Tuning::costs, rates_of(gpu)).best() == 0;
+    });
+    Unmet unmet;
+    if (!is_faster) return {};
+    return Launcher<GroupedEntry>::launch<DefaultGrouped>(gpu, operands, 1, unmet);
+}
+
 /// Prepares a launch of operands that are folded (fold_windows.hpp) and within limits, with the fastest schedule by the
 /// cost model or a tuned table.
 template <Orders orders, class Plan, Element T, OutputElement U>
@@ -85,8 +101,12 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
         if (runs_depthwise(operands))
             return Launcher<DepthwiseEntry>::prepare_unchecked<DefaultDepthwise, orders>(gpu, operands);
-    if (runs_without_tiles(operands))
+    if (runs_without_tiles(operands)) {
+        if constexpr (GroupedEntry::has_kernel<Plan, T, U>) {
+            if (auto const launch = prepare_grouped(gpu, operands, limits)) return *launch;
+        }
         return Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
+    }
     bool on_matrix_units = false;
     if constexpr (MatrixGemmEntry::has_kernel<Plan, T>) on_matrix_units = has_matrix_code<Plan, T, U>(gpu);
     else if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) on_matrix_units = is_sm90a(gpu);

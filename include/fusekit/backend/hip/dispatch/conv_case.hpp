@@ -168,9 +168,18 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
         for (int i = 0; i < Phases::count; ++i)
             result.of_phases[i] = {Phases::pixels(i, of_y, {}), Phases::phase(i).all_taps()};
     }
+    if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) {
+        auto const filters =
+            detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
+        result.aligned_pixels =
+            !detail::unmet_by_layouts(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters, y);
+    }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
-        if constexpr (StemEntry::has_kernel<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
+        if constexpr (StemEntry::has_kernel<Plan, T, U>) {
+            result.rows_of_pixels = detail::has_rows_of_pixels(x.layout);
+            result.aligned_rows = detail::has_aligned_rows(x);
+        }
         if constexpr (PlanesEntry::has_kernel<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
     }
     return result;

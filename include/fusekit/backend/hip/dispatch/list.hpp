@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
 #include "fusekit/backend/hip/schedule/gemm.hpp"
+#include "fusekit/backend/hip/schedule/grouped.hpp"
 #include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 #include "fusekit/backend/hip/schedule/native_gemm.hpp"
@@ -19,6 +20,7 @@
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/direct.hpp"
 #include "fusekit/backend/hip/dispatch/gemm.hpp"
+#include "fusekit/backend/hip/dispatch/grouped.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
@@ -54,7 +56,7 @@ namespace fusekit::hip {
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry, DepthwiseEntry>;
+                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -65,7 +67,8 @@ enum class ScheduleKind : unsigned char {
     planes,
     stem,
     direct,
-    depthwise
+    depthwise,
+    grouped
 };
 /// Entries of the schedules for plans without a Conv or Gemm.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
@@ -114,7 +117,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<DepthwiseEntry> == ScheduleKind::depthwise && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<GroupedEntry> == ScheduleKind::grouped && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

@@ -38,16 +38,19 @@ FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> c
     return PlanesOrder::none;
 }
 
-/// True if the pixels of each row of x are dense, with contiguous channels, and rows and images start at multiples of
-/// 16 bytes.
+/// True if the pixels of each row of x are dense, with contiguous channels.
+FUSEKIT_H inline bool has_rows_of_pixels(Layout<4> const& x) {
+    return (x.shape[1] == 1 || x.stride[1] == 1) && (x.shape[3] == 1 || x.stride[3] == x.shape[1]) &&
+           x.shape[3] * x.shape[1] < std::int64_t{1} << 30;
+}
+/// True if rows and images of x start at multiples of 16 bytes, as TMA requires.
 template <class T>
-FUSEKIT_H bool has_rows_of_pixels(TensorView<T> const& x) {
-    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+FUSEKIT_H bool has_aligned_rows(TensorView<T> const& x) {
     auto const steps_whole = [&](int mode) {
-        return shape[mode] == 1 || (stride[mode] > 0 && stride[mode] * static_cast<Extent>(sizeof(T)) % 16 == 0);
+        Extent const stride = x.layout.stride[mode];
+        return x.layout.shape[mode] == 1 || (stride > 0 && stride * static_cast<Extent>(sizeof(T)) % 16 == 0);
     };
-    return (shape[1] == 1 || stride[1] == 1) && (shape[3] == 1 || stride[3] == shape[1]) && steps_whole(2) &&
-           steps_whole(0) && shape[3] * shape[1] < std::int64_t{1} << 30 && problem::aligned(x.data, 16);
+    return steps_whole(2) && steps_whole(0) && problem::aligned(x.data, 16);
 }
 
 inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",

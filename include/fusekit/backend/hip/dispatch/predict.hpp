@@ -42,7 +42,8 @@ FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound,
         ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), max_workspace_bytes);
         return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
             if (runs_depthwise(operands)) return f(Ranking(UntiledCandidates{}, of, Tuning::costs, rates));
-            if (runs_without_tiles(operands)) return f(Ranking(List<DefaultDirect>{}, of, Tuning::costs, rates));
+            if (runs_without_tiles(operands))
+                return f(Ranking(FallbackCandidates<Plan, T, U>{}, of, Tuning::costs, rates));
             return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, rates));
         });
     });

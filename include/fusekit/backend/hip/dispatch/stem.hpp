@@ -7,7 +7,8 @@
 
 namespace fusekit::hip::detail {
 
-/// Encodes a tensor map of x whose boxes are the rows of x that a tile of y reads. Precondition: has_rows_of_pixels(x).
+/// Encodes a tensor map of x whose boxes are the rows of x that a tile of y reads. Preconditions:
+/// has_rows_of_pixels(x.layout) and has_aligned_rows(x).
 template <class T>
 FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
@@ -31,6 +32,7 @@ struct Launcher<StemEntry> {
         TensorView<T> const& y = params.y;
         Index<4> const of_y = y.layout.shape;
         params.stem = StemEntry::shape<Schedule>(of_y, params.x.layout.shape[1], operands.filter);
+        params.stem.by_tma = has_aligned_rows(params.x);
         unmet =
             first_unmet(unmet_by_code(gpu, kernel), unmet_by_packets(y),
                         unmet_by_tma(y.layout, y.data, sizeof(T), names_of_y), unmet_by_read(operands, unmet_by_tma));
@@ -39,7 +41,7 @@ struct Launcher<StemEntry> {
             int pitch, rows;
         } const box{params.stem.columns(), params.stem.rows()};
         params.maps.in_use = encode_maps(gpu, unmet, [&] {
-            return encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
+            return (!params.stem.by_tma || encode_rows_of_pixels(params.maps.x, params.x, params.stem)) &&
                    encode_rows_of_y(params.maps.y, y, box) &&
                    encode_read(params, [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); });
         });

@@ -91,6 +91,7 @@ private:
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
+        auto const k_blocks = static_cast<unsigned>(detail::divide_up(conv.group_c(), Atom::k));
         Order const order{group};
         if (group == 1) order.arrive();  // warpgroup 0 runs its MMAs first
         PersistentTile tile{block + group * gridDim.x, consumers * gridDim.x, tiles.all};
@@ -100,7 +101,7 @@ private:
             typename Atom::Accumulators acc[1];
             order.wait();
             shared.pipeline.consumer_wait(state);
-            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, acc[0], [&] { order.arrive(); });
+            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, k_blocks, acc[0], [&] { order.arrive(); });
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
             // the MMAs of all the warpgroup's threads have read the halo
@@ -173,9 +174,10 @@ private:
 
     /// Accumulates all taps into `acc`. With promotion, every two taps accumulate from zero and are then promoted,
     /// while the other warpgroup's MMAs run: first for one half of the pixels and then for the other, because registers
-    /// hold no second accumulator for all pixels. Calls when_all_begun() after issuing the last MMA.
+    /// hold no second accumulator for all pixels. `k_blocks`: k-blocks of a tap that have channels of x. Calls
+    /// when_all_begun() after issuing the last MMA.
     template <class WhenAllBegun>
-    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Accumulators& acc,
+    __device__ static void multiply(Shape const& shape, Tap tap, unsigned k_blocks, typename Atom::Accumulators& acc,
                                     WhenAllBegun const& when_all_begun) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::needs_promotion) {
@@ -184,8 +186,8 @@ private:
             for (int remaining = taps; remaining > 0; remaining -= 2) {
                 Tap next = tap;
                 next.advance(shape);
-                add_products<0>(tap, next, remaining > 1, acc);
-                add_products<1>(tap, next, remaining > 1, acc);
+                add_products<0>(tap, next, remaining > 1, k_blocks, acc);
+                add_products<1>(tap, next, remaining > 1, k_blocks, acc);
                 tap = next;
                 tap.advance(shape);
             }
@@ -193,7 +195,7 @@ private:
         } else {
 #pragma unroll 1
             for (int i = 0; i < taps; ++i, tap.advance(shape)) {
-                gemm<Atom>(tap.filters, tap.x, acc, i > 0);
+                gemm<Atom>(tap.filters, tap.x, acc, i > 0, k_blocks);
                 ptx::wgmma_wait<1>();
             }
             when_all_begun();
@@ -203,20 +205,20 @@ private:
 
     template <class Product>
     __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Accumulators& acc,
-                                bool accumulate) {
+                                bool accumulate, unsigned k_blocks) {
         mma::OperandA<Product> const a{filters};  // (64, C), swizzled: one tap's filters
         mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: x at the tap's offset
-        mma::gemm<Product>(acc, a, b, accumulate);  // (64, PIXELS) += over C
+        mma::gemm_first<Product>(acc, a, b, accumulate, k_blocks);  // (64, PIXELS) += over C
     }
     template <int half_of_tile>
-    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next,
+    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, unsigned k_blocks,
                                         typename Atom::Accumulators& acc) {
         using Product = ProductOf<pixels / 2>;
         constexpr int count = Product::acc_per_thread;
         constexpr std::uint64_t half_offset = Product::row_offset(half_of_tile * Product::n);
         typename Product::Accumulators of_taps;
-        gemm<Product>(tap.filters, tap.x + half_offset, of_taps, false);
-        if (has_next) gemm<Product>(next.filters, next.x + half_offset, of_taps, true);
+        gemm<Product>(tap.filters, tap.x + half_offset, of_taps, false, k_blocks);
+        if (has_next) gemm<Product>(next.filters, next.x + half_offset, of_taps, true, k_blocks);
         mma::wait(of_taps);
 #pragma unroll
         for (int e = 0; e < count; ++e) acc[half_of_tile * count + e] += of_taps[e];

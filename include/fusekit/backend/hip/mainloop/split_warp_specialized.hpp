@@ -52,7 +52,8 @@ public:
             };
             if (merges) writer.prepare(params, conv, start);
             if (own.begin < own.end) {
-                Whole::multiply(shared, acc, state, own.end - own.begin, thread, 0, begin_read, [] {});
+                Whole::multiply(shared, acc, state, own.end - own.begin,
+                                mma::ChannelBlocks<Atom>(conv.group_c(), own.begin), thread, 0, begin_read, [] {});
             } else {
                 mma::clear(acc);
                 begin_read();

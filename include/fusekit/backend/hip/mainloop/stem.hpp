@@ -57,9 +57,9 @@ public:
             for (auto& of_group : shared.full) of_group.init();
             ptx::fence_mbarrier_init();
         });
-        if (thread % Atom::threads == 0)
-            for (unsigned stage = 0; stage < stages; ++stage)
-                load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, group, stage);
+        for (unsigned stage = 0; stage < stages; ++stage)
+            load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, thread % Atom::threads, group,
+                 stage);
         Writer::prepare(params, conv, shared.writers[group], tiles.channel, thread % Atom::threads);
         put_stem_filters(shared.filters, shape, conv, tiles.channel, thread, threads);
         ptx::fence_proxy_async();
@@ -113,18 +113,22 @@ private:
         return tile.q * shape.step - shape.lead_in;
     }
 
-    /// Issues the TMA load of the rows of x that tile `number` reads; does nothing past the last tile. Called by one
-    /// thread of the warpgroup.
+    /// Issues the TMA load of the rows of x that tile `number` reads, or copies them; does nothing past the last tile.
+    /// All threads of the warpgroup call it.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                unsigned number, unsigned group, unsigned stage) {
-        if (number >= tiles.all) return;
+                                unsigned number, unsigned thread, unsigned group, unsigned stage) {
         StemShape const& shape = params.stem;
+        if (number >= tiles.all || (shape.by_tma && thread != 0)) return;
         Tile const tile = tiles[number];
+        int const first = first_element(shape, tile) & ~(StemShape::chunk - 1),
+                  row = tile.p * conv.filter.strides[0] - conv.filter.pad_before[0];
+        if (!shape.by_tma)
+            return copy_stem_rows(reinterpret_cast<T*>(shared.windows[group][stage]), shape, params.x, tile.image, row,
+                                  first, thread);
         auto const full = shared.full[group].producer_expect_tx(stage, static_cast<unsigned>(shape.bytes_of_x()));
         ptx::tma_load(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
-                      {first_element(shape, tile) & ~(StemShape::chunk - 1),
-                       tile.p * conv.filter.strides[0] - conv.filter.pad_before[0], tile.image, 0});
+                      {first, row, tile.image, 0});
     }
 
     template <class Problem>
@@ -140,15 +144,16 @@ private:
              at.advance(), ++count, state.advance()) {
             Tile const tile = tiles[at.number];
             Writer::begin_read(params, writer, tile, thread);
-            shared.full[group].consumer_wait(state);
+            // copied rows are visible: all threads have passed a barrier since they copied them
+            if (shape.by_tma) shared.full[group].consumer_wait(state);
             unsigned char const* const begin =
                 shared.windows[group][state.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
             typename Atom::Accumulators acc;
             multiply_by<1>(shared, windows, begin, shape, acc);
             if (at.is_last()) start_next_kernel();
             Writer::store(params, conv, writer, tile, acc, thread, barrier, count);
-            if (thread == 0)  // all threads have passed a barrier since they read the stage
-                load(params, conv, shared, tiles, at.number + stages * tiles.step, group, state.stage);
+            // all threads have passed a barrier since they read the stage
+            load(params, conv, shared, tiles, at.number + stages * tiles.step, thread, group, state.stage);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }

@@ -83,6 +83,23 @@ __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     ptx::wgmma_commit();
 }
 
+/// As gemm() of a whole k-tile, without the k-blocks from `count` on, which are zero in an operand. 0 < `count`. The
+/// count is the same in all threads.
+template <class Atom, class Acc, class A, class B>
+__device__ void gemm_first(Acc& acc, A const& a, B const& b, bool accumulate, unsigned count) {
+    constexpr int all = Atom::tile_k / Atom::k;
+    static_assert(all == 2 || all == 4);
+    if (count >= all) {
+        issue<Atom, all>(acc, a, b, accumulate);
+    } else if (count == 1) {
+        issue<Atom, 1>(acc, a, b, accumulate);
+    } else if constexpr (all == 4) {
+        if (count == 2) issue<Atom, 2>(acc, a, b, accumulate);
+        else issue<Atom, 3>(acc, a, b, accumulate);
+    }
+    ptx::wgmma_commit();
+}
+
 /// Waits until all committed wgmma groups, which accumulate in `acc`, have completed.
 template <class Acc>
 __device__ void wait(Acc& acc) {

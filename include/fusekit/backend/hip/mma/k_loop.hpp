@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/integer.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 
 namespace fusekit::hip::mma {
+
+/// Numbers of k-blocks that have channels of x, of the k-tiles of a convolution in their order: Atom::tile_k channels
+/// of a tap each, and fewer in a tap's last k-tile. `first`: index of the first k-tile.
+template <class Atom>
+class ChannelBlocks {
+public:
+    FUSEKIT_HD explicit ChannelBlocks(int the_channels, unsigned first = 0) : channels(the_channels) {
+        auto const of_tap = static_cast<unsigned>(fusekit::detail::divide_up(channels, Atom::tile_k));
+        remaining = channels - static_cast<int>(first % of_tap) * Atom::tile_k;
+    }
+
+    /// Returns the number for the next k-tile; at least the number of its k-blocks, if all have channels.
+    FUSEKIT_HD unsigned next() {
+        unsigned const count = static_cast<unsigned>(remaining + Atom::k - 1) / static_cast<unsigned>(Atom::k);
+        remaining = remaining > Atom::tile_k ? remaining - Atom::tile_k : channels;
+        return count;
+    }
+
+private:
+    int channels, remaining;
+};
 
 /// A consumer warpgroup's loop over `steps` k-tiles, one pipeline stage each, from the stage at `state` on. gemm(acc,
 /// stage, accumulate) issues the MMAs of a stage as one wgmma group. One group is in flight while the warpgroup waits

@@ -56,6 +56,8 @@ struct ConvCase {
     PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
+    bool aligned_pixels = true;  ///< with in_bulk: true if TMA loads and stores these strides and addresses
+    bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 
 }  // namespace fusekit::hip

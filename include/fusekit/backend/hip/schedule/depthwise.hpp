@@ -56,8 +56,7 @@ struct DepthwiseEntry {
             static_assert(plan.pool, "Depthwise: no Pool in the plan: use Direct");
             static_assert(plan.totals, "Depthwise: no ChannelStatistics in the plan: use Direct");
             constexpr bool registers = fits_registers<Plan>;
-            static_assert(registers,
-                          "Depthwise: on AMD the epilogue must prepare at most one float per channel: use Direct");
+            static_assert(registers, "Depthwise: on AMD the epilogue must not depend on the pixel: use Direct");
             static_assert(threads, "Depthwise: a block must have 64 or 128 threads");
             return plan.met() && threads && window && registers;
         }
@@ -74,11 +73,10 @@ struct DepthwiseEntry {
     }
     template <class Plan, class T>
     static constexpr bool is_window = has_window<Plan, T>();
-    /// True if a thread's registers hold the prepared parameters of the epilogue. On gfx90a, clang 19 keeps more than
-    /// one float per channel, such as those of a BatchNormInference, in scratch memory.
+    /// False for epilogues on AMD that depend on the pixel: clang 19 keeps their coordinates and parameters of a row of
+    /// pixels in scratch memory.
     template <class Plan>
-    static constexpr bool fits_registers =
-        !arch::is_targeted<arch::Amd> || sizeof(typename Plan::Epilogue::template State<float>) <= sizeof(float);
+    static constexpr bool fits_registers = !arch::is_targeted<arch::Amd> || !Plan::Epilogue::pixelwise;
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
         is_window<Plan, T> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;

@@ -33,12 +33,12 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// Work of `tiles` tiles, for the cost model: one 64 x m x 64 product per tap, of elements of `element_bytes` bytes.
-FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
-                                        int processors) {
+/// Work of `tiles` tiles, for the cost model: one 64 x m x C product per tap, C channels of `pixel_bytes` bytes.
+FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps,
+                                        std::int64_t pixel_bytes, int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(taps),
-            .arithmetic = wgmma_cycles(schedule.m) * 2 * element_bytes,
+            .arithmetic = wgmma_cycles(schedule.m) * static_cast<double>(detail::divide_up(pixel_bytes, 32)),
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
@@ -114,11 +114,11 @@ struct HaloEntry {
                                    GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
         std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
-        if (tiles == 0) return {};
+        if (tiles == 0 || !of.aligned_pixels) return {};
         Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
-        return estimate(halo_workload(schedule, tiles, of.taps, bytes, rates.processors), costs, of.product.bytes,
-                        table, rates);
+        return estimate(halo_workload(schedule, tiles, of.taps, of.x[1] * bytes, rates.processors), costs,
+                        of.product.bytes, table, rates);
     }
 
 private:

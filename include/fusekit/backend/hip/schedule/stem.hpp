@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
 /// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
 /// another. SMEM holds all filters, in at most max_panels panels (64 filters x the GemmK indices of two rows of a
-/// window), and two stages of x per warpgroup.
+/// window), and two stages of x per warpgroup, which TMA loads or, if rows of x are misaligned for it, threads.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Warpgroups = 4>
@@ -29,11 +29,13 @@ using DefaultStem = Stem<4>;
 
 /// Work of `tiles` tiles of 64 pixels x 64 channels, for the cost model, computed by the warpgroups of an SM
 /// concurrently. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
+/// `by_tma`: TMA loads the rows of x.
 FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
-                                        StemCosts const& reads) {
+                                        StemCosts const& reads, bool by_tma = true) {
+    double const steps = panels * chunks, copies = by_tma ? 0 : reads.copies / steps;
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
-            .steps = static_cast<double>(panels * chunks),
-            .arithmetic = reads.filters + reads.words,
+            .steps = steps,
+            .arithmetic = reads.filters + reads.words + copies,
             .outputs = 64 * 64};
 }
 
@@ -90,12 +92,11 @@ struct StemEntry {
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
-        Unmet const unmet = detail::first_unmet(
-            detail::holds(of.rows_of_pixels,
-                          "x's pixels are not contiguous in rows and channels at multiples of 16 bytes",
-                          "pass x channels-last and dense, of rows of a multiple of 16 bytes"),
-            detail::holds(of.channels_last, "y is not channels-last", "pass y channels-last"),
-            unmet_by_window(of.filter));
+        Unmet const unmet =
+            detail::first_unmet(detail::holds(of.rows_of_pixels, "x's pixels are not contiguous in rows and channels",
+                                              "pass x channels-last and dense"),
+                                detail::holds(of.channels_last, "y is not channels-last", "pass y channels-last"),
+                                unmet_by_window(of.filter));
         if (unmet) return unmet;
         return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
                                                                     : unmet_by_shape<Schedule>(of.x[1], of.filter);
@@ -123,7 +124,7 @@ struct StemEntry {
         StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter);
         if (tile.panels == 0) return {};
         return estimate(stem_workload(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
-                                      tile.chunks, rates.processors, table.stem_reads),
+                                      tile.chunks, rates.processors, table.stem_reads, of.aligned_rows),
                         table.stem, of.product.bytes, table, rates);
     }
 

@@ -41,11 +41,12 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
 };
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow_rows: x has fewer channels than a
-/// k-tile.
+/// k-tile. blocks_of_step: mean number of k-blocks of 32 bytes that a k-tile multiplies, those with channels of x.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
     int row_bytes = 128;
+    double blocks_of_step = row_bytes / 32;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four.
@@ -66,7 +67,7 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
-            .arithmetic = schedule.n / 64.0 * of.row_bytes / 32 * (of_products > of_rows ? of_products : of_rows),
+            .arithmetic = schedule.n / 64.0 * of.blocks_of_step * (of_products > of_rows ? of_products : of_rows),
             .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
             .copies = of_row * (schedule.m + filters) +
                       beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond),
@@ -184,7 +185,7 @@ struct WarpSpecializedEntry {
     }
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        if (detail::unmet_by_channels_last(of)) return {};
+        if (detail::unmet_by_channels_last(of) || !of.aligned_pixels) return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
         Costs const costs = detail::tma_costs(schedule, of, table, processors);
         detail::PartTime const time{
@@ -193,7 +194,9 @@ struct WarpSpecializedEntry {
                 std::int64_t const channels = bytes / static_cast<int>(size_of(all.of.type));
                 Workload workload = warp_specialized_workload(
                     all.schedule,
-                    {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes},
+                    {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes,
+                     static_cast<double>(detail::divide_up(all.of.x[1] * bytes, 32 * channels)) /
+                         static_cast<double>(detail::divide_up(all.of.x[1], channels))},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),

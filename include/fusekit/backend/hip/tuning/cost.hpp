@@ -67,9 +67,10 @@ struct SimtCosts {
     double loads = 16, waiting_waves = 1;
 };
 
-/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x.
+/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x;
+/// cycles per tile of rows of x that threads copy instead of TMA.
 struct StemCosts {
-    double filters = 0, words = 0;
+    double filters = 0, words = 0, copies = 0;
 };
 
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose
@@ -107,7 +108,8 @@ FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
-        shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct, depthwise;
+        shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct, depthwise,
+        grouped;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/copy/depthwise_rows.hpp"
+#include "fusekit/backend/hip/copy/grouped_halo.hpp"
+#include "fusekit/backend/hip/offset_coord.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Epilogue of a warp of a Grouped kernel: applies the operators to the accumulators of 16 columns of a strip x 32
+/// filters, and stores them. Lane l holds filters 8 j + 2 (l % 4) and following of columns l / 4 and l / 4 + 8, for
+/// N-blocks j. Elements of 2 bytes are exchanged in the quad of lanes, so that a lane stores 8 channels of a pixel.
+template <class Plan, Element T, Element U>
+class GroupedStore {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+    using Params = ConvParams<Plan, T, U>;
+    static constexpr int n_blocks = GroupedTile::unit / 8, strip = GroupedTile::strip;
+    static constexpr bool exchanges = sizeof(U) == 2;
+
+public:
+    /// Prepared parameters of the CTA's filters, in SMEM: they would occupy a lane's registers in the mainloop.
+    struct States {
+        static constexpr int count = Epilogue::channelwise ? 2 * GroupedTile::unit : 1;
+        Uninitialized<State> each[count];
+
+        __device__ void prepare(Params const& the_params, int first, unsigned thread) {
+            if constexpr (Epilogue::channelwise) {
+                if (thread < static_cast<unsigned>(count)) {
+                    std::int64_t const k = first + static_cast<int>(thread);
+                    each[thread].value() = Epilogue::prepare(k < the_params.y.layout.shape[1] ? k : std::int64_t{0},
+                                                             the_params.bound.epilogue);
+                }
+            }
+        }
+        __device__ State operator[](int i) const {
+            if constexpr (Epilogue::channelwise) return *reinterpret_cast<State const*>(each[i].bytes);
+            else return {};
+        }
+    };
+
+    /// For filters from `the_unit` * 32 of the CTA's tile on.
+    __device__ GroupedStore(Params const& the_params, States const& the_states, GroupedCoord const& the_tile,
+                            int the_unit, unsigned lane)
+        : params(the_params), states(the_states), at(the_tile), unit(the_unit), quad_lane(static_cast<int>(lane % 4)) {}
+
+    /// A lane's two pixels in the first row of a strip: columns `column` and `column` + 8 of the tile's strips, which
+    /// have `count` in all.
+    struct Pixels {
+        int n[2], p[2], q[2];
+        bool exists[2];
+    };
+    __device__ Pixels pixels(int column, int count) const {
+        Pixels result;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            int const i = column + 8 * half;
+            GroupedTiles const& tiles = params.grouped;
+            unsigned const number = tiles.columns.divide(static_cast<unsigned>(i));
+            GroupedStrip const of(tiles, number);
+            result.n[half] = at.n + of.image, result.p[half] = at.p + of.strip * strip;
+            result.q[half] = at.q + i - static_cast<int>(number * tiles.columns.value());
+            result.exists[half] = i < count && result.n[half] < static_cast<int>(params.y.layout.shape[0]) &&
+                                  result.q[half] < static_cast<int>(params.y.layout.shape[3]);
+        }
+        return result;
+    }
+
+    /// Stores the accumulators of row `m` of the strip.
+    __device__ void store(float const (&acc)[n_blocks][4], Pixels const& pixels, int m) const {
+        Index<4> const& stride = params.y.layout.stride;
+        int const filters = static_cast<int>(params.y.layout.shape[1]), first = at.k + unit * GroupedTile::unit;
+        State own[n_blocks][2];
+#pragma unroll
+        for (int j = 0; j < n_blocks; ++j)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) own[j][e] = states[unit * GroupedTile::unit + 8 * j + 2 * quad_lane + e];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            int const n = pixels.n[half], p = pixels.p[half] + m, q = pixels.q[half];
+            bool const exists = pixels.exists[half] && p < static_cast<int>(params.y.layout.shape[2]);
+            std::int64_t const pixel = p * stride[2] + q * stride[3];
+            U* const to = params.y.data + n * stride[0] + pixel;
+            Packet<U, 2> values[n_blocks] = {};
+            if (exists) {
+#pragma unroll
+                for (int j = 0; j < n_blocks; ++j) {
+                    int const k = first + 8 * j + 2 * quad_lane;
+                    if (k < filters) {
+#pragma unroll
+                        for (int e = 0; e < 2; ++e) {
+                            OffsetCoord const coord({n, k + e, p, q}, pixel + k + e, stride);
+                            values[j].values[e] =
+                                U(Epilogue::apply(acc[j][2 * half + e], coord, own[j][e], params.bound.epilogue));
+                        }
+                    }
+                }
+            }
+            if constexpr (exchanges) {
+                Packet<std::uint32_t, n_blocks> const words = transposed(values);
+                int const k = first + 8 * quad_lane;
+                if (exists && k < filters) *reinterpret_cast<Packet<std::uint32_t, n_blocks>*>(to + k) = words;
+            } else {
+                using Words = detail::RegistersFor<U, 2>;
+#pragma unroll
+                for (int j = 0; j < n_blocks; ++j) {
+                    int const k = first + 8 * j + 2 * quad_lane;
+                    if (exists && k < filters) *reinterpret_cast<Words*>(to + k) = config::bit_cast<Words>(values[j]);
+                }
+            }
+        }
+    }
+
+private:
+    Params const& params;
+    States const& states;
+    GroupedCoord const& at;
+    int unit, quad_lane;
+
+    /// Transposes four words in each of the four lanes of a quad: word i of lane t becomes word t of lane i.
+    __device__ Packet<std::uint32_t, n_blocks> transposed(Packet<U, 2> const (&values)[n_blocks]) const {
+        std::uint32_t w[n_blocks];
+#pragma unroll
+        for (int j = 0; j < n_blocks; ++j) w[j] = config::bit_cast<std::uint32_t>(values[j]);
+#pragma unroll
+        for (int mask = 1; mask < n_blocks; mask *= 2) {
+            bool const upper = (quad_lane & mask) != 0;
+#pragma unroll
+            for (int j = 0; j < n_blocks; ++j) {
+                if ((j & mask) != 0) continue;
+                std::uint32_t const other =
+                    shuffle_in_quad(upper ? w[j] : w[j + mask], static_cast<unsigned>(quad_lane ^ mask));
+                (upper ? w[j] : w[j + mask]) = other;
+            }
+        }
+        return {{w[0], w[1], w[2], w[3]}};
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/tensor/filter.hpp"
+
+namespace fusekit::hip {
+
+/// Extents of a convolution with groups, from which its tiles follow.
+struct GroupedProblem {
+    std::int64_t n, c, k, groups;
+    std::int64_t p, q;  ///< rows and columns of y
+    Filter<2> filter;
+};
+
+/// Tile of a Grouped kernel. A CTA computes `rows` x `columns` pixels of y, of `images` images and 32 `units` filters,
+/// and stages the pixels of x that their windows read (the halo) in SMEM. An MMA multiplies 16 pixels by 8 filters (an
+/// N-block); its GemmK are `pairs` pairs of a tap and a block of 8 channels of x, two of them per MMA.
+struct GroupedTile {
+    /// rows of y of a strip: a warp computes 16 columns of a strip, each lane of A the same column of all rows
+    static constexpr int strip = 4, unit = 32, max_shared_bytes = 96 * 1024, max_images = 8;
+
+    int images;  ///< 1 if the tile is not a whole image
+    int rows, columns;
+    int halo_rows, halo_columns;  ///< of one image
+    int units;  ///< groups of 32 filters per CTA: 1 or 2
+    int loads;  ///< different blocks of channels of x that the four N-blocks of 32 filters read
+    int channel_blocks;  ///< blocks of 8 channels of x per N-block
+    int halo_blocks;  ///< blocks of 8 channels of x per CTA
+    int pairs, steps;  ///< pairs of a tap and a channel block per N-block; MMAs
+    int pitch;  ///< bytes from one pixel of the halo to the next
+    bool isolated;  ///< true if no N-block reads channels of another group than its filters'
+    /// true if rows of x are loaded from SMEM once for a strip: an N-block has one block of channels, and its 3 x 3
+    /// window moves down by one row
+    bool slides;
+
+    FUSEKIT_H constexpr std::int64_t strip_columns() const { return std::int64_t{images} * (rows / strip) * columns; }
+    FUSEKIT_H constexpr std::int64_t filter_bytes() const { return std::int64_t{units} * 4 * steps * 256; }
+    FUSEKIT_H constexpr std::int64_t offset_bytes() const { return detail::divide_up(pairs, 4) * 16; }
+    FUSEKIT_H constexpr std::int64_t halo_bytes() const {
+        return std::int64_t{images} * halo_rows * halo_columns * pitch;
+    }
+    FUSEKIT_H constexpr std::int64_t bytes() const { return filter_bytes() + offset_bytes() + halo_bytes(); }
+};
+
+/// A tile and the estimated cycles of the busiest SM; no rows if no tile fits the SMEM.
+struct GroupedChoice {
+    GroupedTile tile;
+    double cycles;
+};
+
+namespace detail {
+
+/// Largest number of blocks of 8 channels of x, aligned to 8, that `count` consecutive filters read; their first one is
+/// a multiple of `count`.
+FUSEKIT_H constexpr int most_channel_blocks(GroupedProblem const& of, std::int64_t count) {
+    std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
+    if (channels % 8 == 0 && filters % count == 0) return static_cast<int>(channels / 8);
+    if (channels % 8 == 0 && count % filters == 0) return static_cast<int>(count / filters * channels / 8);
+    std::int64_t most = 1;
+    for (std::int64_t k = 0; k < of.k; k += count) {
+        std::int64_t const last = (k + count < of.k ? k + count : of.k) - 1,
+                           blocks = divide_up((last / filters + 1) * channels, 8) - k / filters * channels / 8;
+        if (blocks > most) most = blocks;
+    }
+    return static_cast<int>(most);
+}
+
+/// Largest number of different blocks of channels of x at which the N-blocks of 32 filters begin.
+FUSEKIT_H constexpr int most_loads(GroupedProblem const& of) {
+    std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
+    constexpr std::int64_t many = 8;  // units of 32 filters, after which most numbers of filters repeat
+    int most = 1;
+    for (std::int64_t unit = 0; unit < many && unit * GroupedTile::unit < of.k; ++unit) {
+        int loads = 1;
+        for (std::int64_t k = unit * GroupedTile::unit + 8; k < (unit + 1) * GroupedTile::unit; k += 8)
+            loads += k / filters * channels / 8 != (k - 8) / filters * channels / 8;
+        if (loads > most) most = loads;
+    }
+    return most;
+}
+
+/// Cycles of an SM for one CTA of 4 warps: loads of x and of the weights, and SMEM reads of the MMAs' operands.
+FUSEKIT_H constexpr double cycles_of(GroupedTile const& tile) {
+    // an MMA's reads of SMEM: a fragment of A takes 4 cycles, of B 2, for the 4 rows of a strip
+    double const per_mma = tile.slides ? 2.3 : tile.loads + 0.5,
+                 warps = static_cast<double>(divide_up(divide_up(tile.strip_columns(), 16) * tile.units, 4) * 4),
+                 multiply = warps * 4 * GroupedTile::strip * tile.steps * per_mma,
+                 load = 0.4 * tile.images * tile.halo_rows * tile.halo_columns * tile.halo_blocks,
+                 filters = 8.0 * tile.units * tile.steps;
+    return (load > multiply ? load + multiply / 4 : multiply + load / 4) + filters + 100;
+}
+
+/// Returns the better one of `best` and the fastest tile with the channels of `tile`.
+FUSEKIT_H constexpr GroupedChoice better_tile(GroupedProblem const& of, int processors, GroupedTile tile,
+                                              GroupedChoice best) {
+    Filter<2> const& filter = of.filter;
+    constexpr std::int64_t most_bytes = GroupedTile::max_shared_bytes, strip = GroupedTile::strip;
+    std::int64_t const strips = divide_up(of.p, strip),
+                       filter_blocks = divide_up(of.k, std::int64_t{tile.units} * GroupedTile::unit);
+    for (std::int64_t const width : {64, 32, 16, 8})
+        for (std::int64_t const height : {4, 8, 16}) {
+            std::int64_t const columns = divide_up(of.q, divide_up(of.q, width)),
+                               rows = divide_up(strips, divide_up(strips, height / strip)) * strip,
+                               high = (rows - 1) * filter.strides[0] +
+                                      std::int64_t{filter.size[0] - 1} * filter.dilations[0] + 1,
+                               wide = (columns - 1) * filter.strides[1] +
+                                      std::int64_t{filter.size[1] - 1} * filter.dilations[1] + 1;
+            if (high > most_bytes || wide > most_bytes) continue;
+            tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);
+            tile.halo_rows = static_cast<int>(high), tile.halo_columns = static_cast<int>(wide);
+            int const most_images = rows >= of.p && columns == of.q ? GroupedTile::max_images : 1;
+            for (tile.images = 1; tile.images <= most_images && tile.images <= of.n; tile.images *= 2) {
+                std::int64_t const bytes = tile.bytes();
+                if (bytes > most_bytes) break;
+                std::int64_t const ctas = divide_up(of.n, std::int64_t{tile.images}) * divide_up(of.p, rows) *
+                                          divide_up(of.q, columns) * filter_blocks;
+                double const cycles = cycles_of(tile),
+                             resident = bytes > 74 * 1024 ? 2 : 3,  // CTAs that hide each other's latencies
+                    total = static_cast<double>(divide_up(ctas, processors)) * cycles * (1 + 0.5 / resident) + 1000 +
+                            cycles;
+                if (best.tile.rows == 0 || total < best.cycles) best = {tile, total};
+            }
+        }
+    return best;
+}
+
+}  // namespace detail
+
+/// Returns the fastest tile by an estimate. Preconditions: C and K are multiples of 8, C / groups and K / groups of 4.
+FUSEKIT_H constexpr GroupedChoice choose_grouped_tile(GroupedProblem const& of, int processors) {
+    std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
+    Filter<2> const& filter = of.filter;
+    GroupedTile tile{};
+    GroupedChoice best{tile, 0};
+    constexpr std::int64_t most_pairs = GroupedTile::max_shared_bytes / 512;
+    if (std::int64_t{filter.size[0]} * filter.size[1] * channels > 8 * most_pairs) return best;
+    tile.isolated = filters % 8 == 0 && channels % 8 == 0;
+    tile.loads = detail::most_loads(of);
+    tile.channel_blocks = detail::most_channel_blocks(of, 8);
+    tile.pairs = filter.size[0] * filter.size[1] * tile.channel_blocks;
+    tile.steps = (tile.pairs + 1) / 2;
+    tile.slides = tile.channel_blocks == 1 && tile.loads > 1 && filter.size == PerMode<2>{3, 3} &&
+                  filter.strides[0] == 1 && filter.dilations[0] == 1;
+    for (tile.units = filters % 64 == 0 ? 2 : 1; tile.units > 0; --tile.units) {
+        tile.halo_blocks = detail::most_channel_blocks(of, std::int64_t{tile.units} * GroupedTile::unit);
+        tile.pitch = 16 * (tile.halo_blocks | 1);  // an odd number of 16-byte words: no bank conflicts at stride 1
+        best = detail::better_tile(of, processors, tile, best);
+    }
+    return best;
+}
+
+/// Kernel argument: the tile, and divisors that give a CTA its tile, and a thread its copies. CTAs count first along
+/// groups of filters, then along columns, rows and images.
+struct GroupedTiles {
+    GroupedTile tile = {};
+    FastDivmod filter_blocks = {}, tiles_across = {}, tiles_down = {};
+    FastDivmod columns = {}, strips = {};  ///< of a tile of one image
+    FastDivmod halo_rows = {}, halo_columns = {}, halo_blocks = {};
+    FastDivmod channel_blocks = {}, filter_columns = {}, steps = {};
+    FastDivmod group_filters = {};  ///< K / groups
+    int group_channels = 0;  ///< C / groups
+    bool paired_weights = false;  ///< true if two weights of consecutive channels are one aligned word
+};
+
+}  // namespace fusekit::hip

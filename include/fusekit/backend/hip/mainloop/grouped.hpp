@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/sm80.hpp"
+#include "fusekit/backend/hip/epilogue/grouped_store.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// True if a head's filter may have 3 x 3 taps, so that rows of A may be kept for a strip (GroupedTile::slides).
+template <class Head>
+inline constexpr bool may_slide = true;
+template <class Head>
+    requires requires { Head::collapsed; }
+inline constexpr bool may_slide<Head> = Head::collapsed.size == PerMode<2>{3, 3};
+
+}  // namespace detail
+
+/// Convolution with several groups of channels by mma.sync (schedule/grouped.hpp). GemmM are 16 columns of a strip of
+/// rows of y, GemmN 8 filters, and GemmK pairs of a tap and 8 channels of x, two of them in an MMA.
+template <class Plan, class Schedule, Element T, Element U>
+class GroupedConv {
+    using Head = typename Plan::Head;
+    using Store = GroupedStore<Plan, T, U>;
+    using Half = std::uint32_t[2];  ///< half of a fragment of A: one pair of a tap and 8 channels, of 16 columns
+    static constexpr int strip = GroupedTile::strip, n_blocks = GroupedTile::unit / 8;
+    using Accumulators = float[strip][n_blocks][4];
+    static constexpr auto factor = std::is_same_v<T, half> ? sm80::Factor::half : sm80::Factor::bfloat16;
+
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    using Architecture = arch::Sm80;
+    using Params = ConvParams<Plan, T, U>;
+    /// Fragments of the filters, offsets of the taps, and the halo. A launch requests only the bytes of its tile.
+    struct DynamicShared {
+        typename Store::States states;
+        alignas(16) unsigned char bytes[GroupedTile::max_shared_bytes];
+    };
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        using Load = GroupedLoad<T, threads>;
+        GroupedTiles const& tiles = params.grouped;
+        GroupedTile const& tile = tiles.tile;
+        GroupedCoord const at(tiles, block);
+        auto const conv = params.problem();
+        auto* const filters = reinterpret_cast<std::uint32_t*>(shared.bytes);
+        auto* const offsets = reinterpret_cast<int*>(shared.bytes + tile.filter_bytes());
+        unsigned char* const halo = shared.bytes + tile.filter_bytes() + tile.offset_bytes();
+        Load::copy_halo(tiles, at, params.x, conv, halo, thread);
+        Load::store_filters(tiles, at, conv, filters, thread);
+        Load::fill_offsets(tiles, conv, offsets, thread);
+        shared.states.prepare(params, at.k, thread);
+        wait_for_copies();
+        __syncthreads();
+
+        int const warp = static_cast<int>(thread / 32), unit = warp % tile.units,
+                  count = static_cast<int>(tile.strip_columns());
+        Warp const of{tiles,
+                      at,
+                      filters + unit * n_blocks * tile.steps * 64,
+                      offsets,
+                      halo,
+                      thread % 32,
+                      unit,
+                      static_cast<int>(params.y.layout.shape[1]) - at.k - unit * GroupedTile::unit,
+                      tile.halo_rows * tile.halo_columns * tile.pitch,
+                      conv.filter.strides[0] * tile.halo_columns * tile.pitch,
+                      conv.filter.strides[1] * tile.pitch,
+                      conv.filter.dilations[1] * tile.pitch};
+        Store const epilogue(params, shared.states, at, unit, of.lane);
+#pragma unroll 1
+        for (int column = warp / tile.units * 16; column < count; column += threads / 32 / tile.units * 16) {
+            Accumulators acc = {};
+            unsigned char const* const first = of.window(column + static_cast<int>(of.lane % 16), count);
+            if (detail::may_slide<Head> && tile.slides) of.slide(acc, first);
+            else of.multiply(acc, first);
+            auto const pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count);
+            // a loop, so that the code of the operators is not repeated for every row
+#pragma unroll 1
+            for (int m = 0; m < strip; ++m) {
+                float row[n_blocks][4];
+                copy_row(acc, m, row);
+                if (!tile.isolated) {
+                    of.recompute_if_infinite(row, conv, column, count, m);
+                    converge_warp();
+                }
+                epilogue.store(row, pixels, m);
+            }
+        }
+    }
+
+private:
+    /// Copies row m of the accumulators; a switch, because registers have no index.
+    __device__ static void copy_row(Accumulators const& acc, int m, float (&row)[n_blocks][4]) {
+        static_assert(strip == 4);
+        auto const copy = [&](float const(&from)[n_blocks][4]) {
+#pragma unroll
+            for (int i = 0; i < n_blocks * 4; ++i) row[i / 4][i % 4] = from[i / 4][i % 4];
+        };
+        switch (m) {
+            case 0: copy(acc[0]); break;
+            case 1: copy(acc[1]); break;
+            case 2: copy(acc[2]); break;
+            default: copy(acc[3]); break;
+        }
+    }
+
+    /// A warp's 32 filters and the addresses of its operands in SMEM.
+    struct Warp {
+        GroupedTiles const& tiles;
+        GroupedCoord const& at;
+        std::uint32_t const* filters;
+        int const* offsets;
+        unsigned char const* halo;
+        unsigned lane;
+        int unit;
+        int filters_left;  ///< filters of y from the warp's first one on
+        int image_bytes, row_bytes, column_bytes;  ///< from a pixel's window to that of the next image, row and column
+        int tap_bytes;  ///< from a tap to the next one of its row
+
+        /// First element of the window of column `i`, of all strips of the tile, in the first row of its strip.
+        __device__ unsigned char const* window(int i, int count) const {
+            auto const inside = static_cast<unsigned>(i < count ? i : count - 1);
+            unsigned const number = tiles.columns.divide(inside), column = inside - number * tiles.columns.value();
+            GroupedStrip const of(tiles, number);
+            return halo + of.image * image_bytes + of.strip * strip * row_bytes +
+                   static_cast<int>(column) * column_bytes;
+        }
+        __device__ unsigned char const* n_block(unsigned char const* first, int j) const {
+            return first + 16 * at.first_block(tiles, unit * n_blocks + j);
+        }
+        /// Fragment of B of N-block j, of two pairs. (8 filters, 16)
+        __device__ Packet<std::uint32_t, 2> fragment(int j, int step) const {
+            return *reinterpret_cast<Packet<std::uint32_t, 2> const*>(
+                filters + (static_cast<unsigned>(j * tiles.tile.steps + step) * 32 + lane) * 2);
+        }
+        __device__ static void mma(float (&acc)[4], Half const& first, Half const& second,
+                                   Packet<std::uint32_t, 2> const& b) {
+            std::uint32_t const a[4] = {first[0], first[1], second[0], second[1]};
+            sm80::mma_sync<factor>(acc, a, b.values);
+        }
+
+        /// Multiplies windows of any size. N-blocks that read the same channels of x as the one before use its
+        /// fragments of A.
+        __device__ void multiply(Accumulators& acc, unsigned char const* first) const {
+            int const pairs = tiles.tile.pairs;
+            int starts[n_blocks];
+#pragma unroll
+            for (int j = 0; j < n_blocks; ++j) starts[j] = 16 * at.first_block(tiles, unit * n_blocks + j);
+#pragma unroll 1
+            for (int step = 0; step < tiles.tile.steps; ++step) {
+                int const pair = 2 * step + static_cast<int>(lane / 16);
+                bool const is_even = 2 * step + 1 < pairs;
+                unsigned char const* const row = first + offsets[pair < pairs ? pair : pairs - 1];
+                std::uint32_t a[strip][4];
+#pragma unroll
+                for (int j = 0; j < n_blocks; ++j) {
+                    if (j == 0 || starts[j] != starts[j - 1]) {
+#pragma unroll
+                        for (int m = 0; m < strip; ++m) {
+                            sm80::ldmatrix_x4(row + starts[j] + m * row_bytes, a[m]);
+                            // the pair past the last one: zeros times zeros
+                            a[m][2] = is_even ? a[m][2] : 0, a[m][3] = is_even ? a[m][3] : 0;
+                        }
+                    }
+                    Packet<std::uint32_t, 2> const b = fragment(j, step);
+#pragma unroll
+                    for (int m = 0; m < strip; ++m) sm80::mma_sync<factor>(acc[m][j], a[m], b.values);
+                }
+            }
+        }
+
+        /// Multiplies 3 x 3 windows of 8 channels, whose rows are those of the next row's window too: each element of x
+        /// is loaded once for each of its three columns in windows. (strip, 16 columns, 8 filters) += over taps
+        __device__ void slide(Accumulators& acc, unsigned char const* first) const {
+            constexpr int side = 3, taps = side * side, rows = strip + side - 1;
+            auto const distance = [&](int number) { return number / side * row_bytes + number % side * tap_bytes; };
+#pragma unroll
+            for (int j = 0; j < n_blocks; ++j) {
+                if (8 * j < filters_left) {
+                    unsigned char const* const from = n_block(first, j);
+                    Half x[rows * side + 1] = {};  // [row][column], and zeros
+                    Packet<std::uint32_t, 2> b[(taps + 1) / 2];
+#pragma unroll
+                    for (int step = 0; step < (taps + 1) / 2; ++step) b[step] = fragment(j, step);
+#pragma unroll
+                    for (int m = 0; m < strip; ++m) {
+#pragma unroll
+                        for (int i = 0; i < rows * side; i += 2) {
+                            // the first row of y loads three rows of x, each further row one more
+                            if (i >= (m + side) * side || (m > 0 && i < (m + side - 1) * side)) continue;
+                            std::uint32_t a[4];
+                            sm80::ldmatrix_x4(from + (lane < 16 ? distance(i) : distance(i + 1)), a);
+                            x[i][0] = a[0], x[i][1] = a[1], x[i + 1][0] = a[2], x[i + 1][1] = a[3];
+                        }
+#pragma unroll
+                        for (int tap = 0; tap < taps; tap += 2)
+                            mma(acc[m][j], x[m * side + tap], x[tap + 1 < taps ? m * side + tap + 1 : rows * side],
+                                b[tap / 2]);
+                    }
+                }
+            }
+        }
+
+        /// Computes accumulators of row m that are not finite again, in multiply-adds of their own group: the MMAs
+        /// multiplied other groups' channels by zeros, which gives NaN if these are infinite or NaN.
+        template <class Conv>
+        __device__ void recompute_if_infinite(float (&row)[n_blocks][4], Conv const& conv, int column, int count,
+                                              int m) const {
+            constexpr int total = n_blocks * 4;
+            std::uint32_t infinite = 0;  // bits of row's elements
+#pragma unroll
+            for (int i = 0; i < total; ++i) {
+                bool const is_finite = config::bit_cast<std::uint32_t>(row[i / 4][i % 4]) << 1 < 0xff000000u;
+                infinite |= is_finite || 8 * (i / 4) >= filters_left ? 0 : 1u << i;
+            }
+            if (infinite == 0) return;
+#pragma unroll 1
+            for (int i = 0; i < total; ++i) {
+                if ((infinite >> i & 1) == 0) continue;
+                int const k = unit * GroupedTile::unit + i / 4 * 8 + static_cast<int>(lane % 4) * 2 + i % 2;
+                float const sum = sum_of(
+                    conv, at.k + k, window(column + static_cast<int>(lane / 4) + i % 4 / 2 * 8, count) + m * row_bytes);
+#pragma unroll
+                for (int other = 0; other < total; ++other)
+                    row[other / 4][other % 4] = other == i ? sum : row[other / 4][other % 4];
+            }
+        }
+
+        template <class Conv>
+        __device__ float sum_of(Conv const& conv, int filter, unsigned char const* window) const {
+            int const group = static_cast<int>(tiles.group_filters.divide(static_cast<unsigned>(filter))),
+                      channel = group * tiles.group_channels - 8 * at.channel_block,
+                      halo_row = conv.filter.dilations[0] * tiles.tile.halo_columns * tiles.tile.pitch;
+            Layout<4> const& w = conv.w.layout;
+            T const* const weights = conv.w.data + filter * w.stride[0];
+            float sum = 0;
+            for (int r = 0; r < conv.filter.size[0]; ++r)
+                for (int s = 0; s < conv.filter.size[1]; ++s) {
+                    auto const* const x = reinterpret_cast<T const*>(window + r * halo_row + s * tap_bytes) + channel;
+                    for (int c = 0; c < tiles.group_channels; ++c)
+                        sum += static_cast<float>(x[c]) *
+                               static_cast<float>(weights[c * w.stride[1] + r * w.stride[2] + s * w.stride[3]]);
+                }
+            return sum;
+        }
+    };
+};
+
+}  // namespace fusekit::hip

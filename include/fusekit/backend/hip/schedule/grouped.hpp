@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/grouped_tiles.hpp"
+#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
+#include "fusekit/backend/hip/schedule/workload.hpp"
+#include "fusekit/backend/hip/unmet.hpp"
+
+namespace fusekit::hip {
+
+/// Schedule of a convolution with several groups of channels on tensor cores by mma.sync, from sm_80 on: half or
+/// bfloat16, x and y channels-last, groups of a multiple of 4 channels of x and of y. A CTA stages the pixels of x that
+/// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
+/// filters. Groups of a multiple of 8 channels are never multiplied by other groups' channels; others are multiplied by
+/// zeros, and accumulators that are not finite are computed again in multiply-adds of their own group.
+///
+/// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
+template <int Threads = 128>
+struct Grouped {
+    static constexpr int threads = Threads, blocks = 384 / Threads, unit_filters = GroupedTile::unit;
+};
+
+template <class Schedule>
+concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filters; };
+
+using DefaultGrouped = Grouped<128>;
+
+namespace detail {
+
+/// True if the program has code for GPUs from sm_80 on. A free function, because clang 14 evaluates no consteval
+/// function of a class that it is still instantiating.
+template <class... Tags>
+FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
+    return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
+}
+
+}  // namespace detail
+
+/// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
+struct GroupedEntry {
+    static constexpr char const* name = "Grouped";
+    static constexpr bool on_matrix_units = false, by_tma = false;
+
+    template <class Schedule>
+    static constexpr bool describes = GroupedSchedule<Schedule>;
+    template <class Plan>
+    static constexpr bool runs = Plan::has_mainloop;
+    template <class Schedule, class T, PlanTraits plan>
+    static constexpr bool splits = false;
+
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        return {.factors = detail::is_16_bits<T> && plan.same_weights,
+                .prologue = !plan.prologue,
+                .pool = !plan.pools,
+                .totals = !plan.totals};
+    }
+    template <class Schedule>
+    struct CanImplement {
+        template <class X, class BoundPlan>
+        FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
+            using Plan = typename BoundPlan::Plan;
+            using T = ElementOf<X>;
+            constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
+            constexpr bool threads = Schedule::threads == 128 || Schedule::threads == 256, window = is_window<Plan>;
+            static_assert(window,
+                          "Grouped: the plan must have a Conv of signals or images whose filter may have groups");
+            static_assert(plan.factors, "Grouped: x and weights must both be half or bfloat16: use Gemm");
+            static_assert(plan.prologue, "Grouped: no operator before the Conv: use NativeGemm");
+            static_assert(plan.pool, "Grouped: no Pool in the plan: use NativeGemm");
+            static_assert(plan.totals, "Grouped: no ChannelStatistics in the plan: use NativeGemm");
+            static_assert(threads, "Grouped: a block must have 128 or 256 threads");
+            return plan.met() && threads && window;
+        }
+    };
+
+    /// True if a plan's head is a Conv of signals or images whose filter may have several groups of channels.
+    template <class Plan>
+    FUSEKIT_H static consteval bool has_window() {
+        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        else
+            return !BatchedOp<typename Plan::Head> && Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
+                   !has_transposed_conv<Plan>;
+    }
+    template <class Plan>
+    static constexpr bool is_window = has_window<Plan>();
+    template <class Plan, class T, class U>
+    static constexpr bool has_kernel =
+        detail::targets_sm80(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+
+    /// True if GPUs of the architecture have mma.sync of 16-bit elements.
+    FUSEKIT_H static bool runs_on(Architecture architecture) {
+        return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; });
+    }
+
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        if (Unmet const unmet = unmet_by_channels(of)) return unmet;
+        return unmet_by_tile(choose_grouped_tile(problem_of(of), 1).tile);
+    }
+    template <class Schedule>
+    FUSEKIT_H static consteval ScheduleFacts facts() {
+        ScheduleFacts facts;
+        facts.m = Schedule::threads;
+        return facts;
+    }
+    FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Grouped<" + detail::list_of(of.m) + ">"; }
+
+    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                   GpuRates const& rates) {
+        if (!runs_on(rates.architecture) || of.transposed || unmet_by_channels(of)) return {};
+        GroupedChoice const choice = choose_grouped_tile(problem_of(of), rates.processors);
+        if (choice.tile.rows == 0) return {};
+        return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped, of.product.bytes,
+                        table, rates);
+    }
+
+    FUSEKIT_H static GroupedProblem problem_of(ConvCase const& of) {
+        return {of.x[0], of.x[1], of.y[1], of.product.groups, of.y[2], of.y[3], of.filter};
+    }
+    FUSEKIT_H static Unmet unmet_by_tile(GroupedTile const& tile) {
+        return detail::holds(tile.rows > 0, "no tile of x and its filters fits 96 KB of shared memory",
+                             "use NativeGemm");
+    }
+
+private:
+    /// Returns the first condition on channels and their strides that a convolution does not meet.
+    FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
+        std::int64_t const groups = of.product.groups > 0 ? of.product.groups : 1;
+        char const* const fix = "use NativeGemm";
+        return detail::first_unmet(
+            detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),
+            detail::at_least("C / groups", of.x[1] / groups, 4, "use Depthwise or Direct"),
+            detail::multiple_of("C / groups", of.x[1] / groups, 4, fix),
+            detail::at_least("K / groups", of.y[1] / groups, 4, "use Direct"),
+            detail::multiple_of("K / groups", of.y[1] / groups, 4, fix), detail::multiple_of("C", of.x[1], 8, fix),
+            detail::multiple_of("K", of.y[1], 8, fix),
+            detail::equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use NativeGemm"),
+            detail::equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use NativeGemm"));
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,17 @@
+// expect: Grouped: no operator before the Conv: use NativeGemm
+// SPDX-License-Identifier: MIT
+#include <fusekit/hip.hpp>
+
+namespace fk = fusekit;
+
+using Layer = fk::Plan<fk::Activation<fk::Relu>, fk::Conv<fk::filter(3, 3).groups(4)>>;
+
+void run(fk::TensorView<fk::half const> x, fk::TensorView<fk::half> y, fk::TensorView<fk::half const> w) {
+    fk::hip::Device device;
+#ifdef CORRECTED
+    using Schedule = fk::hip::NativeGemm<64, 64>;
+#else
+    using Schedule = fk::hip::Grouped<>;
+#endif
+    Layer::bind({}, {.weights = w})(device.with<Schedule>(), x, y);
+}
