@@ -26,7 +26,7 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 WINDOW = re.compile(r"Plan<(?:Transposed)?Conv<filter\((\d+), (\d+)\)")
-GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|)|>)")
+GRADIENT = re.compile(r"\bWeightGradient<(float|half|bfloat16), \w+(?:, (Wide|)|>)")
 OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_singles", "pixels one by one")]
 # The targets with matrix units that have a tile.
 TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201")}

@@ -15,7 +15,7 @@ template struct amd::Kernels<fk::half, Plan<C, M, A<fk::Elu>>, Plan<BG, B, R>, P
                              Plan<R, B, N, A<fk::Gelu>, S>, Plan<TrainN, R, A<fk::Gelu>>, Back<B, R, A<fk::Relu>>>;
 
 template struct amd::Kernels<fk::bfloat16, Plan<C7, B, A<fk::Relu>>, Plan<Depthwise, N, A<fk::Passthru>>,
-                             Back<TrainM, A<fk::Elu>>>;
+                             Plan<DepthwiseW3>, Plan<DepthwiseX3, B>, Back<TrainM, A<fk::Elu>>>;
 
 template struct amd::Kernels<fk::int8, Plan<Volume, B, Q>, Plan<Depthwise, B, Q>, Plan<R, M, Q>, Plan<N, MaxWindows>>;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/list.hpp"
@@ -23,6 +24,29 @@ struct UnrolledWindow {
         return filter.size == PerMode<2>{R, S} && filter.strides == PerMode<2>{StrideH, StrideW} &&
                filter.dilations == PerMode<2>{1, 1};
     }
+};
+/// Type of the filter of a transposed convolution with a stride, for a Depthwise kernel: R x S taps, and Left columns
+/// of padding on the left of y, as compile-time constants; dilation 1. One element of x is part of R x S outputs.
+template <int R, int S, int StrideH, int StrideW, int Left>
+struct SpreadWindow {
+    static constexpr int rows = R, columns = S, stride_h = StrideH, stride_w = StrideW, left = Left, taps = R * S;
+    /// number of blocks, of StrideH consecutive rows of y, to which one row of x contributes
+    static constexpr int depth = (R + StrideH - 1) / StrideH;
+
+    FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
+
+    /// Columns of x that `count` columns of y from column q on read, q and `count` multiples of StrideW: from column q
+    /// / StrideW - before(count) on, width(count) of them. They include columns q / StrideW to (q + count) / StrideW
+    /// - 1.
+    FUSEKIT_H static constexpr int before() {
+        int const reach = S - 1 - Left;
+        return reach > 0 ? reach / StrideW : 0;
+    }
+    FUSEKIT_H static constexpr int width(int count) { return before() + (count - 1 + Left) / StrideW + 1; }
+    /// reads(): true if tap s of column q + j of y reads an element of x. column(): index of that element's column
+    /// among the columns that the thread reads.
+    FUSEKIT_HD static constexpr bool reads(int j, int s) { return (j + Left - s) % StrideW == 0; }
+    FUSEKIT_HD static constexpr int column(int j, int s) { return (j + Left - s) / StrideW + before(); }
 };
 /// Type of a filter for a Depthwise kernel that reads its size, strides and dilations at run time.
 struct AnyWindow {
@@ -57,6 +81,28 @@ struct DepthwiseShape {
     static constexpr int columns = widest();
     static constexpr bool fits = registers(columns) <= max_registers;
 };
+template <int R, int S, int StrideH, int StrideW, int Left, int bytes, detail::Axis fast>
+struct DepthwiseShape<SpreadWindow<R, S, StrideH, StrideW, Left>, bytes, fast> {
+    using Window = SpreadWindow<R, S, StrideH, StrideW, Left>;
+    static constexpr bool along_channels = fast == detail::Axis::channel;
+    static constexpr int channels = along_channels && Window::taps <= 9 ? 2 : 1;
+
+    FUSEKIT_H static constexpr int registers(int count) {
+        int const elements = Window::width(count) * channels;
+        return Window::taps * channels + R * count * channels + elements + (elements * bytes + 3) / 4;
+    }
+    /// maxima of registers() with half the columns, and with all of them, where gfx908's epilogues spill above the
+    /// lower one; max_columns: bits of a mask
+    static constexpr int max_registers = 90, max_registers_of_all = arch::is_targeted<arch::Amd> ? 70 : 84,
+                         max_columns = 32;
+    FUSEKIT_H static constexpr int widest() {
+        int const most = StrideW != 3 ? 8 : along_channels ? 6 : 12;
+        return registers(most) > max_registers_of_all && most % (2 * StrideW) == 0 ? most / 2 : most;
+    }
+    static constexpr int columns = widest();
+    static constexpr bool fits =
+        registers(columns) <= max_registers && Window::width(columns) <= max_columns && columns >= 4;
+};
 template <int bytes, detail::Axis fast>
 struct DepthwiseShape<AnyWindow, bytes, fast> {
     static constexpr bool along_channels = fast == detail::Axis::channel, fits = true;
@@ -73,37 +119,54 @@ FUSEKIT_HD constexpr int widest_vector(int bytes, int count) {
     return most;
 }
 
-template <int R, int S, int StrideH, int StrideW, int bytes>
+template <class Window, int bytes>
 inline constexpr bool window_fits =
-    DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::channel>::fits &&
-    DepthwiseShape<UnrolledWindow<R, S, StrideH, StrideW>, bytes, Axis::pixel>::fits;
+    DepthwiseShape<Window, bytes, Axis::channel>::fits && DepthwiseShape<Window, bytes, Axis::pixel>::fits;
+
+/// True if a filter is small enough for a window type of its own.
+FUSEKIT_H constexpr bool is_small_window(Filter<2> const& filter) {
+    return filter.size[0] <= 9 && filter.size[1] <= 9 && filter.strides[0] <= 4 && filter.strides[1] <= 4 &&
+           filter.dilations == PerMode<2>{1, 1};
+}
 
 /// Type: list of the filter types for which a plan has Depthwise kernels; the last one accepts every filter of the
-/// plan.
+/// plan. Empty if the plan has none.
 template <class Head, int bytes>
 struct DepthwiseWindows {
     template <int size, int stride>
-    using Fitting = std::conditional_t<window_fits<size, size, stride, stride, bytes>,
-                                       List<UnrolledWindow<size, size, stride, stride>>, List<>>;
+    using Window = UnrolledWindow<size, size, stride, stride>;
+    template <int size, int stride>
+    using Fitting = std::conditional_t<window_fits<Window<size, stride>, bytes>, List<Window<size, stride>>, List<>>;
     using Type = JoinedList<Fitting<3, 1>, Fitting<3, 2>, Fitting<5, 1>, Fitting<5, 2>, Fitting<7, 1>, List<AnyWindow>>;
 };
 template <class Head, int bytes>
     requires requires { Head::collapsed; }
 struct DepthwiseWindows<Head, bytes> {
     static constexpr auto filter = Head::collapsed;
-    /// true if the filter is small enough for an UnrolledWindow of its own
-    static constexpr bool is_small = filter.size[0] <= 9 && filter.size[1] <= 9 && filter.strides[0] <= 4 &&
-                                     filter.strides[1] <= 4 && filter.dilations == PerMode<2>{1, 1};
 
     FUSEKIT_H static consteval auto list() {
-        if constexpr (!is_small) {
-            return List<AnyWindow>{};
-        } else if constexpr (!window_fits<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1],
-                                          bytes>) {
-            return List<AnyWindow>{};
-        } else {
-            return List<UnrolledWindow<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1]>>{};
-        }
+        using Window = UnrolledWindow<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1]>;
+        if constexpr (!is_small_window(filter)) return List<AnyWindow>{};
+        else if constexpr (!window_fits<Window, bytes>) return List<AnyWindow>{};
+        else return List<Window>{};
+    }
+    using Type = decltype(list());
+};
+/// Transposed convolutions: with strides of 1, windows over x with the taps in reverse order; else SpreadWindows.
+template <class Head, int bytes>
+    requires requires { Head::filter; }
+struct DepthwiseWindows<Head, bytes> {
+    static constexpr auto filter = Head::filter;
+
+    FUSEKIT_H static consteval auto list() {
+        constexpr bool spreads = filter.strides != PerMode<2>{1, 1};
+        using Spread =
+            SpreadWindow<filter.size[0], filter.size[1], filter.strides[0], filter.strides[1], filter.pad_before[1]>;
+        using Window = UnrolledWindow<filter.size[0], filter.size[1], 1, 1>;
+        using Other = std::conditional_t<spreads, List<>, List<AnyWindow>>;
+        if constexpr (!is_small_window(filter)) return Other{};
+        else if constexpr (!window_fits<std::conditional_t<spreads, Spread, Window>, bytes>) return Other{};
+        else return List<std::conditional_t<spreads, Spread, Window>>{};
     }
     using Type = decltype(list());
 };

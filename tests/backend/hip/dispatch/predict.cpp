@@ -76,6 +76,24 @@ TEST_CASE("HIP: a prediction needs no memory") {
     CHECK_THROWS_AS(wrong.predict<float>(where, few.x.layout(), few.y()), fk::Error);
 }
 
+TEST_CASE("HIP: a depthwise gradient by x is predicted for Depthwise, through strides too") {
+    auto const check = [&]<fk::Filter<2> filter>(std::integral_constant<fk::Filter<2>, filter>, std::int64_t n) {
+        auto const layer = fk::Plan<fk::TransposedConv<filter>>::bind(
+            {.weights = fk::TensorView<float const>(nullptr, fk::kcrs(96, 1, filter.size[0], filter.size[1]))});
+        for (std::int64_t const hw : {8, 112}) {
+            auto const dx = fk::nhwc(n, hw, hw, 96),
+                       dy = fk::nhwc(n, hw / filter.strides[0], hw / filter.strides[1], 96);
+            auto const expected = layer.template predict<float>(Architecture::sm(90), dy, dx);
+            CHECK(std::string(expected.schedule.name(1).c_str()) == "Depthwise<128>");
+        }
+    };
+    for (std::int64_t const n : {1, 32}) {
+        check(std::integral_constant<fk::Filter<2>, fk::filter(3, 3).pad(1).groups(96)>{}, n);
+        check(std::integral_constant<fk::Filter<2>, fk::filter(3, 3).pad(1).stride(2).groups(96)>{}, n);
+        check(std::integral_constant<fk::Filter<2>, fk::filter(7, 7).pad(3).stride(2).groups(96)>{}, n);
+    }
+}
+
 TEST_CASE("HIP: a prediction is printed in words") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);

@@ -83,12 +83,12 @@ private:
     Registers all[columns];
 };
 
-/// `columns` pixels of one channel of a row of x, in flight from memory; zeros where `mask` has no bit. Columns `left`
-/// to `left`
-/// + `center` - 1 are loaded as vectors of RowColumns::vector elements, which are aligned and entirely inside or
-/// outside the row.
+/// `columns` pixels of one channel of a row of x, in flight from memory; zeros where `mask` has no bit. The `center`
+/// columns from column `left` on, a multiple of 4 bytes, are loaded as vectors of RowColumns::vector elements, which
+/// are aligned and entirely inside or outside the row.
 template <Element T, int columns, int left, int center>
 class PixelRow {
+    static_assert(center * static_cast<int>(sizeof(T)) % 4 == 0);
     static constexpr int right = (max)(columns - left - center, 0), bytes = static_cast<int>(sizeof(T)),
                          widest = detail::widest_vector(bytes, center), lanes = 4 / bytes;
 
@@ -114,7 +114,7 @@ public:
 private:
     using One = detail::RegistersFor<T, 1>;
     One before[(max)(left, 1)], after[(max)(right, 1)];
-    unsigned words[center / lanes];
+    unsigned words[(max)(center / lanes, 1)];
 
     template <int count>
     __device__ void load_center(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {

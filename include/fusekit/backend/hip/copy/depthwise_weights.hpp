@@ -4,12 +4,31 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/ops/conv/window.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
 
-/// Weights of `channels` channels of y that a thread of a Depthwise kernel keeps in registers.
-template <class Window, int channels, Element Weight, class Sum>
+/// Filters of a depthwise convolution, K x 1 x R x S, for a problem of GemmN K / groups; K is the number of channels of
+/// y. Those of a transposed convolution without strides are rotated by 180 degrees, as its windows over x read them.
+template <class Problem>
+__device__ auto depthwise_filters(Problem const& of) {
+    auto w = of.w;
+    if constexpr (detail::is_transposed<decltype(of.filter)>) {  // (C/G, 1, R, S), and groups along the second mode
+        Index<4> const& shape = w.layout.shape;
+        Index<4>& stride = w.layout.stride;
+        if (shape[0] == 1) stride[0] = stride[1];
+        if constexpr (!detail::spreads<decltype(of.filter)>) {
+            w.data += (shape[2] - 1) * stride[2] + (shape[3] - 1) * stride[3];
+            stride[2] = -stride[2], stride[3] = -stride[3];
+        }
+    }
+    return w;
+}
+
+/// Weights of `channels` channels of y that a thread of a Depthwise kernel keeps in registers. `rotated`: their view is
+/// rotated by 180 degrees.
+template <class Window, int channels, Element Weight, class Sum, bool rotated = false>
 class DepthwiseWeights {
     static constexpr int taps = Window::taps, each = taps * channels;
     /// loads of a thread in flight at once
@@ -50,7 +69,7 @@ public:
             }
         };
         if (tiles.dense_weights) {
-            copy([&](int k, int tap) { return std::int64_t{k} * taps + tap; });
+            copy([&](int k, int tap) { return std::int64_t{k} * taps + (rotated ? -tap : tap); });
         } else {
             copy([&](int k, int tap) {
                 return k * stride[0] + tap / Window::columns * stride[2] + tap % Window::columns * stride[3];

@@ -57,17 +57,32 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
+/// Layout of a depthwise convolution's filters, K x 1 x R x S for K channels of y. Those of a transposed convolution
+/// have groups along the second mode (TransposedConv::filters()).
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& operands) {
+    Layout<4> w{operands.weights.shape, operands.weights.stride};
+    if constexpr (has_transposed_conv<Plan>) {
+        if (w.shape[0] == 1) w.stride[0] = w.stride[1];
+        w.shape[0] *= operands.filter.group_count;
+    }
+    return w;
+}
+
 /// Returns the first condition of Depthwise's 32-bit indices on extents and strides that the operands do not meet.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
     constexpr std::int64_t most = std::int64_t{1} << 24;  // elements; a thread steps over fewer than 64 columns
     auto const column = [](Layout<4> const& of) { return of.shape[3] > 1 ? of.stride[3] : 0; };
     Index<4> const& of_y = operands.y.layout.shape;
+    auto const& w = operands.weights;
     std::int64_t const x = column(operands.x.layout), y = column(operands.y.layout);
     return first_unmet(holds(!operands.sum_nothing(), "x or weights have no elements", "use Direct"),
                        holds(!operands.exceed_offsets(), "offsets in a window exceed 32 bits", "use Direct"),
                        at_most("stride of x's columns", x < 0 ? -x : x, most, "use Direct"),
                        at_most("stride of y's columns", y < 0 ? -y : y, most, "use Direct"),
+                       holds(!has_transposed_conv<Plan> || w.shape[0] == 1 || w.stride[1] == w.shape[0] * w.stride[0],
+                             "filters of a group do not follow those of the group before it", "use Direct"),
                        at_most("threads", of_y[0] * of_y[1] * of_y[2] * divide_up(of_y[3], 4),
                                (std::int64_t{1} << 31) - 1, "use Direct"));
 }

@@ -23,11 +23,15 @@ FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
         .channels = Shape::channels,
         .columns = Shape::columns,
         .x_vector = along_channels ? Shape::channels : 1,
-        .y_vector = along_channels ? Shape::channels : (min)(16 / static_cast<int>(sizeof(U)), Shape::columns),
+        .y_vector = along_channels ? Shape::channels : widest_vector(static_cast<int>(sizeof(U)), Shape::columns),
         .left = 0,
         .window_rows = Window::rows,
         .stride = Window::stride_h};
-    if constexpr (Window::taps > 0 && !along_channels) {
+    if constexpr (requires { Window::left; }) {
+        if (!along_channels)
+            numbers.x_vector = widest_vector(static_cast<int>(sizeof(T)), Shape::columns / Window::stride_w);
+        numbers.window_rows = Window::depth, numbers.stride = 1;
+    } else if constexpr (Window::taps > 0 && !along_channels) {
         numbers.x_vector = widest_vector(static_cast<int>(sizeof(T)), Shape::columns * Window::stride_w);
         numbers.left = (Window::columns - 1) / 2;
     }
@@ -67,25 +71,33 @@ private:
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu,
                                                                           ConvOperands<Plan, T, U> const& operands) {
         ConvParams<Plan, T, U> params = conv_params(operands);
-        auto const& filter = operands.filter;
-        Layout<4> const w{operands.weights.shape, operands.weights.stride};
+        constexpr bool spread = fusekit::detail::spreads<typename ConvParams<Plan, T, U>::Geometry>;
+        Filter<2> const filter = [&] {
+            if constexpr (spread) return operands.filter.of_y();
+            else return fusekit::detail::window_filter(operands.filter);
+        }();
         DepthwiseTiles& tiles = params.depthwise;
         DepthwiseNumbers numbers{};
         tiles.window =
             select_window<T, U, fast>(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{}, filter, numbers);
         Index<4> const& y = params.y.layout.shape;
-        tiles.multiplier = static_cast<int>(w.shape[0] / filter.group_count);
-        tiles.dense_weights = problem::dense(w, Index<4>{{0, 1, 2, 3}});
+        tiles.multiplier = static_cast<int>(y[1] / filter.group_count);
+        tiles.dense_weights = problem::dense(depthwise_layout(operands), Index<4>{{0, 1, 2, 3}});
         if (fast == Axis::channel)
             tiles.x_vector = tiles.multiplier == 1 ? vector_along(params.x, numbers.x_vector, 1) : 1;
-        else if (filter.pad_before[1] == numbers.left) tiles.x_vector = vector_along(params.x, numbers.x_vector, 3);
+        else if (spread || filter.pad_before[1] == numbers.left)
+            tiles.x_vector = vector_along(params.x, numbers.x_vector, 3);
         tiles.y_vector = vector_along(params.y, numbers.y_vector, fast == Axis::channel ? 1 : 3);
 
         std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
                            resident = std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors();
+        // a thread's rows of y are whole blocks of the stride, from the first block that is in y
+        std::int64_t const block = spread ? filter.strides[0] : 1,
+                           height = y[2] + (spread ? filter.pad_before[0] % filter.strides[0] : 0);
         tiles.rows =
-            DepthwiseTiles::best_rows(y[2], y[0] * channels * columns, resident, numbers.window_rows, numbers.stride);
-        std::int64_t const rows = divide_up(y[2], tiles.rows), items = y[0] * channels * columns * rows;
+            static_cast<int>(block) * DepthwiseTiles::best_rows(divide_up(height, block), y[0] * channels * columns,
+                                                                resident, numbers.window_rows, numbers.stride);
+        std::int64_t const rows = divide_up(height, tiles.rows), items = y[0] * channels * columns * rows;
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
         tiles.inner = divisor(fast == Axis::channel ? channels : columns);
         tiles.middle = divisor(fast == Axis::channel ? columns : rows);

@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
+#include "fusekit/backend/hip/dispatch/depthwise_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/amd.hpp"
 #include "fusekit/plan/empty.hpp"
@@ -101,24 +102,6 @@ FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
 static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
               fill_wide_tiles(1088));
 
-/// Chooses how many CTAs divide the pixels of dy for each tile, so that `tiles` tiles occupy `blocks` CTAs: clusters if
-/// available, times groups of CTAs (SplitKGroups) that add their accumulators through workspace, `split_bytes` per CTA,
-/// in `passes` passes.
-FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
-                                             std::int64_t max_splits, std::int64_t split_bytes,
-                                             std::size_t workspace_bytes) {
-    auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
-    std::int64_t const wanted = least(divide_up(blocks, tiles), max_splits);
-    std::int64_t const cluster = clusters ? least(wanted, max_cluster_blocks) : 1;
-    std::int64_t groups = divide_up(wanted, cluster);
-    constexpr std::size_t states = GroupWorkspace::state_bytes;
-    std::int64_t const max_groups =
-        workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * split_bytes);
-    if (tiles * passes * cluster > static_cast<std::int64_t>(GroupWorkspace::max_grid_groups)) groups = 1;
-    groups = least(groups, max_groups > 1 ? max_groups : 1);
-    return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
-}
-
 /// Prepares a launch of Mainloop, a WeightGradient. Empty if the GPU lacks a kernel with its tile, if channels are too
 /// few for the tile, or if a CTA would reduce more than `max_pixels` pixels. `plane`: pixels per image of dy, including
 /// those with which Mainloop pads it; each CTA reduces a multiple of `step` pixels.
@@ -191,6 +174,9 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);
     }
+    if constexpr (has_depthwise_weight_gradient<Plan, T>)
+        if (detail::runs_depthwise_gradient(params))
+            return detail::prepare_depthwise_gradient(gpu, params, workspace_bytes);
     if constexpr (has_bulk_weight_gradient<Plan, T>)
         if (!params.in_slabs)
             if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;

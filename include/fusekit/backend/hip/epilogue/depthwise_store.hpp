@@ -16,7 +16,7 @@ class DepthwiseStore {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Params = ConvParams<Plan, T, U>;
-    static constexpr int widest = (min)(16 / static_cast<int>(sizeof(U)), columns);
+    static constexpr int widest = detail::widest_vector(static_cast<int>(sizeof(U)), columns);
 
 public:
     /// Begins at pixel `at`, for `the_count` channels from at.k on.
@@ -38,11 +38,11 @@ public:
     template <class Sum>
     __device__ void store(Sum const (&sums)[columns][channels]) {
         Params const& params = reload(kernel_params);
-        int const columns_left = remaining();
         Index<4> const& stride = params.y.layout.stride;
         Packet<U, channels> values[columns];
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
+            int const columns_left = remaining();
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
                 if (!Epilogue::pixelwise || (j < columns_left && c < count)) {
@@ -53,9 +53,14 @@ public:
                 }
             }
         }
-        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, columns_left);
-        else store_row<widest>(params, values, columns_left);
-        ++at.p, distance += stride[2], to += stride[2];
+        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, remaining());
+        else store_row<widest>(params, values, remaining());
+        skip();
+    }
+    /// Leaves out the next row of y.
+    __device__ void skip() {
+        std::int64_t const row = kernel_params.y.layout.stride[2];
+        ++at.p, distance += row, to += row;
     }
 
 private:

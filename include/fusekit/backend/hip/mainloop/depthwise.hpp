@@ -2,10 +2,11 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/collective/prologue.hpp"
+#include "fusekit/backend/hip/collective/depthwise_thread.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/copy/depthwise_weights.hpp"
 #include "fusekit/backend/hip/epilogue/depthwise_store.hpp"
+#include "fusekit/backend/hip/mainloop/depthwise_spread.hpp"
 
 namespace fusekit::hip {
 
@@ -13,7 +14,6 @@ namespace fusekit::hip {
 /// the code of all windows of the plan (WindowsOf); a launch selects one.
 template <class Plan, class Schedule, Element T, Element U, detail::Axis fast>
 class DepthwiseConv {
-    using Prologue = typename Plan::Prologue;
     using Head = typename Plan::Head;
     using Weight = typename Head::template WeightElement<T>;
     using Sum = detail::AccumulatorOf<T>;
@@ -55,71 +55,19 @@ private:
         }
     }
 
-    /// Outputs of one thread: rows p to p + rows - 1 of columns from q on, of `channels` channels from k on.
-    struct Outputs {
-        int n, k, channels, p, q, rows;
-        bool exist;
-    };
     template <class Window>
-    __device__ static Outputs outputs_of(Params const& params, unsigned id) {
+    __device__ static DepthwiseOutputs outputs_of(Params const& params, unsigned thread, unsigned block) {
         DepthwiseTiles const& tiles = params.depthwise;
-        Index<4> const& y = params.y.layout.shape;
-        unsigned const a = tiles.inner.divide(id), b = tiles.middle.divide(a), n = tiles.outer.divide(b);
-        int const inner = static_cast<int>(id - a * tiles.inner.value()),
-                  middle = static_cast<int>(a - b * tiles.middle.value()),
-                  outer = static_cast<int>(b - n * tiles.outer.value());
-        int const channel = along_channels ? inner : outer, column = along_channels ? middle : inner,
-                  row = along_channels ? outer : middle;
-        int const k = channel * Shape<Window>::channels, p = row * tiles.rows;
-        return {static_cast<int>(n),
-                k,
-                (min)(static_cast<int>(y[1]) - k, Shape<Window>::channels),
-                p,
-                column * Shape<Window>::columns,
-                (min)(static_cast<int>(y[2]) - p, tiles.rows),
-                id < tiles.items};
+        return DepthwiseOutputs::of<Shape<Window>>(tiles, params.y.layout.shape,
+                                                   block * static_cast<unsigned>(tiles.threads) + thread);
     }
-
-    /// Address of channel c of x, of the first row and column that the thread's windows read, and these columns.
-    struct Input {
-        T const* data;
-        int row, column;
-        RowColumns columns;
-    };
-    template <int width, class Conv>
-    __device__ static Input input_of(Params const& params, Conv const& conv, Outputs const& of) {
-        Layout<4> const& x = params.x.layout;
-        int const multiplier = params.depthwise.multiplier, c = of.k / multiplier;
-        int const row = of.p * conv.filter.strides[0] - conv.filter.pad_before[0],
-                  column = of.q * conv.filter.strides[1] - conv.filter.pad_before[1];
-        std::int64_t const next = (of.k + 1) / multiplier - c;
-        return {params.x.data + of.n * x.stride[0] + c * x.stride[1] + row * x.stride[2] + column * x.stride[3],
-                row,
-                column,
-                {RowColumns::mask_of<width>(column, static_cast<int>(x.shape[3])), static_cast<int>(x.stride[3]),
-                 of.channels, next * x.stride[1], params.depthwise.x_vector}};
+    template <int width>
+    __device__ static DepthwiseInput<T> input_of(Params const& params, Filter<2> const& filter,
+                                                 DepthwiseOutputs const& of) {
+        return DepthwiseInput<T>::template of<width>(params.x, params.depthwise, of,
+                                                     of.p * filter.strides[0] - filter.pad_before[0],
+                                                     of.q * filter.strides[1] - filter.pad_before[1]);
     }
-
-    /// Prepared prologue of the thread's channels of x.
-    template <int channels>
-    struct PrologueOf {
-        typename Prologue::template State<float> states[channels];
-        typename Prologue::Args const& args;
-
-        __device__ PrologueOf(Params const& params, Outputs const& of) : args(params.bound.prologue) {
-#pragma unroll
-            for (int c = 0; c < channels; ++c)
-                states[c] = Prologue::prepare(
-                    std::int64_t{(of.k + (c < of.channels ? c : 0)) / params.depthwise.multiplier}, args);
-        }
-        /// Operand of an element of x; zero in padding, which the prologue does not change.
-        __device__ Sum operand(T value, int channel, bool valid) const {
-            if constexpr (Prologue::size == 0) return detail::widened(value);
-            else
-                return valid && channel >= 0 ? detail::widened(before_conv<Prologue>(value, states[channel], args))
-                                             : Sum(0);
-        }
-    };
 
     /// A thread slides down its columns of x. `sums` has the sums of the window that the next rows of x complete, and
     /// of the windows below it that these rows are part of. The loads of the next rows are in flight meanwhile.
@@ -131,11 +79,12 @@ private:
                       width = (columns - 1) * StrideW + S, left = (S - 1) / 2, center = columns * StrideW;
         using Row =
             std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelRow<T, width, left, center>>;
-        using Weights = DepthwiseWeights<Window, channels, Weight, Sum>;
+        using Weights =
+            DepthwiseWeights<Window, channels, Weight, Sum, detail::is_transposed<typename Params::Geometry>>;
         auto const conv = params.problem();
-        DepthwiseTiles const& tiles = params.depthwise;
-        Outputs const of = outputs_of<Window>(params, block * static_cast<unsigned>(tiles.threads) + thread);
-        Input const input = input_of<width>(params, conv, of);
+        auto const filters = depthwise_filters(conv);
+        DepthwiseOutputs const of = outputs_of<Window>(params, thread, block);
+        DepthwiseInput<T> const input = input_of<width>(params, detail::window_filter(conv.filter), of);
         int const height = static_cast<int>(params.x.layout.shape[2]);
         std::int64_t const stride = params.x.layout.stride[2];
 
@@ -155,14 +104,14 @@ private:
 #pragma unroll
         for (int u = 0; u < StrideH; ++u) load(u);
         if constexpr (along_channels) {
-            Weights::stage(params, zeros, conv.w, shared.weights, thread, block);
+            Weights::stage(params, zeros, filters, shared.weights, thread, block);
             __syncthreads();
         }
         if (!of.exist) return;
         Sum weights[R][S][channels];
         if constexpr (along_channels) Weights::load_staged(params, shared.weights, thread, weights);
-        else Weights::load(conv.w, of.k, weights);
-        PrologueOf<channels> const prologue(params, of);
+        else Weights::load(filters, of.k, weights);
+        DepthwisePrologue<Plan, Sum, channels> const prologue(params, of);
         DepthwiseStore<Plan, T, U, fast, columns, channels> epilogue(params, {of.n, of.k, of.p, of.q}, of.channels);
 
         Sum sums[depth][columns][channels] = {};
@@ -204,20 +153,27 @@ private:
         }
     }
 
+    template <int R, int S, int StrideH, int StrideW, int Left>
+    __device__ static void run_window(SpreadWindow<R, S, StrideH, StrideW, Left>, Params const& params, Shared& shared,
+                                      unsigned thread, unsigned block) {
+        using Window = SpreadWindow<R, S, StrideH, StrideW, Left>;
+        DepthwiseSpread<Plan, Window, T, U, fast>::run(params, shared.weights, thread, block);
+    }
+
     /// Windows of any size, strides and dilations: a thread loads each weight once for Shape::rows rows of y, and the
     /// elements of x that the weight multiplies.
     __device__ static void run_window(AnyWindow, Params const& params, Shared&, unsigned thread, unsigned block) {
         constexpr int channels = Shape<AnyWindow>::channels, columns = Shape<AnyWindow>::columns,
                       rows = Shape<AnyWindow>::rows;
         auto const conv = params.problem();
-        DepthwiseTiles const& tiles = params.depthwise;
-        Outputs const of = outputs_of<AnyWindow>(params, block * static_cast<unsigned>(tiles.threads) + thread);
+        DepthwiseOutputs const of = outputs_of<AnyWindow>(params, thread, block);
         if (!of.exist) return;
-        Input const input = input_of<1>(params, conv, of);
-        auto const& filter = conv.filter;
-        Layout<4> const &x = params.x.layout, &w = conv.w.layout;
-        Weight const* const filters = conv.w.data + of.k * w.stride[0];
-        PrologueOf<channels> const prologue(params, of);
+        Filter<2> const filter = detail::window_filter(conv.filter);
+        DepthwiseInput<T> const input = input_of<1>(params, filter, of);
+        TensorView<Weight const> const all = depthwise_filters(conv);
+        Layout<4> const &x = params.x.layout, &w = all.layout;
+        Weight const* const filters = all.data + of.k * w.stride[0];
+        DepthwisePrologue<Plan, Sum, channels> const prologue(params, of);
         DepthwiseStore<Plan, T, U, fast, columns, channels> epilogue(params, {of.n, of.k, of.p, of.q}, of.channels);
         Zeros zeros;
         zeros.keep();

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
+#include "fusekit/backend/hip/depthwise_gradient.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -18,6 +19,12 @@ namespace fusekit::hip {
 template <class Plan, Element T>
 inline constexpr bool has_bulk_weight_gradient =
     arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
+
+/// True if the weight gradient also has a kernel for depthwise convolutions (DepthwiseWeightGradient): for filters of
+/// groups that are small enough for a thread's registers.
+template <class Plan, Element T>
+inline constexpr bool has_depthwise_weight_gradient =
+    detail::has_depthwise_gradient<Plan, static_cast<int>(sizeof(T))>();
 
 /// Tensor maps of x and dy for TMA loads. With `has_windows` the map of x is in im2col mode, (C, W, H, N); otherwise it
 /// is tiled, with one row per pixel.
@@ -47,6 +54,7 @@ struct WeightGradientParams {
     bool in_packets = false, in_pixels = false, in_rows = false;
     SplitKGroups split_k = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
+    std::conditional_t<has_depthwise_weight_gradient<Plan, T>, DepthwiseGradientTiles, detail::Nothing> depthwise = {};
 
     /// Returns the forward convolution whose weight gradient the plan computes: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {

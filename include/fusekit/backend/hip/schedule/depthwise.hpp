@@ -9,9 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a depthwise convolution: groups of one channel of x, with any number of filters each. A thread computes
-/// rows of a few channels and columns of y in multiply-adds of float (int32 for int8). It keeps the weights, and the
-/// sums of the rows of y that are incomplete, in registers, and loads each row of x once.
+/// Schedule of a depthwise convolution, or of its gradient by x: groups of one channel of x, with any number of filters
+/// each. A thread computes rows of a few channels and columns of y in multiply-adds of float (int32 for int8). It keeps
+/// the weights, and the sums of the rows of y that are incomplete, in registers, and loads each row of x once.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>
@@ -47,9 +47,12 @@ struct DepthwiseEntry {
             using Plan = typename BoundPlan::Plan;
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
-            constexpr bool threads = Schedule::threads % 64 == 0 && Schedule::threads <= 128, window = is_window<Plan>;
+            constexpr bool threads = Schedule::threads % 64 == 0 && Schedule::threads <= 128,
+                           window = is_window<Plan, T>;
             static_assert(window,
-                          "Depthwise: the plan must have a Conv of signals or images whose filter may have groups");
+                          "Depthwise: the plan must have a Conv or TransposedConv of signals or images whose filter "
+                          "may have groups; a TransposedConv with strides also needs a filter without dilation, of at "
+                          "most 9 x 9 and strides of at most 4");
             static_assert(plan.pool, "Depthwise: no Pool in the plan: use Direct");
             static_assert(plan.totals, "Depthwise: no ChannelStatistics in the plan: use Direct");
             constexpr bool registers = fits_registers<Plan>;
@@ -59,23 +62,24 @@ struct DepthwiseEntry {
         }
     };
 
-    /// True if a plan's head is a Conv of signals or images whose filter may have several groups of channels.
-    template <class Plan>
+    /// True if a plan's head is a Conv or TransposedConv of signals or images whose filter may have several groups of
+    /// channels. A TransposedConv with a stride needs a SpreadWindow.
+    template <class Plan, class T>
     FUSEKIT_H static consteval bool has_window() {
         if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else
-            return !BatchedOp<typename Plan::Head> && Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
-                   !has_transposed_conv<Plan>;
+        else if constexpr (BatchedOp<typename Plan::Head>) return false;
+        else if constexpr (Plan::Head::collapsed_space != 2 || !Plan::Head::may_be_grouped) return false;
+        else return WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>::size > 0;
     }
-    template <class Plan>
-    static constexpr bool is_window = has_window<Plan>();
+    template <class Plan, class T>
+    static constexpr bool is_window = has_window<Plan, T>();
     /// False for epilogues on AMD that depend on the pixel: clang 19 keeps their coordinates and parameters of a row of
     /// pixels in scratch memory.
     template <class Plan>
     static constexpr bool fits_registers = !arch::is_targeted<arch::Amd> || !Plan::Epilogue::pixelwise;
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
-        is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
+        is_window<Plan, T> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -96,7 +100,7 @@ struct DepthwiseEntry {
         if (can_implement<DefaultDepthwise, float, float>(of)) return {};
         double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups);
         return estimate(Workload{.rounds = 1,
-                                 .steps = static_cast<double>(of.taps),
+                                 .steps = static_cast<double>(of.taps) / of.phases,
                                  .arithmetic = outputs / rates.processors / rates.products},
                         table.depthwise, of.product.bytes, table, rates);
     }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+
+namespace fusekit::hip::detail {
+
+/// Chooses how many CTAs divide the pixels of dy for each tile, so that `tiles` tiles occupy `blocks` CTAs: clusters if
+/// available, times groups of CTAs (SplitKGroups) that add their accumulators through workspace, `split_bytes` per CTA,
+/// in `passes` passes.
+FUSEKIT_H inline SplitKGroups choose_split_k(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
+                                             std::int64_t max_splits, std::int64_t split_bytes,
+                                             std::size_t workspace_bytes) {
+    auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    std::int64_t const wanted = least(divide_up(blocks, tiles), max_splits);
+    std::int64_t const cluster = clusters ? least(wanted, max_cluster_blocks) : 1;
+    std::int64_t groups = divide_up(wanted, cluster);
+    constexpr std::size_t states = GroupWorkspace::state_bytes;
+    std::int64_t const max_groups =
+        workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * split_bytes);
+    if (tiles * passes * cluster > static_cast<std::int64_t>(GroupWorkspace::max_grid_groups)) groups = 1;
+    groups = least(groups, max_groups > 1 ? max_groups : 1);
+    return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
+}
+
+}  // namespace fusekit::hip::detail
