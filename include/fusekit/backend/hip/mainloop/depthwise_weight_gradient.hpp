@@ -61,20 +61,20 @@ private:
 
     /// A thread's channels (lane) and items (slot) among those of its CTA. Consecutive threads have consecutive
     /// channels, or items of the same channel.
-    struct Place {
+    struct Position {
         unsigned lane, slot;
     };
-    __device__ static Place place_of(DepthwiseGradientTiles const& tiles, unsigned thread) {
+    __device__ static Position position_of(DepthwiseGradientTiles const& tiles, unsigned thread) {
         unsigned const bits = along_channels ? tiles.lane_bits : thread_bits - tiles.lane_bits, high = thread >> bits,
                        low = thread & ((1u << bits) - 1);
-        return along_channels ? Place{low, high} : Place{high, low};
+        return along_channels ? Position{low, high} : Position{high, low};
     }
 
     /// Adds all items of a thread to its totals. Part `split` of the CTAs of a tile of dw has every count()-th item.
     __device__ static void add_items(Params const& params, Shared& shared, unsigned thread, unsigned number,
                                      unsigned split) {
         DepthwiseGradientTiles const& tiles = params.depthwise;
-        Place const at = place_of(tiles, thread);
+        Position const at = position_of(tiles, thread);
         unsigned const slots = all >> tiles.lane_bits;
         Index<4> const& of_dy = params.bound.head.dy.layout.shape;
 #pragma unroll 1
