@@ -170,10 +170,10 @@ private:
             return;
         }
         DepthwiseTile<T, Acc> const sum_tile = depthwise_tile_for<T, Acc>(window);
-        DepthwiseVectors<Acc> const vectors{v0 * lanes, static_cast<int>(v_end - v0), channels - lanes,
+        DepthwiseVectors<Acc> const of_tile{v0 * lanes, static_cast<int>(v_end - v0), channels - lanes,
                                             weights + v0 * taps * lanes};
         for (int done = 0; done < count; done += depthwise_columns, at.q += depthwise_columns) {
-            sum_tile(sum, window, vectors);
+            sum_tile(sum, window, of_tile);
             window.first += depthwise_columns * window.pixel_step;
             int const pixels = static_cast<int>((min)(depthwise_columns, count - done));
             std::int64_t v = v0;

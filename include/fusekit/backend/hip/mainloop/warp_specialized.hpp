@@ -141,10 +141,10 @@ protected:
     }
 
     /// The k-loop (mma::k_loop()) of an output tile, for `products` accumulator tiles of 64 channels, from row `first`
-    /// of the stage's filters on. `blocks`: the k-blocks of each k-tile; TMA filled the others with zeros.
+    /// of the stage's filters on. `k_blocks`: the k-blocks of each k-tile; TMA filled the others with zeros.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
-                                    mma::ChannelBlocks<Atom> blocks, unsigned thread, unsigned first,
+                                    mma::ChannelBlocks<Atom> k_blocks, unsigned thread, unsigned first,
                                     WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
         auto const gemm = [&](Accumulators& of_stage, unsigned number, bool accumulate) {
             Stage const& stage = shared.stages[number];
@@ -153,7 +153,8 @@ protected:
             auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filter_offset(first);
             mma::OperandA<Atom, filter_offset(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
             mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
-            mma::gemm_first<Atom>(of_stage, a, b, accumulate, blocks.next());  // (PRODUCTS, 64, TILE_M) += over TILE_K
+            mma::gemm_first<Atom>(of_stage, a, b, accumulate,
+                                  k_blocks.next());  // (PRODUCTS, 64, TILE_M) += over TILE_K
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
