@@ -86,7 +86,8 @@ template <int Phases, class Acc, int... Row>
 [[gnu::always_inline]] inline void gemm_rows(TileAccumulators& result, KRange<Acc> const* k_ranges, std::int64_t count,
                                              Acc const* panel, std::integer_sequence<int, Row...>) {
     using Register = decltype(load(panel));
-    Register left[Phases][sizeof...(Row)] = {}, right[Phases][sizeof...(Row)] = {};
+    constexpr auto phases = static_cast<std::size_t>(Phases);
+    Register left[phases][sizeof...(Row)] = {}, right[phases][sizeof...(Row)] = {};
     auto const add = [&]<int... Phase>(Acc const* const* row, std::int64_t k, std::integer_sequence<int, Phase...>) {
         auto const add_column = [&](auto& of_left, auto& of_right, Acc const* b, std::int64_t at) {
             Register const b0 = load(b), b1 = load(b + lanes);

@@ -75,7 +75,7 @@ private:
                                      unsigned split) {
         DepthwiseGradientTiles const& tiles = params.depthwise;
         Position const at = position_of(tiles, thread);
-        unsigned const slots = all >> tiles.lane_bits;
+        unsigned const item_threads = all >> tiles.lane_bits;
         Index<4> const& of_dy = params.bound.head.dy.layout.shape;
 #pragma unroll 1
         for (int i = 0; i < sums; ++i) shared.totals[i][thread] = 0;
@@ -83,9 +83,9 @@ private:
         of.k = static_cast<int>((number << tiles.lane_bits) + at.lane) * channels;
         of.channels = (min)(static_cast<int>(of_dy[1]) - of.k, channels);
         if (of.channels <= 0) return;
-        unsigned const step = params.split_k.count() * slots;
+        unsigned const step = params.split_k.count() * item_threads;
 #pragma unroll 1
-        for (unsigned item = split * slots + at.slot; item < tiles.items; item += step) {
+        for (unsigned item = split * item_threads + at.slot; item < tiles.items; item += step) {
             unsigned const row = tiles.column_tiles.divide(item), image = tiles.row_tiles.divide(row);
             of.n = static_cast<int>(image);
             of.p = static_cast<int>(row - image * tiles.row_tiles.value()) * tiles.rows;
