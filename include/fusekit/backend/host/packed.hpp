@@ -22,8 +22,8 @@ public:
     /// Packs the weights and parameters again, after they were written. Not while a run is in progress.
     FUSEKIT_H void update() { packed = source.pack(*device, workspace); }
 
-    /// Runs from x into y as Prepared does. Between a change of the weights and update(), results may be those of the
-    /// old or the new weights, or of both mixed.
+    /// Runs from x into y as Prepared does; one run at a time, because runs share the workspace. Between a change of
+    /// the weights and update(), results may be those of the old or the new weights, or of both mixed.
     template <class X, class Y>
     FUSEKIT_H void operator()(X const& x, Y&& y) const {
         packed(*device, x, y, workspace);
