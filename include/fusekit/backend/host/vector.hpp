@@ -186,11 +186,13 @@ void copy_first(T* to, T const* from, int count) {
 
 template <detail::OutputElement T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
-    if (stride == 1 && count == lanes) return store(to, v);
-    T all[lanes];
-    store(all, v);
-    if (stride == 1) return detail::copy_first(to, all, count);
-    for (int i = 0; i < count; ++i) to[i * stride] = all[i];
+    if constexpr (!std::is_same_v<T, detail::NoElement>) {
+        if (stride == 1 && count == lanes) return store(to, v);
+        T all[lanes];
+        store(all, v);
+        if (stride == 1) return detail::copy_first(to, all, count);
+        for (int i = 0; i < count; ++i) to[i * stride] = all[i];
+    }
 }
 
 namespace detail {
