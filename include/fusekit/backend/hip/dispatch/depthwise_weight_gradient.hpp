@@ -74,8 +74,8 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_gra
                        item_threads = Shape::threads >> tiles.lane_bits;
     tiles.tiles = static_cast<unsigned>(count);
     constexpr std::int64_t bytes = Mainloop::Accumulators::floats * sizeof(float);
-    SplitKGroups const& split_k = params.split_k =
-        choose_split_k(launches_clusters(gpu), count, 1, at_once, divide_up(items, item_threads), bytes, workspace_bytes);
+    SplitKGroups const& split_k = params.split_k = choose_split_k(
+        launches_clusters(gpu), count, 1, at_once, divide_up(items, item_threads), bytes, workspace_bytes);
     return prepare_launch(
         gpu, kernel_of<Plan, Mainloop>(), params, count * split_k.count(),
         split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
