@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A measurement in parts: rows are appended to a CSV as they are measured, and rows of an earlier run are skipped."""
+"""Measures in several runs: each appends the rows that it measures to a CSV and skips rows of earlier runs."""
 
 import csv
 import time

@@ -57,7 +57,7 @@ public:
     /// True if rows are the pixels of x in order, a constant distance apart, and none is outside x.
     bool are_linear() const { return linear; }
 
-    /// gather() for linear rows, of which `first` is the number of the first; rows past `last` repeat it.
+    /// Sets the ranges of `count` linear rows, from row `first` on; rows past `last` repeat it.
     void gather_linear(KRange<Acc>* to, std::int64_t count, std::int64_t group, std::int64_t first,
                        std::int64_t last) const {
         if constexpr (may_be_in_place) {
@@ -117,8 +117,8 @@ private:
         }
     }
 
-    /// Sets the ranges of a tile of adjacent pixels of a row of y, of which `at` is the first. Returns false if they
-    /// have to be set one pixel at a time: windows are packed, or reach past a row of x. `packed`: the tile's scratch.
+    /// Sets the ranges of a tile of adjacent pixels of a row of y, from pixel `at` on. Returns false if they have to be
+    /// set one pixel at a time: windows are packed, or reach past a row of x. `packed`: the tile's scratch.
     bool point_at_run(KRange<Acc>* k_range, Pixel const& at, std::int64_t c0, [[maybe_unused]] Acc* packed,
                       Acc const* zero) const {
         if constexpr (!Problem::has_steps) return false;

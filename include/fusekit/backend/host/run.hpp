@@ -98,7 +98,7 @@ private:
                 }
             if constexpr (Head::may_be_single_pixels && Problem::of_channels && !Epilogue::collects) {
                 FewPixels<Epilogue, T, U, space, W, Geometry> const few(threads, conv, bound.epilogue, y);
-                // Of packed weights, ConvChannelLanes reads no less, and without transposing sums.
+                // ConvChannelLanes reads packed weights as often, and does not transpose sums.
                 if (few.fits() && (steps == Steps::all || !channel_lanes)) return call(few);
             }
             if (channel_lanes)

@@ -17,7 +17,7 @@ struct Layouts {
                                               {"nhwc+1", "krsc", "nhwc+1"}, {"nchw+1", "kcrs*2-kr", "nchw+1"},
                                               {"nchw", "krsc", "nhwc"},     {"nhwc*2", "ckrs", "nchw-hw"}};
 };
-/// As Layouts, with filters that follow each other through all groups.
+/// Layouts whose filters follow each other through all groups.
 struct DenseFilters {
     static constexpr char const* all[2][3] = {{"nhwc", "kcrs", "nhwc"}, {"nchw", "kcrs", "nchw"}};
 };

@@ -20,7 +20,7 @@ class GemvFma {
 public:
     static constexpr unsigned step = 32 * widest;
 
-    /// As GemvMma::sum().
+    /// Sums as GemvMma::sum() does.
     template <class Rows, class Partial, class Meanwhile>
     __device__ static void sum(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
                                Partial const& partial, Meanwhile const& meanwhile) {
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    /// As GemvMma's Row.
+    /// A lane's row of an operand, like GemvMma's Row.
     template <class E>
     struct Row {
         E const* next;

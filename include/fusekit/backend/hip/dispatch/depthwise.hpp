@@ -56,7 +56,7 @@ struct Launcher<DepthwiseEntry> {
         if (unmet) return refuse_schedule(type_name<Plan>(), DepthwiseEntry::name, unmet);
         return prepare_unchecked<Schedule, orders>(gpu, operands);
     }
-    /// As prepare(). Precondition: runs_depthwise().
+    /// Prepares a launch without checking conditions. Precondition: runs_depthwise().
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_unchecked(
         Gpu const& gpu, ConvOperands<Plan, T, U> const& operands) {

@@ -132,8 +132,9 @@ public:
     }
 
 private:
-    /// Stores a staged tile of 16-bit results to y, from pixel m and channel n on, of which `pixels` and `channels` are
-    /// in bounds. A thread stores two channels of a pixel at a time; the lanes of as few pixels as have them all.
+    /// Stores a staged tile of 16-bit results to y, from pixel m and channel n on; `pixels` and `channels` remain in y.
+    /// A thread stores two channels of a pixel at a time; a pixel takes the smallest power of two of lanes that has all
+    /// channels.
     __device__ void store_by_threads(unsigned char const* staged, TensorView<U> const& y, int m, int n, int pixels,
                                      int channels) const {
         channels = (min)(channels, Atom::m), pixels = (min)(pixels, Atom::n);

@@ -83,8 +83,8 @@ __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
     ptx::wgmma_commit();
 }
 
-/// As gemm() of a whole k-tile, without the k-blocks from `count` on, which are zero in an operand. 0 < `count`. The
-/// count is the same in all threads.
+/// Issues the MMAs of a k-tile's first `count` k-blocks and commits them as one wgmma group; the other k-blocks are
+/// zero in an operand. `count` is positive and the same in all threads.
 template <class Atom, class Acc, class A, class B>
 __device__ void gemm_first(Acc& acc, A const& a, B const& b, bool accumulate, unsigned count) {
     constexpr int all = Atom::tile_k / Atom::k;

@@ -90,7 +90,7 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
 /// column: unless the number of columns divides the number of warpgroups in the grid.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
-    if (schedule.splits) return table.split_warp_specialized;  // few outputs
+    if (schedule.splits) return table.split_warp_specialized;
     Costs costs = schedule.ping_pong ? table.warp_specialized_ping_pong : table.warp_specialized;
     if (!of.stores_by_tma) costs.output += table.tma.stored_output;
     if (!of.totals) return costs;
