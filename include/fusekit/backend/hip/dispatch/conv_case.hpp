@@ -171,11 +171,10 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) {
         auto const filters =
             detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
-        bool const stored = !detail::unmet_by_stores(y), evenly = !detail::unmet_by_thread_stores(y);
-        result.stores_by_tma = stored && (evenly || count_phases<Plan>() > 1);
+        result.stores_by_tma = !detail::unmet_by_tile_stores(y, count_phases<Plan>() > 1);
         result.aligned_pixels =
             !detail::unmet_by_loads<U>(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters) &&
-            (result.stores_by_tma || (stores_by_threads<Plan, T, U> && evenly));
+            (result.stores_by_tma || (stores_by_threads<Plan, T, U> && !detail::unmet_by_thread_stores(y)));
     }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);

@@ -79,6 +79,12 @@ template <class U>
 FUSEKIT_H Unmet unmet_by_stores(TensorView<U> const& y) {
     return first_unmet(unmet_by_packets(y), unmet_by_tma(y.layout, y.data, sizeof(U), names_of_y));
 }
+/// Returns the first condition of TMA stores of tiles of pixels that channels-last y does not meet; the pixels of a
+/// `phased` y, tiles of a phase, need not be evenly spaced.
+template <class U>
+FUSEKIT_H Unmet unmet_by_tile_stores(TensorView<U> const& y, bool phased) {
+    return first_unmet(unmet_by_stores(y), phased ? Unmet{} : unmet_by_gaps(y.layout, sizeof(U), names_of_y));
+}
 template <class T, class W, class U>
 FUSEKIT_H Unmet unmet_by_layouts(TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y) {
     return first_unmet(unmet_by_loads<U>(x, w), unmet_by_stores(y));

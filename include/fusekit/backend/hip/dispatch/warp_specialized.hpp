@@ -46,8 +46,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = window_filter(operands.filter);
-    Unmet const by_stores =
-        first_unmet(unmet_by_stores(params.y), unmet_by_gaps(params.y.layout, sizeof(U), names_of_y));
+    Unmet const by_stores = unmet_by_tile_stores(params.y, false);
     params.maps.stores_y = !by_stores;
     unmet = first_unmet(unmet_by_code(gpu, kernel),
                         holds(!schedule.splits || launches_clusters(gpu),
