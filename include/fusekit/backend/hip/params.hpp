@@ -14,6 +14,7 @@
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
+#include "fusekit/backend/hip/stride_phases.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/tensor/products.hpp"
 
@@ -58,9 +59,9 @@ inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, 
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
 /// True if threads of WarpSpecialized store y where its pixels are misaligned for TMA: 16-bit results, staged in SMEM
-/// that TMA does not load the next tile of an operator's tensor to meanwhile.
+/// that TMA does not load the next tile of an operator's tensor to meanwhile. Pixels of a phase are too far apart.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan, T, U>;
+inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan, T, U> && !has_phases<Plan>();
 
 /// Kernel argument of a plan with a Conv or Gemm.
 template <class Plan, Element T, detail::OutputElement U = T>

@@ -89,7 +89,7 @@ public:
     /// Stores the staged results to `tile` of y: by TMA or, if y's pixels are misaligned for it, by all threads.
     template <class Params, class Problem, class Tile>
     __device__ void send(Params const& params, Problem const& conv, Tile const& tile) const {
-        if constexpr (stores_by_threads<Plan, T, U> && !std::is_same_v<Tile, PhaseTile>) {
+        if constexpr (stores_by_threads<Plan, T, U>) {
             if (!params.maps.stores_y) {
                 int const pixels = conv.gemm_m() - tile.m, channels = conv.group_k() - tile.n;
                 for (int product = 0; product < products; ++product)
