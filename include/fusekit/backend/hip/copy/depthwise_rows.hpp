@@ -58,7 +58,7 @@ template <Element T, int columns, int channels>
 class ChannelRow {
 public:
     __device__ void load(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
-        if (of.vector == channels) {
+        if (__builtin_expect(of.vector == channels, 1)) {
 #pragma unroll
             for (int j = 0; j < columns; ++j)
                 all[j] = config::bit_cast<Registers>(

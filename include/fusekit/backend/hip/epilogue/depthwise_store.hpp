@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
@@ -43,15 +44,16 @@ public:
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
             int const columns_left = remaining();
+            float results[channels] = {};
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
                 if (!Epilogue::pixelwise || (j < columns_left && c < count)) {
                     OffsetCoord const coord({at.n, at.k + c, at.p, at.q + j}, distance + c * stride[1] + j * stride[3],
                                             stride);
-                    values[j].values[c] =
-                        U(Epilogue::apply(static_cast<float>(sums[j][c]), coord, states[c], params.bound.epilogue));
+                    results[c] = Epilogue::apply(static_cast<float>(sums[j][c]), coord, states[c], params.bound.epilogue);
                 }
             }
+            values[j] = rounded(results);
         }
         if constexpr (fast == detail::Axis::channel) store_pixels(params, values, remaining());
         else store_row<widest>(params, values, remaining());
@@ -73,6 +75,17 @@ private:
 
     /// On AMD, comparisons with it are not kept in scalar registers.
     __device__ int remaining() const { return static_cast<int>(opaque_per_thread(static_cast<unsigned>(to_end))); }
+    /// Rounds the results of a pixel to U.
+    __device__ static Packet<U, channels> rounded(float const (&results)[channels]) {
+        Packet<U, channels> values;
+        if constexpr (channels == 2 && sizeof(U) == 2 && !std::is_integral_v<U>) {
+            values = config::bit_cast<Packet<U, channels>>(packed<U>(results[0], results[1]));
+        } else {
+#pragma unroll
+            for (int c = 0; c < channels; ++c) values.values[c] = U(results[c]);
+        }
+        return values;
+    }
     /// Stores a packet as words: nvcc splits a store of elements if another branch uses its address.
     template <int width>
     __device__ static void store_words(U* to, Packet<U, width> const& packet) {
@@ -82,7 +95,7 @@ private:
     __device__ void store_pixels(Params const& params, Packet<U, channels> const (&values)[columns],
                                  int columns_left) const {
         std::int64_t const step = static_cast<int>(params.y.layout.stride[3]);
-        if (params.depthwise.y_vector == channels) {
+        if (__builtin_expect(params.depthwise.y_vector == channels, 1)) {
 #pragma unroll
             for (int j = 0; j < columns; ++j) {
                 if (j < columns_left) store_words(to + j * step, values[j]);

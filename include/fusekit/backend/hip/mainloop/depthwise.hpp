@@ -81,6 +81,9 @@ private:
             std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelRow<T, width, left, center>>;
         using Weights =
             DepthwiseWeights<Window, channels, Weight, Sum, detail::is_transposed<typename Params::Geometry>>;
+        // False: also adds up the few windows beyond the thread's rows, which are not stored. Without branches sums move to
+        // the next row of y by their first multiply-add, not by instructions of their own.
+        constexpr bool leaves_out = depth > 3;
         auto const conv = params.problem();
         auto const filters = depthwise_filters(conv);
         DepthwiseOutputs const of = outputs_of<Window>(params, thread, block);
@@ -132,7 +135,7 @@ private:
                 for (int i = 0; i < depth; ++i) {
                     constexpr int last = R - StrideH;
                     int const r = last - StrideH * i + u;
-                    if (r < 0 || p + i < 0 || p + i >= of.rows) continue;
+                    if (r < 0 || (leaves_out && (p + i < 0 || p + i >= of.rows))) continue;
 #pragma unroll
                     for (int s = 0; s < S; ++s)
 #pragma unroll
