@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "asynchrony.hpp"
@@ -48,10 +49,8 @@ bool flushes(Factor factor) {
     return is_gfx90a && (factor == Factor::half || factor == Factor::bfloat16);
 }
 float flushed(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value; }
-double factor_of(Factor factor, unsigned bits) {
-    double const value = value_of(factor, bits);
-    return flushes(factor) && std::fabs(value) < (factor == Factor::half ? 0x1p-14 : 0x1p-126) ? 0 : value;
-}
+/// Magnitude below which the device's MFMA reads an operand of this type as zero; 0 if there is none.
+double smallest_read(Factor factor) { return !flushes(factor) ? 0 : factor == Factor::half ? 0x1p-14 : 0x1p-126; }
 
 struct Operands {
     void const *a, *b;
@@ -59,19 +58,41 @@ struct Operands {
     std::uint32_t indices = 0;
 };
 
-/// Returns operand A or B (`side`) as a row-major matrix, assembled from the lanes' registers.
-std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
-    unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
-    std::vector<double> factors;
-    factors.reserve(instruction.size * instruction.depth);
+/// Returns operand A or B (`side`) as a row-major matrix, assembled from the lanes' registers. `factor` is a constant
+/// because this is the inner loop of most emulated kernels.
+template <Factor factor>
+std::vector<double> factors_as(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
+    using Bits = std::conditional_t<bytes_of(factor) == 1, std::uint8_t,
+                                    std::conditional_t<bytes_of(factor) == 2, std::uint16_t, std::uint32_t>>;
+    unsigned const per = instruction.factors();
+    double const smallest = smallest_read(factor);
+    std::vector<double> factors(instruction.size * instruction.depth);
+    double* next = factors.data();
     for (unsigned row = 0; row < instruction.size; ++row)
-        for (unsigned k = 0; k < instruction.depth; ++k) {
-            auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (k / per)]);
-            unsigned bits = 0;
-            std::memcpy(&bits, static_cast<std::byte const*>(lane->*side) + k % per * bytes, bytes);
-            factors.push_back(factor_of(instruction.factor, bits));
+        for (unsigned group = 0; group < instruction.groups(); ++group) {
+            auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * group]);
+            Bits bits[16];
+            std::memcpy(bits, lane->*side, per * sizeof(Bits));
+            for (unsigned k = 0; k < per; ++k) {
+                double const value = value_of(factor, bits[k]);
+                *next++ = std::fabs(value) < smallest ? 0 : value;
+            }
         }
     return factors;
+}
+std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
+    switch (instruction.factor) {
+        case Factor::half: return factors_as<Factor::half>(instruction, wave, side);
+        case Factor::bfloat16: return factors_as<Factor::bfloat16>(instruction, wave, side);
+        case Factor::int8: return factors_as<Factor::int8>(instruction, wave, side);
+        case Factor::tf32: return factors_as<Factor::tf32>(instruction, wave, side);
+        case Factor::float32: return factors_as<Factor::float32>(instruction, wave, side);
+        case Factor::e4m3: return factors_as<Factor::e4m3>(instruction, wave, side);
+        case Factor::e5m2: return factors_as<Factor::e5m2>(instruction, wave, side);
+        case Factor::e4m3_fnuz: return factors_as<Factor::e4m3_fnuz>(instruction, wave, side);
+        case Factor::e5m2_fnuz: return factors_as<Factor::e5m2_fnuz>(instruction, wave, side);
+    }
+    std::abort();
 }
 
 /// Row of a sparse A: its elements, and the index k of each. Elements of B at other indices k are not multiplied: they

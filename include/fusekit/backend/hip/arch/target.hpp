@@ -72,7 +72,8 @@ template <class Tag>
 inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90a>;
 #endif
 
-/// True if this pass generates code that only sm_90a GPUs run. On the CPU, devices of all kinds run the same code.
+/// True if this pass generates code that only sm_90a GPUs run. On the CPU, devices of all kinds run the same code,
+/// except in programs that define nvcc's macro.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool is_for_sm90a_alone = true;
 #else
