@@ -160,9 +160,9 @@ TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and ru
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
     auto const x = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 2), {1, 2, 5, 6}),
-               w = fk::tensor<fk::half>(device, fk::krsc(1, 1, 1, 2), {3, 4});
+               w = fk::tensor<fk::half>(device, fk::krsc(2, 1, 1, 1), {3, 4});
     auto y = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 1), {-1, -1});
-    auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
+    auto const layer = fk::Plan<fk::TransposedConv<fk::filter(1, 1)>>::bind({.weights = w});
     CHECK(refusal([&] {
               layer(bulk, x, y);
           }).find("WarpSpecialized: bytes from one pixel of x to the next = 4 is not a multiple of 16") !=

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/async_copy.hpp"
+#include "fusekit/backend/hip/copy/tma_im2col.hpp"
+
+namespace fusekit::hip {
+
+/// Source of one SMEM row of an operand tile, a window of x or a filter: the address of channel 0 at its first tap, and
+/// the row and column of this tap in x. The address is not read if the tap is in the padding.
+struct alignas(16) RowSource {
+    unsigned char const* first;
+    std::int32_t h, w;
+};
+
+/// Producer of pipeline stages from x and filters that are misaligned for TMA: the four producer warps copy the
+/// channels of each window and filter by cp.async, 8 or 4 bytes at a time, to the swizzled rows that TMA would write,
+/// with zeros in the padding and past the last channel. Each warp copies a quarter of the rows of both operands, and
+/// reports a stage as full when its copies to the stage have completed, `lag` stages after it has issued them.
+template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>
+class CopiedRows {
+    using State = typename Pipeline::State;
+    static constexpr int windows = tile_m / 4, filters = tile_n / 4, row_bytes = 128;
+    static constexpr int lag = stages >= 6 ? 2 : stages >= 3 ? 1 : 0;
+    static_assert(Stage::row_bytes == row_bytes && windows % 8 == 0 && filters % 8 == 0);
+
+public:
+    static constexpr unsigned warps = 4;  ///< each arrives once at every stage
+
+private:
+    /// One operand of a warp. down, right: taps of x from one tap to the next, 0 for filters; row_bytes, column_bytes:
+    /// bytes. Taps outside of `height` x `width` are zero.
+    struct Operand {
+        std::int64_t row_bytes, column_bytes;
+        int down, right, height, width;
+    };
+
+public:
+    /// SMEM of the warps: the sources of the rows that each copies for the current output tile, and the operands.
+    struct Shared {
+        RowSource sources[warps][windows + filters];
+        Operand operands[warps][2];
+    };
+
+    /// `warp`: index of the producer warp, from 0 to 3. All lanes of the warps call all functions.
+    template <class Problem>
+    __device__ CopiedRows(Shared& shared, Problem const& conv, int the_width, unsigned the_warp, unsigned the_lane)
+        : sources(shared.sources[the_warp]),
+          operands(shared.operands[the_warp]),
+          warp(static_cast<int>(the_warp)),
+          lane(static_cast<int>(the_lane)),
+          width(the_width) {
+        if (lane > 0) return;
+        auto const filter = detail::window_filter(conv.filter);
+        Layout<4> const &of_x = conv.x.layout, &of_w = conv.w.layout;
+        operands[0] = {of_x.stride[2] * filter.dilations[0] * element_bytes,
+                       of_x.stride[3] * filter.dilations[1] * element_bytes,
+                       filter.dilations[0],
+                       filter.dilations[1],
+                       static_cast<int>(of_x.shape[2]),
+                       static_cast<int>(of_x.shape[3])};
+        operands[1] = {of_w.stride[2] * element_bytes, of_w.stride[3] * element_bytes, 0, 0, 1, 1};
+    }
+
+    /// Copies the operands of k-tiles [begin, end) of the output tile at `tile`.
+    template <class Problem>
+    __device__ void load_tile(Problem const& conv, Stage* ring, Pipeline const& pipeline, TileStart const& tile,
+                              StepRange const& steps) {
+        set_sources(conv, tile);
+        ptx::bar_warp_sync();
+        int const channels = conv.group_c(), columns = conv.window_columns();
+        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+        int const tap = static_cast<int>(steps.begin / of_tap);
+        int r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
+#pragma unroll 1
+        for (unsigned step = steps.begin; step < steps.end; ++step) {
+            pipeline.producer_acquire(state);
+#pragma unroll 1
+            for (int i = 0; i < 2; ++i) {
+                auto* const to = reinterpret_cast<unsigned char*>(i == 0 ? ring[state.stage].x : ring[state.stage].w) +
+                                 warp * (i == 0 ? windows : filters) * row_bytes;
+                int const count = i == 0 ? windows : (min)(filters, conv.group_k() - tile.n - warp * filters);
+                if (width == 8) copy_rows<8>(to, i, r, s, c, channels, count);
+                else copy_rows<4>(to, i, r, s, c, channels, count);
+            }
+            commit_copies();
+            state.advance();
+            if (++in_flight > lag) publish<lag>(pipeline);
+            if ((c += Stage::tile_k) < channels) continue;
+            c = 0;
+            if (++s == columns) s = 0, ++r;
+        }
+        ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
+    }
+    /// Reports the stages of all copies as full, after the last load_tile().
+    __device__ void finish(Pipeline const& pipeline) {
+        while (in_flight > 0) publish<0>(pipeline);
+    }
+
+private:
+    static constexpr int element_bytes = row_bytes / Stage::tile_k;
+
+    template <class Problem>
+    __device__ void set_sources(Problem const& conv, TileStart const& tile) {
+        auto const filter = detail::window_filter(conv.filter);
+        auto const address = [](auto const* data, std::int64_t offset) {
+            return reinterpret_cast<unsigned char const*>(data) + offset * element_bytes;
+        };
+#pragma unroll 1
+        for (int row = lane; row < windows; row += 32) {
+            Pixel const at = conv.pixel(tile.m + warp * windows + row);
+            int const h = at.p * filter.strides[0] - filter.pad_before[0],
+                      w = at.q * filter.strides[1] - filter.pad_before[1];
+            Index<4> const& stride = conv.x.layout.stride;
+            sources[row] = {address(conv.x.data, at.n * stride[0] + h * stride[2] + w * stride[3]),
+                            at.n < 0 ? no_row : h, w};
+        }
+#pragma unroll 1
+        for (int row = lane; row < filters; row += 32)
+            sources[windows + row] = {address(conv.w.data, (tile.n + warp * filters + row) * conv.w.layout.stride[0]),
+                                      0, 0};
+    }
+
+    /// Copies `bytes` bytes at a time the channels from `c` on of tap (r, s) of the first `count` rows of operand
+    /// `number` to the warp's rows at `to`.
+    template <int bytes>
+    __device__ void copy_rows(unsigned char* to, int number, int r, int s, int c, int channels, int count) const {
+        constexpr int lanes_of_row = row_bytes / bytes, rows_at_once = 32 / lanes_of_row;
+        Operand const operand = operands[number];
+        RowSource const* const rows = sources + (number == 0 ? 0 : windows);
+        int const in_row = lane % lanes_of_row * bytes, down = r * operand.down, right = s * operand.right,
+                  height = in_row < (channels - c) * element_bytes ? operand.height : 0;
+        std::int64_t const offset = r * operand.row_bytes + s * operand.column_bytes + c * element_bytes + in_row;
+#pragma unroll 4
+        for (int row = lane / lanes_of_row; row < count; row += rows_at_once) {
+            RowSource const source = rows[row];
+            bool const is_read = static_cast<unsigned>(source.h + down) < static_cast<unsigned>(height) &&
+                                 static_cast<unsigned>(source.w + right) < static_cast<unsigned>(operand.width);
+            copy_async<bytes>(to + row * row_bytes + (in_row ^ row % 8 * 16), source.first + offset, is_read);
+        }
+    }
+
+    /// Waits for the warp's copies except those to the last `pending` stages, and reports the oldest stage in flight.
+    template <int pending>
+    __device__ void publish(Pipeline const& pipeline) {
+        wait_for_groups<pending>();
+        ptx::fence_proxy_async();
+        ptx::bar_warp_sync();
+        if (lane == 0) pipeline.producer_commit(full.stage);
+        full.advance();
+        --in_flight;
+    }
+
+    static constexpr int no_row = -(1 << 30);  ///< row of a window past the last pixel
+
+    RowSource* sources;
+    Operand* operands;
+    int warp, lane, width, in_flight = 0;
+    State state, full;
+};
+
+/// Type: CopiedRows if `enabled`; else without SMEM.
+template <bool enabled>
+struct CopiedRowsIf {
+    template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>
+    using Type = CopiedRows<Stage, Pipeline, tile_m, tile_n, stages>;
+};
+template <>
+struct CopiedRowsIf<false> {
+    struct NoRows {
+        struct Shared {};
+    };
+    template <class, class, int, int, int>
+    using Type = NoRows;
+};
+
+}  // namespace fusekit::hip
