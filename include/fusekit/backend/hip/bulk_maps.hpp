@@ -29,7 +29,8 @@ struct BulkMaps {
     TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
     bool stores_y = true;  ///< false if threads store y, because its pixels are misaligned for TMA
-    /// bytes of each cp.async with which threads load x and w, because one is misaligned for TMA; 0 if TMA loads them
+    /// bytes, 8, 4 or 2, at whose multiples the rows of x and w are, if threads load them because one is misaligned for
+    /// TMA; 0 if TMA loads them
     int copied_bytes = 0;
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {

@@ -17,12 +17,14 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 
-/// Rows of x and weights at multiples of 8 and of 4 bytes: several k-tiles and fewer channels than one, several tiles,
+/// Rows of x and weights at multiples of 8, 4 and 2 bytes: several k-tiles and fewer channels than one, several tiles,
 /// windows in the padding and between images, strides beyond those of TMA's im2col mode.
 constexpr char const* misaligned[] = {
     "n1c116h8w5k116r1s1pt0l0b0r0u1v1d1e1g1",   "n3c58h7w5k58r3s3pt1l1b1r1u1v1d1e1g1",
     "n2c12h11w9k66r3s3pt2l1b0r2u2v2d1e2g1",    "n1c180h6w30k36r2s5pt0l2b1r2u1v3d2e1g1",
-    "n1c36h30w12k130r5s5pt2l2b1r2u11v3d2e1g1", "n5c6h13w17k200r1s1pt0l0b0r0u1v1d1e1g1"};
+    "n1c36h30w12k130r5s5pt2l2b1r2u11v3d2e1g1", "n5c6h13w17k200r1s1pt0l0b0r0u1v1d1e1g1",
+    "n3c57h7w5k58r3s3pt1l1b1r1u1v1d1e1g1",     "n1c131h7w5k57r1s1pt0l0b0r0u1v1d1e1g1",
+    "n2c1h9w11k5r4s4pt1l1b1r1u1v1d1e1g1",      "n3c65h7w5k131r3s3pt1l1b1r1u2v1d1e1g1"};
 
 }  // namespace
 
@@ -72,14 +74,14 @@ TEST_CASE("HIP: no element beside misaligned slices of x and weights is used on 
             REQUIRE(static_cast<float>(got[static_cast<std::size_t>(i)]) == channels * (row == 0 || row == 6 ? 2 : 3));
         }
     };
-    for (int const channels : {2, 4, 6, 62, 66, 68})
-        for (int const first : {0, 2, 4}) run(channels, first);
+    for (int const channels : {2, 4, 6, 62, 63, 64, 65, 66, 68})
+        for (int const first : {0, 1, 2, 3, 4}) run(channels, first);
 }
 
 TEST_CASE("HIP: the library selects WarpSpecialized for misaligned pixels on sm_90a") {
     using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Relu>;
     constexpr auto architecture = fk::hip::Architecture::sm(90);
-    for (int const channels : {12, 36, 58, 116, 122})
+    for (int const channels : {12, 36, 57, 58, 116, 122})
         for (int const size : {1, 3})
             for (int const images : {1, 32}) {
                 fk::TensorView<fk::half const> const w(nullptr, fk::krsc(channels, size, size, channels));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
 
@@ -17,8 +18,10 @@ struct alignas(16) RowSource {
 
 /// Producer of pipeline stages from x and filters that are misaligned for TMA: the four producer warps copy the
 /// channels of each window and filter by cp.async, 8 or 4 bytes at a time, to the swizzled rows that TMA would write,
-/// with zeros in the padding and past the last channel. Each warp copies a quarter of the rows of both operands, and
-/// reports a stage as full when its copies to the stage have completed, `lag` stages after it has issued them.
+/// with zeros in the padding and past the last channel. A row that begins in the middle of a 4-byte word is copied from
+/// 2 bytes before, and moved by 2 bytes in SMEM when the copies have completed. Each warp copies a quarter of the rows
+/// of both operands, and reports a stage as full when its copies to the stage have completed, `lag` stages after it has
+/// issued them.
 template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>
 class CopiedRows {
     using State = typename Pipeline::State;
@@ -30,6 +33,13 @@ public:
     static constexpr unsigned warps = 4;  ///< each arrives once at every stage
 
 private:
+    /// State of each row of a warp in a stage: is_early is not 0 if the row is copied from 2 bytes before its first
+    /// channel; its last channel, which then does not fit the row, is in the low half of its word.
+    struct Tails {
+        std::uint32_t words[windows + filters];
+        unsigned char is_early[windows + filters];
+    };
+
     /// One operand of a warp. down, right: taps of x from one tap to the next, 0 for filters; row_bytes, column_bytes:
     /// bytes. Taps outside of `height` x `width` are zero.
     struct Operand {
@@ -42,6 +52,7 @@ public:
     struct Shared {
         RowSource sources[warps][windows + filters];
         Operand operands[warps][2];
+        Tails tails[warps][stages];
     };
 
     /// `warp`: index of the producer warp, from 0 to 3. All lanes of the warps call all functions.
@@ -49,6 +60,7 @@ public:
     __device__ CopiedRows(Shared& shared, Problem const& conv, int the_width, unsigned the_warp, unsigned the_lane)
         : sources(shared.sources[the_warp]),
           operands(shared.operands[the_warp]),
+          tails(shared.tails[the_warp]),
           warp(static_cast<int>(the_warp)),
           lane(static_cast<int>(the_lane)),
           width(the_width) {
@@ -83,11 +95,12 @@ public:
                                  warp * (i == 0 ? windows : filters) * row_bytes;
                 int const count = i == 0 ? windows : (min)(filters, conv.group_k() - tile.n - warp * filters);
                 if (width == 8) copy_rows<8>(to, i, r, s, c, channels, count);
-                else copy_rows<4>(to, i, r, s, c, channels, count);
+                else if (width == 4) copy_rows<4>(to, i, r, s, c, channels, count);
+                else copy_rows<2>(to, i, r, s, c, channels, count);
             }
             commit_copies();
             state.advance();
-            if (++in_flight > lag) publish<lag>(pipeline);
+            if (++in_flight > lag) publish<lag>(ring, pipeline);
             if ((c += Stage::tile_k) < channels) continue;
             c = 0;
             if (++s == columns) s = 0, ++r;
@@ -95,8 +108,8 @@ public:
         ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
     }
     /// Reports the stages of all copies as full, after the last load_tile().
-    __device__ void finish(Pipeline const& pipeline) {
-        while (in_flight > 0) publish<0>(pipeline);
+    __device__ void finish(Stage* ring, Pipeline const& pipeline) {
+        while (in_flight > 0) publish<0>(ring, pipeline);
     }
 
 private:
@@ -123,29 +136,80 @@ private:
                                       0, 0};
     }
 
-    /// Copies `bytes` bytes at a time the channels from `c` on of tap (r, s) of the first `count` rows of operand
-    /// `number` to the warp's rows at `to`.
+    /// Copies the channels from `c` on of tap (r, s) of the first `count` rows of operand `number`, which are at
+    /// multiples of `bytes`, to the warp's rows at `to`.
     template <int bytes>
     __device__ void copy_rows(unsigned char* to, int number, int r, int s, int c, int channels, int count) const {
-        constexpr int lanes_of_row = row_bytes / bytes, rows_at_once = 32 / lanes_of_row;
+        constexpr int word = bytes == 2 ? 4 : bytes, lanes_of_row = row_bytes / word, rows_at_once = 32 / lanes_of_row;
         Operand const operand = operands[number];
-        RowSource const* const rows = sources + (number == 0 ? 0 : windows);
-        int const in_row = lane % lanes_of_row * bytes, down = r * operand.down, right = s * operand.right,
-                  height = in_row < (channels - c) * element_bytes ? operand.height : 0;
-        std::int64_t const offset = r * operand.row_bytes + s * operand.column_bytes + c * element_bytes + in_row;
+        int const first_row = number == 0 ? 0 : windows, in_row = lane % lanes_of_row * word,
+                  end = (channels - c) * element_bytes, down = r * operand.down, right = s * operand.right;
+        std::int64_t const offset = r * operand.row_bytes + s * operand.column_bytes + c * element_bytes;
 #pragma unroll 4
         for (int row = lane / lanes_of_row; row < count; row += rows_at_once) {
-            RowSource const source = rows[row];
-            bool const is_read = static_cast<unsigned>(source.h + down) < static_cast<unsigned>(height) &&
-                                 static_cast<unsigned>(source.w + right) < static_cast<unsigned>(operand.width);
-            copy_async<bytes>(to + row * row_bytes + (in_row ^ row % 8 * 16), source.first + offset, is_read);
+            RowSource const source = sources[first_row + row];
+            bool const is_inside = static_cast<unsigned>(source.h + down) < static_cast<unsigned>(operand.height) &&
+                                   static_cast<unsigned>(source.w + right) < static_cast<unsigned>(operand.width);
+            unsigned char const* const from = source.first + offset;
+            unsigned char* const to_word = to + row * row_bytes + (in_row ^ row % 8 * 16);
+            if constexpr (bytes > 2) {
+                copy_async<word>(to_word, from + in_row, is_inside && in_row < end);
+            } else {
+                int const early = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % word);
+                auto const copy = [&](void* to_4, int at) {
+                    int const remaining = is_inside ? (max)(end - at, 0) : 0;
+                    copy_async_first<word>(to_4, from + at, (min)(remaining, word));
+                };
+                copy(to_word, in_row - early);
+                if (lane > 0) continue;
+                Tails& of_stage = tails[state.stage];
+                of_stage.is_early[first_row + row] = early > 0;
+                if (early > 0) copy(&of_stage.words[first_row + row], row_bytes - early);
+            }
+        }
+    }
+
+    /// Moves the rows of a stage that were copied from 2 bytes before their first channel.
+    __device__ void move_rows(Stage& stage, Tails const& of_stage) const {
+        using Words = Packet<std::uint32_t, 2>;
+        constexpr int at_once = 8, pairs = at_once / 2;
+        int const at = lane % 16 * 8;
+#pragma unroll 1
+        for (int first = 0; first < windows + filters; first += at_once) {
+            unsigned char* const rows =
+                first < windows
+                    ? reinterpret_cast<unsigned char*>(stage.x) + (warp * windows + first) * row_bytes
+                    : reinterpret_cast<unsigned char*>(stage.w) + (warp * filters + first - windows) * row_bytes;
+            auto const address = [&](int row, int byte) { return rows + row * row_bytes + (byte ^ row * 16); };
+            Words words[pairs];
+            std::uint32_t next[pairs];
+#pragma unroll
+            for (int i = 0; i < pairs; ++i) {
+                int const row = 2 * i + lane / 16;
+                words[i] = *reinterpret_cast<Words const*>(address(row, at));
+                next[i] = at + 8 < row_bytes ? *reinterpret_cast<std::uint32_t const*>(address(row, at + 8))
+                                             : of_stage.words[first + row];
+            }
+            ptx::bar_warp_sync();  // all lanes have loaded the words that others store
+#pragma unroll
+            for (int i = 0; i < pairs; ++i) {
+                int const row = 2 * i + lane / 16;
+                std::uint32_t const low = words[i].values[0], high = words[i].values[1];
+                if (of_stage.is_early[first + row])
+                    *reinterpret_cast<Words*>(address(row, at)) = {
+                        {low >> 16 | high << 16, high >> 16 | next[i] << 16}};
+            }
         }
     }
 
     /// Waits for the warp's copies except those to the last `pending` stages, and reports the oldest stage in flight.
     template <int pending>
-    __device__ void publish(Pipeline const& pipeline) {
+    __device__ void publish(Stage* ring, Pipeline const& pipeline) {
         wait_for_groups<pending>();
+        if (width == 2) {
+            ptx::bar_warp_sync();
+            move_rows(ring[full.stage], tails[full.stage]);
+        }
         ptx::fence_proxy_async();
         ptx::bar_warp_sync();
         if (lane == 0) pipeline.producer_commit(full.stage);
@@ -157,6 +221,7 @@ private:
 
     RowSource* sources;
     Operand* operands;
+    Tails* tails;
     int warp, lane, width, in_flight = 0;
     State state, full;
 };

@@ -48,7 +48,7 @@ public:
                     typename Whole::Copies producer(shared.copies, conv, params.maps.copied_bytes, warp - 4,
                                                     thread % 32);
                     producer.load_tile(conv, shared.stages, shared.pipeline, start, own);
-                    producer.finish(shared.pipeline);
+                    producer.finish(shared.stages, shared.pipeline);
                 }
             }
             if (params.maps.copied_bytes == 0 && warp == 4 && ptx::elect_sync())

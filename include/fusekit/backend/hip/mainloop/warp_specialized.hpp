@@ -78,7 +78,7 @@ public:
                     for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                         producer.load_tile(conv, shared.stages, shared.pipeline, tiles[tile],
                                            {0, bulk_steps<Stage>(conv)});
-                    return producer.finish(shared.pipeline);
+                    return producer.finish(shared.stages, shared.pipeline);
                 }
             }
             if (roles.warp != Roles::first_producer || !ptx::elect_sync()) return;

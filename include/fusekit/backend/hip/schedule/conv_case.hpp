@@ -58,7 +58,8 @@ struct ConvCase {
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
     /// with in_bulk: true if TMA or threads load these strides and addresses, and store y; true if TMA stores it
     bool aligned_pixels = true, stores_by_tma = true;
-    int copied_bytes = 0;  ///< bytes of each cp.async with which threads load x and the weights; 0 if TMA loads them
+    /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
+    int copied_bytes = 0;
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

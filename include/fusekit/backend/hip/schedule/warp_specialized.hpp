@@ -34,11 +34,11 @@ struct WarpSpecialized {
     }
 };
 
-/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y and the sources of the rows that
-/// threads copy (copy/copied_rows.hpp): 16 bytes for each row.
+/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y and what CopiedRows stores of each row
+/// (copy/copied_rows.hpp): 16 bytes, and 5 in each stage.
 FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
     int const tiles_of_y = ping_pong ? 2 : 1;
-    return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * 16 <= 224 * 1024;
+    return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
 }
 
 template <class Schedule>
@@ -49,7 +49,7 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow_rows: x has fewer channels than a
 /// k-tile. blocks_of_step: mean number of k-blocks of 32 bytes that a k-tile multiplies, those with channels of x.
-/// copied_bytes: bytes of each cp.async with which threads load the operands; 0 if TMA loads them.
+/// copied_bytes: that of ConvCase.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
