@@ -26,7 +26,7 @@ template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>
 class CopiedRows {
     using State = typename Pipeline::State;
     static constexpr int windows = tile_m / 4, filters = tile_n / 4, row_bytes = 128;
-    static constexpr int lag = stages >= 6 ? 2 : stages >= 3 ? 1 : 0;
+    static constexpr unsigned lag = stages >= 6 ? 2 : stages >= 3 ? 1 : 0;
     static_assert(Stage::row_bytes == row_bytes && windows % 8 == 0 && filters % 8 == 0);
 
 public:
@@ -76,40 +76,42 @@ public:
         operands[1] = {of_w.stride[2] * element_bytes, of_w.stride[3] * element_bytes, 0, 0, 1, 1};
     }
 
-    /// Copies the operands of k-tiles [begin, end) of the output tile at `tile`.
+    /// Copies the operands of k-tiles [begin, end) of the output tile at `tile`. If the tile `is_last`, waits for all
+    /// copies, so that all stages are reported.
     template <class Problem>
     __device__ void load_tile(Problem const& conv, Stage* ring, Pipeline const& pipeline, TileStart const& tile,
-                              StepRange const& steps) {
+                              StepRange const& steps, bool is_last) {
         set_sources(conv, tile);
         ptx::bar_warp_sync();
         int const channels = conv.group_c(), columns = conv.window_columns();
-        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k)),
+                       end = steps.end + (is_last ? lag : 0u);
         int const tap = static_cast<int>(steps.begin / of_tap);
         int r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
 #pragma unroll 1
-        for (unsigned step = steps.begin; step < steps.end; ++step) {
-            pipeline.producer_acquire(state);
+        for (unsigned step = steps.begin; step < end; ++step) {
+            if (step < steps.end) {
+                pipeline.producer_acquire(state);
 #pragma unroll 1
-            for (int i = 0; i < 2; ++i) {
-                auto* const to = reinterpret_cast<unsigned char*>(i == 0 ? ring[state.stage].x : ring[state.stage].w) +
-                                 warp * (i == 0 ? windows : filters) * row_bytes;
-                int const count = i == 0 ? windows : (min)(filters, conv.group_k() - tile.n - warp * filters);
-                if (width == 8) copy_rows<8>(to, i, r, s, c, channels, count);
-                else if (width == 4) copy_rows<4>(to, i, r, s, c, channels, count);
-                else copy_rows<2>(to, i, r, s, c, channels, count);
+                for (int i = 0; i < 2; ++i) {
+                    Stage& stage = ring[state.stage];
+                    auto* const to = reinterpret_cast<unsigned char*>(i == 0 ? stage.x : stage.w) +
+                                     warp * (i == 0 ? windows : filters) * row_bytes;
+                    int const count = i == 0 ? windows : (min)(filters, conv.group_k() - tile.n - warp * filters);
+                    if (width == 8) copy_rows<8>(to, i, r, s, c, channels, count);
+                    else if (width == 4) copy_rows<4>(to, i, r, s, c, channels, count);
+                    else copy_rows<2>(to, i, r, s, c, channels, count);
+                }
+                state.advance();
+                if ((c += Stage::tile_k) >= channels) {
+                    c = 0;
+                    if (++s == columns) s = 0, ++r;
+                }
             }
             commit_copies();
-            state.advance();
-            if (++in_flight > lag) publish<lag>(ring, pipeline);
-            if ((c += Stage::tile_k) < channels) continue;
-            c = 0;
-            if (++s == columns) s = 0, ++r;
+            if (++commits > lag) publish(ring, pipeline);
         }
         ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
-    }
-    /// Reports the stages of all copies as full, after the last load_tile().
-    __device__ void finish(Stage* ring, Pipeline const& pipeline) {
-        while (in_flight > 0) publish<0>(ring, pipeline);
     }
 
 private:
@@ -131,42 +133,47 @@ private:
                             at.n < 0 ? no_row : h, w};
         }
 #pragma unroll 1
-        for (int row = lane; row < filters; row += 32)
-            sources[windows + row] = {address(conv.w.data, (tile.n + warp * filters + row) * conv.w.layout.stride[0]),
-                                      0, 0};
+        for (int row = lane; row < filters; row += 32) {
+            int const n = tile.n + warp * filters + row;
+            sources[windows + row] = {address(conv.w.data, n * conv.w.layout.stride[0]),
+                                      n < conv.group_k() ? 0 : no_row, 0};
+        }
     }
 
     /// Copies the channels from `c` on of tap (r, s) of the first `count` rows of operand `number`, which are at
-    /// multiples of `bytes`, to the warp's rows at `to`.
+    /// multiples of `bytes`, to the warp's rows at `to`. Copies rows in groups of 8, past `count` too.
     template <int bytes>
     __device__ void copy_rows(unsigned char* to, int number, int r, int s, int c, int channels, int count) const {
         constexpr int word = bytes == 2 ? 4 : bytes, lanes_of_row = row_bytes / word, rows_at_once = 32 / lanes_of_row;
         Operand const operand = operands[number];
-        int const first_row = number == 0 ? 0 : windows, in_row = lane % lanes_of_row * word,
-                  end = (channels - c) * element_bytes, down = r * operand.down, right = s * operand.right;
+        int const in_row = lane % lanes_of_row * word, end = (channels - c) * element_bytes, down = r * operand.down,
+                  right = s * operand.right;
         std::int64_t const offset = r * operand.row_bytes + s * operand.column_bytes + c * element_bytes;
-#pragma unroll 4
-        for (int row = lane / lanes_of_row; row < count; row += rows_at_once) {
-            RowSource const source = sources[first_row + row];
-            bool const is_inside = static_cast<unsigned>(source.h + down) < static_cast<unsigned>(operand.height) &&
-                                   static_cast<unsigned>(source.w + right) < static_cast<unsigned>(operand.width);
-            unsigned char const* const from = source.first + offset;
-            unsigned char* const to_word = to + row * row_bytes + (in_row ^ row % 8 * 16);
-            if constexpr (bytes > 2) {
-                copy_async<word>(to_word, from + in_row, is_inside && in_row < end);
-            } else {
-                int const early = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % word);
-                auto const copy = [&](void* to_4, int at) {
-                    int const remaining = is_inside ? (max)(end - at, 0) : 0;
-                    copy_async_first<word>(to_4, from + at, (min)(remaining, word));
-                };
-                copy(to_word, in_row - early);
-                if (lane > 0) continue;
-                Tails& of_stage = tails[state.stage];
-                of_stage.is_early[first_row + row] = early > 0;
-                if (early > 0) copy(&of_stage.words[first_row + row], row_bytes - early);
+#pragma unroll 1
+        for (int first = lane / lanes_of_row; first < count; first += 4 * rows_at_once)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                int const row = first + i * rows_at_once, of_warp = number == 0 ? row : windows + row;
+                RowSource const source = sources[of_warp];
+                bool const is_inside = static_cast<unsigned>(source.h + down) < static_cast<unsigned>(operand.height) &&
+                                       static_cast<unsigned>(source.w + right) < static_cast<unsigned>(operand.width);
+                unsigned char const* const from = source.first + offset;
+                unsigned char* const to_word = to + row * row_bytes + (in_row ^ row % 8 * 16);
+                if constexpr (bytes > 2) {
+                    copy_async<word>(to_word, from + in_row, is_inside && in_row < end);
+                } else {
+                    int const early = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % word);
+                    auto const copy = [&](void* to_4, int at) {
+                        int const remaining = is_inside ? (max)(end - at, 0) : 0;
+                        copy_async_first<word>(to_4, from + at, (min)(remaining, word));
+                    };
+                    copy(to_word, in_row - early);
+                    if (lane > 0) continue;
+                    Tails& of_stage = tails[state.stage];
+                    of_stage.is_early[of_warp] = static_cast<unsigned char>(early);
+                    if (early > 0) copy(&of_stage.words[of_warp], row_bytes - early);
+                }
             }
-        }
     }
 
     /// Moves the rows of a stage that were copied from 2 bytes before their first channel.
@@ -202,10 +209,9 @@ private:
         }
     }
 
-    /// Waits for the warp's copies except those to the last `pending` stages, and reports the oldest stage in flight.
-    template <int pending>
+    /// Waits for the warp's copies except the last `lag` groups, and reports the oldest stage that is not reported.
     __device__ void publish(Stage* ring, Pipeline const& pipeline) {
-        wait_for_groups<pending>();
+        wait_for_groups<lag>();
         if (width == 2) {
             ptx::bar_warp_sync();
             move_rows(ring[full.stage], tails[full.stage]);
@@ -214,7 +220,6 @@ private:
         ptx::bar_warp_sync();
         if (lane == 0) pipeline.producer_commit(full.stage);
         full.advance();
-        --in_flight;
     }
 
     static constexpr int no_row = -(1 << 30);  ///< row of a window past the last pixel
@@ -222,7 +227,8 @@ private:
     RowSource* sources;
     Operand* operands;
     Tails* tails;
-    int warp, lane, width, in_flight = 0;
+    int warp, lane, width;
+    unsigned commits = 0;  ///< groups of copies, one of each stage and `lag` empty ones at the end
     State state, full;
 };
 

@@ -47,8 +47,7 @@ public:
                 if (params.maps.copied_bytes > 0) {
                     typename Whole::Copies producer(shared.copies, conv, params.maps.copied_bytes, warp - 4,
                                                     thread % 32);
-                    producer.load_tile(conv, shared.stages, shared.pipeline, start, own);
-                    producer.finish(shared.stages, shared.pipeline);
+                    producer.load_tile(conv, shared.stages, shared.pipeline, start, own, true);
                 }
             }
             if (params.maps.copied_bytes == 0 && warp == 4 && ptx::elect_sync())

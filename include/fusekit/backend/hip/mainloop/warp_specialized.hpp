@@ -77,8 +77,8 @@ public:
                                     thread % 32);
                     for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                         producer.load_tile(conv, shared.stages, shared.pipeline, tiles[tile],
-                                           {0, bulk_steps<Stage>(conv)});
-                    return producer.finish(shared.stages, shared.pipeline);
+                                           {0, bulk_steps<Stage>(conv)}, tile + gridDim.x >= tiles.size());
+                    return;
                 }
             }
             if (roles.warp != Roles::first_producer || !ptx::elect_sync()) return;
