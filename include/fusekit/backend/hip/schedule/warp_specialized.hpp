@@ -17,8 +17,10 @@ enum class Roles { cooperative, ping_pong };
 /// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
 /// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
 ///
-/// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that TMA cannot load throws
-/// Error with the first unmet condition.
+/// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
+///
+/// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that neither TMA nor the
+/// producer warps load throws Error with the first unmet condition.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
