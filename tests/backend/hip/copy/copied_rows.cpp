@@ -78,6 +78,17 @@ TEST_CASE("HIP: no element beside misaligned slices of x and weights is used on 
         for (int const first : {0, 1, 2, 3, 4}) run(channels, first);
 }
 
+TEST_CASE("HIP: a schedule whose stages leave no room in shared memory refuses misaligned pixels") {
+    fk::hip::Device device = sm90a_device();
+    auto full = device.with<WarpSpecialized<128, 128, 6>>();
+    auto const x = fk::random<fk::half>(device, fk::nhwc(1, 2, 3, 4), 1),
+               w = fk::random<fk::half>(device, fk::krsc(8, 1, 1, 4), 2);
+    auto y = fk::random<fk::half>(device, fk::nhwc(1, 2, 3, 8), 3);
+    CHECK(refusal([&] {
+              fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w})(full, x, y);
+          }).find("bytes from one row of x to the next = 24 is not a multiple of 16") != std::string::npos);
+}
+
 TEST_CASE("HIP: the library selects WarpSpecialized for misaligned pixels on sm_90a") {
     using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Relu>;
     constexpr auto architecture = fk::hip::Architecture::sm(90);

@@ -73,7 +73,7 @@ TEST_CASE("HIP: WarpSpecialized's time is longer if threads load its operands, a
         last = time;
         if (bytes == 0) first = time;
         // stages that fill shared memory leave no room for the sources of the rows
-        CHECK(test::time_of<WarpSpecializedEntry, WarpSpecialized<256, 64, 5>>(convolution).is_finite() ==
+        CHECK(test::time_of<WarpSpecializedEntry, WarpSpecialized<128, 128, 6>>(convolution).is_finite() ==
               (bytes == 0));
     }
 }
