@@ -29,9 +29,12 @@ struct BulkMaps {
     TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
     bool stores_y = true;  ///< false if threads store y, because its pixels are misaligned for TMA
+    /// bytes, 8, 4 or 2, at whose multiples the rows of x and w are, if threads load them because one is misaligned for
+    /// TMA; 0 if TMA loads them
+    int copied_bytes = 0;
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
-        hip::replace_memory(x, of_x);
+        if (copied_bytes == 0) hip::replace_memory(x, of_x);
         hip::replace_memory(y, of_y);
     }
 };
@@ -216,9 +219,10 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
 
 }  // namespace detail
 
-/// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels, that of y if maps.stores_y; its boxes have 64
-/// channels, in SMEM rows of bulk_row_bytes(). A box of w has at most K filters, because out-of-bounds rows cost time
-/// too: on an H200 the first row past the last filter takes 14 cycles, and each later one 2.
+/// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels, those of the operands that TMA loads and that
+/// of y if maps.stores_y; its boxes have 64 channels, in SMEM rows of bulk_row_bytes(). A box of w has at most K
+/// filters, because out-of-bounds rows cost time too: on an H200 the first row past the last filter takes 14 cycles,
+/// and each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -228,14 +232,15 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     };
     std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
-    maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
+    maps.has_windows = maps.copied_bytes == 0 && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto const stored = is_transposed ? transposed(w, 0, 1) : w;
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     auto const filters =
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
-    maps.in_use = (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
-                  detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>) &&
-                  (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, pixels));
+    maps.in_use =
+        (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
+        (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
+        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, pixels));
     return maps.in_use;
 }
 

@@ -160,9 +160,9 @@ TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and ru
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
     auto const x = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 2), {1, 2, 5, 6}),
-               w = fk::tensor<fk::half>(device, fk::krsc(1, 1, 1, 2), {3, 4});
+               w = fk::tensor<fk::half>(device, fk::krsc(2, 1, 1, 1), {3, 4});
     auto y = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 2, 1), {-1, -1});
-    auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
+    auto const layer = fk::Plan<fk::TransposedConv<fk::filter(1, 1)>>::bind({.weights = w});
     CHECK(refusal([&] {
               layer(bulk, x, y);
           }).find("WarpSpecialized: bytes from one pixel of x to the next = 4 is not a multiple of 16") !=
@@ -195,21 +195,26 @@ TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and ru
 TEST_CASE("HIP: threads store a slice of channels that is misaligned for TMA, and nothing beside it") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
-    std::vector<fk::half> ones(8 * 70 * 5, fk::half(1.0f)), got(70 * 9);
-    fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 7, 10, 8)), w(device, fk::krsc(5, 1, 1, 8)),
-        whole(device, fk::nhwc(1, 7, 10, 9));
-    x.copy_from(ones.data()), w.copy_from(ones.data());
-    for (std::int64_t const first : {0, 1, 2, 4}) {
-        whole.copy_from(std::vector<fk::half>(got.size(), fk::half(-3.0f)).data());
-        fk::TensorView<fk::half> const slice(whole.data() + first, {{{1, 5, 7, 10}}, whole.layout().stride});
-        fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w})(bulk, x, slice);
-        device.synchronize();
-        whole.copy_to(got.data());
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            auto const channel = static_cast<std::int64_t>(i % 9) - first;
-            REQUIRE(static_cast<float>(got[i]) == (channel >= 0 && channel < 5 ? 8 : -3));
+    auto const store = [&](std::int64_t channels, std::int64_t of_whole) {
+        std::vector<fk::half> ones(8 * 70, fk::half(1.0f)), got(static_cast<std::size_t>(70 * of_whole));
+        fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 7, 10, 8)), w(device, fk::krsc(channels, 1, 1, 8)),
+            whole(device, fk::nhwc(1, 7, 10, of_whole));
+        x.copy_from(ones.data()), w.copy_from(ones.data());
+        for (std::int64_t const first : {0, 1, 2, 4}) {
+            whole.copy_from(std::vector<fk::half>(got.size(), fk::half(-3.0f)).data());
+            fk::TensorView<fk::half> const slice(whole.data() + first, {{{1, channels, 7, 10}}, whole.layout().stride});
+            fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w})(bulk, x, slice);
+            device.synchronize();
+            whole.copy_to(got.data());
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                auto const channel = static_cast<std::int64_t>(i) % of_whole - first;
+                REQUIRE(static_cast<float>(got[i]) == (channel >= 0 && channel < channels ? 8 : -3));
+            }
         }
-    }
+    };
+    store(5, 9);
+    store(4, 12);  // at multiples of 8 bytes: four channels of a pixel at a time
+    store(12, 20);
 }
 
 namespace {

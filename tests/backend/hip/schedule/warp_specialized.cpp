@@ -63,6 +63,21 @@ TEST_CASE("HIP: WarpSpecialized's time grows with the batch, and has its tile's 
     CHECK((facts.m == 64 && facts.n == 64 && facts.stages == 8 && facts.ping_pong && facts.blocks == 1));
 }
 
+TEST_CASE("HIP: WarpSpecialized's time is longer if threads load its operands, and with narrower copies") {
+    double last = 0, first = 0;
+    for (int const bytes : {0, 8, 4, 2}) {
+        ConvCase convolution = problem(32, 120, 28, 120, 3);
+        convolution.copied_bytes = bytes;
+        double const time = test::time_of<WarpSpecializedEntry, Wide>(convolution).seconds;
+        CHECK(time >= last);
+        last = time;
+        if (bytes == 0) first = time;
+        // stages that fill shared memory leave no room for the sources of the rows
+        CHECK(test::time_of<WarpSpecializedEntry, WarpSpecialized<128, 128, 6>>(convolution).is_finite() ==
+              (bytes == 0));
+    }
+}
+
 TEST_CASE("HIP: WarpSpecialized refuses the first condition that a plan's type does not meet") {
     CHECK(of_plan<fk::half, fk::half, Conv, fk::Bias>().empty());
     CHECK(of_plan<fk::int8, fk::half, Conv, fk::Bias>().empty());

@@ -67,6 +67,24 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                 "bytes from one pixel of y to the next"},
                holds(false, "y's pixels are not evenly spaced", "pass y without gaps")};
 
+/// Returns the bytes of the widest copies, up to 16, at whose multiples all pixels of a tensor, or taps of filters, and
+/// the last channel's end are.
+template <class T>
+FUSEKIT_H int copy_bytes(TensorView<T> const& view) {
+    Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
+    auto bits = reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(shape[1]) * sizeof(T) | 16;
+    for (int const mode : {0, 2, 3})
+        if (shape[mode] > 1) bits |= static_cast<std::uintptr_t>(stride[mode]) * sizeof(T);
+    return static_cast<int>(bits & -bits);
+}
+/// Returns the greatest number of bytes, 8, 4 or 2, at whose multiples the rows are that threads load of x and weights,
+/// one of which is misaligned for TMA; 0 if their channels are not contiguous.
+template <class T, class W>
+FUSEKIT_H int copied_bytes(TensorView<T> const& x, TensorView<W> const& w) {
+    int const of_x = copy_bytes(x), of_w = copy_bytes(w), bytes = of_x < of_w ? of_x : of_w;
+    return x.layout.stride[1] != 1 || w.layout.stride[1] != 1 ? 0 : bytes < 8 ? bytes : 8;
+}
+
 /// Returns the first condition of TMA loads that channels-last x or weights do not meet, for results of U.
 template <class U, class T, class W>
 FUSEKIT_H Unmet unmet_by_loads(TensorView<T> const& x, TensorView<W> const& w) {

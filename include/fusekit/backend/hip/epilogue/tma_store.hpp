@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
 #include "fusekit/backend/hip/phase_maps.hpp"
@@ -133,26 +134,32 @@ public:
 
 private:
     /// Stores a staged tile of 16-bit results to y, from pixel m and channel n on; `pixels` and `channels` remain in y.
-    /// A thread stores two channels of a pixel at a time; a pixel takes the smallest power of two of lanes that has all
-    /// channels.
+    /// A thread stores four channels of a pixel at a time if they are at multiples of 8 bytes, else two; a pixel takes
+    /// the smallest power of two of lanes that has all channels.
     __device__ void store_by_threads(unsigned char const* staged, TensorView<U> const& y, int m, int n, int pixels,
                                      int channels) const {
+        using Words = Packet<std::uint32_t, 2>;
         channels = (min)(channels, Atom::m), pixels = (min)(pixels, Atom::n);
-        int shift = 0;
-        while ((2 << shift) < channels) ++shift;
-        int const of_warp = 32 >> shift, lane = static_cast<int>(thread % 32), pair = lane & ((1 << shift) - 1);
-        if (2 * pair >= channels) return;
         Extent const step = detail::step_of_pixels(y.layout);
-        auto* const to = reinterpret_cast<std::uint16_t*>(y.data) + m * step + n + 2 * pair;
-        bool const has_second = 2 * pair + 1 < channels,
-                   is_word = has_second &&
-                             (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(2 * step)) % 4 == 0;
+        auto* to = reinterpret_cast<std::uint16_t*>(y.data) + m * step + n;
+        auto const bits = reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(2 * step);
+        int const of_lane = bits % 8 == 0 && channels % 4 == 0 ? 4 : 2;
+        int shift = 0;
+        while ((of_lane << shift) < channels) ++shift;
+        int const of_warp = 32 >> shift, lane = static_cast<int>(thread % 32),
+                  first = (lane & ((1 << shift) - 1)) * of_lane;
+        if (first >= channels) return;
+        to += first;
+        bool const has_second = first + 1 < channels;
         for (int pixel = static_cast<int>(thread / 32) * of_warp + (lane >> shift); pixel < pixels;
              pixel += Atom::threads / 32 * of_warp) {
-            auto const word = *reinterpret_cast<std::uint32_t const*>(
-                staged + pixel * Stage::row_bytes + Stage::chunk_offset(pair / 4, pixel) + pair % 4 * 4);
+            auto const* const from =
+                staged + pixel * Stage::row_bytes + Stage::chunk_offset(first / 8, pixel) + first % 8 * 2;
             std::uint16_t* const at = to + pixel * step;
-            if (is_word) {
+            auto const word = *reinterpret_cast<std::uint32_t const*>(from);
+            if (of_lane == 4) {
+                *reinterpret_cast<Words*>(at) = *reinterpret_cast<Words const*>(from);
+            } else if (bits % 4 == 0 && has_second) {
                 *reinterpret_cast<std::uint32_t*>(at) = word;
             } else {
                 at[0] = static_cast<std::uint16_t>(word);

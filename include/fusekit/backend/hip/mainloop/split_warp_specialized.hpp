@@ -43,7 +43,14 @@ public:
         Accumulators acc;
         Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
         if (!multiplies) {
-            if (warp == 4 && ptx::elect_sync())
+            if constexpr (Whole::copies) {
+                if (params.maps.copied_bytes > 0) {
+                    typename Whole::Copies producer(shared.copies, conv, params.maps.copied_bytes, warp - 4,
+                                                    thread % 32);
+                    producer.load_tile(conv, shared.stages, shared.pipeline, start, own, true);
+                }
+            }
+            if (params.maps.copied_bytes == 0 && warp == 4 && ptx::elect_sync())
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
             ptx::bar_warp_sync();  // a cluster barrier needs converged warps
         } else {

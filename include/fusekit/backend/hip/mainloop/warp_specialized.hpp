@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "fusekit/backend/hip/copy/copied_rows.hpp"
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
@@ -44,6 +45,10 @@ protected:
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
+    /// Loads of operands that are misaligned for TMA.
+    static constexpr bool copies = copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
+    using Copies = typename CopiedRowsIf<copies>::template Type<Stage, Pipeline, tile_m, tile_n, stages>;
+
 public:
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
@@ -54,6 +59,7 @@ public:
         typename Writer::Shared writers[consumers];
         Pipeline pipeline;
         typename Totals::Shared totals;
+        typename Copies::Shared copies;
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -65,6 +71,16 @@ public:
             if constexpr (Plan::totals_tiles)
                 if (roles.warp != Roles::first_producer)
                     return merge_totals(params, shared, thread - (Roles::first_producer + 1) * 32, block, tiles);
+            if constexpr (copies) {
+                if (params.maps.copied_bytes > 0) {
+                    Copies producer(shared.copies, conv, params.maps.copied_bytes, roles.warp - Roles::first_producer,
+                                    thread % 32);
+                    for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
+                        producer.load_tile(conv, shared.stages, shared.pipeline, tiles[tile],
+                                           {0, bulk_steps<Stage>(conv)}, tile + gridDim.x >= tiles.size());
+                    return;
+                }
+            }
             if (roles.warp != Roles::first_producer || !ptx::elect_sync()) return;
             State state;
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
@@ -78,7 +94,8 @@ protected:
     __device__ static void begin(Params const& params, DynamicShared& shared, unsigned thread) {
         auto const init = [&] {
             for (auto& writer : shared.writers) Writer::init(writer);
-            shared.pipeline.init();
+            if constexpr (copies) shared.pipeline.init(params.maps.copied_bytes > 0 ? Copies::warps : 1);
+            else shared.pipeline.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         };
         TmaKernel::begin(thread, init, [&] { prefetch_maps(params.maps, thread); });

@@ -56,8 +56,10 @@ struct ConvCase {
     PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
-    /// with in_bulk: true if TMA loads these strides and addresses, and TMA or threads store y; true if TMA stores it
+    /// with in_bulk: true if TMA or threads load these strides and addresses, and store y; true if TMA stores it
     bool aligned_pixels = true, stores_by_tma = true;
+    /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
+    int copied_bytes = 0;
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

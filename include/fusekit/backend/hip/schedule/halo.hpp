@@ -114,7 +114,7 @@ struct HaloEntry {
                                    GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
         std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
-        if (tiles == 0 || !of.aligned_pixels || !of.stores_by_tma) return {};
+        if (tiles == 0 || !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
         Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
         return estimate(halo_workload(schedule, tiles, of.taps, of.x[1] * bytes, rates.processors), costs,

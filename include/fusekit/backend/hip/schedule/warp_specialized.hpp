@@ -17,8 +17,10 @@ enum class Roles { cooperative, ping_pong };
 /// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
 /// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
 ///
-/// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that TMA cannot load throws
-/// Error with the first unmet condition.
+/// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
+///
+/// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that neither TMA nor the
+/// producer warps load throws Error with the first unmet condition.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
@@ -34,6 +36,13 @@ struct WarpSpecialized {
     }
 };
 
+/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y and what CopiedRows stores of each row
+/// (copy/copied_rows.hpp): 16 bytes, and 5 in each stage.
+FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
+    int const tiles_of_y = ping_pong ? 2 : 1;
+    return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
+}
+
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
     Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
@@ -42,18 +51,20 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow_rows: x has fewer channels than a
 /// k-tile. blocks_of_step: mean number of k-blocks of 32 bytes that a k-tile multiplies, those with channels of x.
+/// copied_bytes: that of ConvCase.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false;
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
+    int copied_bytes = 0;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four.
 /// Products: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 +
 /// m rows at 128 bytes a cycle. Operands: L2 bandwidth, divided by the busy SMs. Copies: TMA, slower for narrow and
-/// short rows and for rows past the last filter. With ping-pong the MMAs of the next tile overlap the epilogue, so that
-/// a partly filled last round costs less.
+/// short rows and for rows past the last filter, or the cp.async instructions of 32 threads each. With ping-pong the
+/// MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -61,8 +72,11 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
-    double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
-                 of_row = of.narrow_rows       ? tma.narrow_row
+    double const beyond = columns > 1 && !of.narrow_rows && of.copied_bytes == 0
+                              ? static_cast<double>(columns * schedule.n - of.n)
+                              : 0,
+                 of_row = of.copied_bytes > 0  ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
+                          : of.narrow_rows     ? tma.narrow_row
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
@@ -187,6 +201,8 @@ struct WarpSpecializedEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (detail::unmet_by_channels_last(of) || !of.aligned_pixels) return {};
+        if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
+            return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
         Costs const costs = detail::tma_costs(schedule, of, table, processors);
         detail::PartTime const time{
@@ -197,7 +213,8 @@ struct WarpSpecializedEntry {
                     all.schedule,
                     {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes,
                      static_cast<double>(detail::divide_up(all.of.x[1] * bytes, 32 * channels)) /
-                         static_cast<double>(detail::divide_up(all.of.x[1], channels))},
+                         static_cast<double>(detail::divide_up(all.of.x[1], channels)),
+                     all.of.copied_bytes},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),

@@ -56,6 +56,7 @@ struct TmaCosts {
     /// copy such rows
     double row_beyond = 0;
     double processors_beyond = 1;
+    double copy = 0;  ///< cycles per cp.async of 32 threads, which load operands that are misaligned for TMA
     double stored_output = 0;  ///< cycles per output that threads store, because its pixels are misaligned for TMA
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
 };

@@ -21,6 +21,8 @@ struct NvidiaTuning {
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
+    /// TMA's `copy` is counted, not measured: a cp.async of 32 threads x 8 bytes reads four 128-byte lines of L1 and
+    /// 10 sectors of L2, and takes ten instructions of a warp.
     /// Gemv: counted, not measured. A step waits for memory once, about 700 cycles; `launch` is the addresses before
     /// the first load (100), the sums' way through shared memory and a barrier (200), the epilogue (100), and the
     /// stores' way to L2 before the kernel ends (300). `arithmetic`: for each FMA instruction there is another one that
@@ -64,6 +66,7 @@ struct NvidiaTuning {
                 .short_row = 2.8,
                 .row_beyond = 4,
                 .processors_beyond = 8,
+                .copy = 5,
                 .stored_output = 0.05,
                 .split_processors = 4},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
