@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/copy/nchw_gather.hpp"
+#include "fusekit/backend/hip/epilogue/gathered_store.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
+#include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/named_barrier.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution of NCHW tensors of 16-bit elements on sm_90a's tensor cores, with any stride and dilation. GemmM is the
+/// channels of y, GemmN the positions of GatherTiles, GemmK taps and channels of x. A stage of SMEM has slices of 16
+/// channels of x, gathered by 8 producer warps, and the filters of these channels with all taps (KCRS), loaded by TMA.
+/// Two consumer warpgroups read fragments of filters into registers, at most 4 taps of 16 channels at a time, and run
+/// the MMAs. While one warpgroup reads fragments, the other's MMAs run.
+///
+/// x in SMEM has no swizzle: 16 bytes (8 channels) per position. So the operand of a tap starts at any position.
+template <class Plan, class Schedule, Element T>
+class GatheredPlanesGemm : public TmaKernel {
+    static constexpr int consumers = 2, products = 2, max_batch = 4;
+    using Atom = Wgmma<T, GatherTiles::pixels / products>;
+    using Writer = GatheredStore<Plan, Atom, T>;
+    using Gather = NchwGather<T>;
+    using Pipeline = typename Gather::Pipeline;
+    using Accumulators = typename Atom::Accumulators[products];
+    using Roles = WarpRoles<consumers, RegisterBudget<88, 168, 2, consumers>, 2>;
+    static constexpr unsigned first_barrier = 1;
+
+public:
+    using Params = ConvParams<Plan, T, T>;
+    using Architecture = typename Atom::Architecture;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+
+    struct alignas(1024) DynamicShared {
+        unsigned char stages[GatherTiles::shared_bytes];
+        typename Writer::Shared writers[consumers];
+        Pipeline pipeline;
+        GatherTables tables;
+    };
+    static_assert(sizeof(DynamicShared) <= 227 * 1024,
+                  "the stages of a CTA exceed the 227 KB of shared memory of sm_90");
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        GatherTiles const& tiles = params.gather;
+        Roles const roles(thread);
+        begin(thread, [&] { shared.pipeline.init(); }, [&] { shared.tables.init(tiles, thread); });
+        if (roles.begin_producer()) produce(params, shared, roles.warp - Roles::first_producer, thread % 32, block);
+        else consume(params, shared, thread % 128, roles.group, block);
+    }
+
+private:
+    __device__ static int channel_tile(GatherTiles const& tiles, unsigned tile) {
+        return static_cast<int>(tiles.channel_tiles.remainder(tile)) * tiles.tile_filters();
+    }
+    __device__ static unsigned first_position(GatherTiles const& tiles, unsigned tile) {
+        return tiles.channel_tiles.divide(tile) * static_cast<unsigned>(tiles.tile_pixels());
+    }
+
+    __device__ static void produce(Params const& params, DynamicShared& shared, unsigned warp, unsigned lane,
+                                   unsigned first_tile) {
+        GatherTiles const& tiles = params.gather;
+        Gather const gather(params.x, tiles, shared.tables, warp, lane);
+        int const channels = static_cast<int>(params.x.layout.shape[1]), stage_bytes = tiles.stage_bytes(),
+                  boxes = 2 * tiles.slices;
+        bool const loads_filters = warp == 0 && ptx::elect_sync();
+        DynamicPipelineState state{tiles.stages};
+#pragma unroll 1
+        for (unsigned tile = first_tile; tile < tiles.tiles; tile += gridDim.x)
+#pragma unroll 1
+            for (int c = 0; c < channels; c += tiles.slices * GatherTiles::slice, state.advance()) {
+                unsigned char* const stage = shared.stages + state.stage * stage_bytes;
+                shared.pipeline.producer_acquire(state);
+                if (loads_filters) {
+                    auto const full = shared.pipeline.producer_expect_tx(
+                        state.stage, static_cast<unsigned>(boxes * tiles.box_bytes()));
+                    for (int i = 0; i < boxes; ++i)
+                        ptx::tma_load(ptx::shared_address(stage + boxes * tiles.chunk_bytes() + i * tiles.box_bytes()),
+                                      &params.maps.w, full, {(c + 8 * i) * tiles.all_taps, channel_tile(tiles, tile)});
+                }
+                gather.gather(first_position(tiles, tile), c, stage);
+                ptx::fence_proxy_async();
+                ptx::bar_warp_sync();
+                if (lane == 0) shared.pipeline.producer_commit(state.stage);
+            }
+    }
+
+    __device__ static void consume(Params const& params, DynamicShared& shared, unsigned thread, unsigned group,
+                                   unsigned first_tile) {
+        GatherTiles const& tiles = params.gather;
+        int const channels = static_cast<int>(params.x.layout.shape[1]),
+                  filters = static_cast<int>(params.y.layout.shape[1]),
+                  own_channel = tiles.wide ? 0 : static_cast<int>(group) * Atom::m;
+        unsigned const own_position = tiles.wide ? group * GatherTiles::pixels : 0;
+        auto const barrier = [&] { ptx::bar_sync(first_barrier + group, Atom::threads); };
+        DynamicPipelineState state{tiles.stages};
+#pragma unroll 1
+        for (unsigned tile = first_tile; tile < tiles.tiles; tile += gridDim.x) {
+            int const first = channel_tile(tiles, tile) + own_channel;
+            bool const exists = first < filters;
+            Accumulators acc;
+            bool accumulate = false;
+#pragma unroll 1
+            for (int c = 0; c < channels; c += tiles.slices * GatherTiles::slice, state.advance()) {
+                shared.pipeline.consumer_wait(state);
+                if (exists) {
+                    Steps steps(shared, tiles, state.stage, own_channel, own_position, thread);
+                    multiply(acc, steps, accumulate, tiles.slices * tiles.taps());
+                    accumulate = true;
+                }
+                ptx::bar_warp_sync();
+                if (thread % 32 == 0) shared.pipeline.consumer_release(state.stage);
+            }
+            if (tile + gridDim.x >= tiles.tiles) start_next_kernel();
+            if (exists)
+                Writer(params, tiles, first, thread)
+                    .store(acc, first_position(tiles, tile) + own_position, shared.writers[group], barrier);
+        }
+    }
+
+    /// Sequence of the steps of a stage: all taps of each slice of 16 channels.
+    struct Steps {
+        GatherTables const& tables;
+        unsigned char const* filters;  ///< two channels of the thread's filter in the slice's first box of 8 channels
+        std::uint64_t x;  ///< descriptor of the slice
+        int box_bytes, all_taps, taps, tap = 0;
+        std::uint64_t slice_step;
+
+        __device__ Steps(DynamicShared& shared, GatherTiles const& tiles, int stage, int own_channel,
+                         unsigned own_position, unsigned thread)
+            : tables(shared.tables), box_bytes(tiles.box_bytes()), all_taps(tiles.all_taps), taps(tiles.taps()) {
+            unsigned char const* const start = shared.stages + stage * tiles.stage_bytes();
+            auto const chunk = static_cast<std::uint64_t>(tiles.chunk_bytes() >> 4);
+            constexpr std::uint64_t eight_positions = 8;
+            x = ((ptx::shared_address(start) >> 4) + own_position) | chunk << 16 | eight_positions << 32;
+            slice_step = 2 * chunk;
+            auto const filter = static_cast<int>(thread / 32 * 16 + thread % 32 / 4) + own_channel;
+            filters = start + 2 * tiles.slices * tiles.chunk_bytes() +
+                      (filter * 4 + static_cast<int>(thread % 4)) * 4 * all_taps;
+        }
+
+        /// Loads the thread's fragment of filters of the current step. Source: PTX ISA 8.7, section 9.7.15.5.1, the
+        /// figure of A for .k16.
+        __device__ mma::RegisterOperand fragment() const {
+            mma::RegisterOperand result;
+            unsigned char const* const from = filters + 2 * tables.number[tap];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                auto const* const here = from + i / 2 * box_bytes + i % 2 * 8 * 16 * all_taps;
+                std::uint32_t const one = *reinterpret_cast<std::uint16_t const*>(here),
+                                    two = *reinterpret_cast<std::uint16_t const*>(here + 2 * all_taps);
+                result.words[i] = one | two << 16;
+            }
+            return result;
+        }
+        __device__ std::uint64_t pixels() const { return x + static_cast<std::uint64_t>(tables.offset[tap]); }
+        __device__ void advance() {
+            if (++tap < taps) return;
+            tap = 0, x += slice_step, filters += 2 * box_bytes;
+        }
+    };
+
+    __device__ static void multiply(Accumulators& acc, Steps& steps, bool accumulate, int count) {
+#pragma unroll 1
+        while (count > 0) {
+            // four steps at a time; three, if the last one would be alone
+            int const now = count >= 4 && count != 5 && count != 9 ? 4 : count > 3 ? 3 : count;
+            if (now == 4) multiply_batch<4>(acc, steps, accumulate);
+            else if (now == 3) multiply_batch<3>(acc, steps, accumulate);
+            else if (now == 2) multiply_batch<2>(acc, steps, accumulate);
+            else multiply_batch<1>(acc, steps, accumulate);
+            accumulate = true, count -= now;
+        }
+    }
+
+    template <int batch>
+    __device__ static void multiply_batch(Accumulators& acc, Steps& steps, bool accumulate) {
+        mma::RegisterOperand filters[batch];
+        std::uint64_t pixels[batch];
+#pragma unroll
+        for (int i = 0; i < batch; ++i, steps.advance()) filters[i] = steps.fragment(), pixels[i] = steps.pixels();
+        auto const a = [&](unsigned k, unsigned) { return filters[k]; };  // (STEPS, 64, 16), in registers
+        auto const b = [&](unsigned k, unsigned i) {  // (STEPS, PRODUCTS, PIXELS, 16)
+            return pixels[k] + static_cast<std::uint64_t>(i) * Atom::n;
+        };
+        mma::gemm<Atom, batch>(acc, a, b, accumulate);  // (PRODUCTS, 64, PIXELS) += over (STEPS, 16)
+        mma::wait(acc);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/mainloop/gathered_planes.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <cstddef>
+#include <string>
+
+#include "backend/hip/sm90a_device.hpp"
+#include "support/check_case.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using fusekit::hip::GatheredPlanes;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+
+/// Strides of 1 to 4, dilations, filters of 1 to 32 taps, rows longer than a tile, images smaller than a tile, partial
+/// tiles of channels and filters, tiles of 64 and of 128 channels, taps that are out of bounds for all pixels.
+constexpr char const* problems[] = {
+    "n1c8h1w2k8r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",         "n2c16h9w11k24r3s3pt1l1b1r1u2v2d1e1g1 nchw kcrs",
+    "n2c24h15w14k72r3s3pt1l1b1r1u2v2d1e1g1 nchw kcrs",     "n3c40h9w7k136r1s1pt0l0b0r0u2v2d1e1g1 nchw kcrs",
+    "n2c16h17w16k16r2s2pt0l0b0r0u2v2d1e1g1 nchw kcrs",     "n1c24h22w25k40r3s3pt0l1b2r0u3v2d1e1g1 nchw kcrs",
+    "n2c16h17w17k24r1s7pt0l3b0r3u1v1d1e1g1 nchw kcrs",     "n2c48h17w17k72r7s1pt3l0b3r0u1v1d1e1g1 nchw kcrs",
+    "n1c8h11w13k16r5s5pt2l2b2r2u1v1d1e1g1 nchw kcrs",      "n1c32h14w14k24r3s3pt2l2b2r2u1v1d2e2g1 nchw kcrs",
+    "n2c16h8w8k16r3s3pt12l12b12r12u1v1d12e12g1 nchw kcrs",  // only the middle tap is in bounds
+    "n1c16h13w9k16r3s3pt4l6b4r6u1v1d4e6g1 nchw kcrs",  // some taps have no column in bounds
+    "n1c8h2w300k16r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",  // rows longer than a tile
+    "n1c8h9w113k136r3s3pt1l0b1r0u1v1d1e1g1 nchw kcrs",     "n1c16h6w112k16r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
+    "n19c8h9w8k8r3s3pt0l2b1r0u2v1d1e1g1 nchw kcrs",        "n1c8h20w21k16r3s3pt1l1b1r1u2v3d3e2g1 nchw kcrs",
+    "n1c8h9w9k16r4s8pt1l3b2r4u1v1d1e1g1 nchw kcrs",        "n2c16h16w16k21r4s4pt0l0b0r0u4v4d1e1g1 nchw kcrs",
+    "n2c16h12w10k16r3s2pt5l0b1r4u2v2d2e4g1 nchw kcrs",     "n4c16h7w7k200r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs"};
+
+template <class T>
+void check_problems(std::string const& type, std::size_t first, std::size_t step) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<GatheredPlanes<>>();
+    for (std::size_t i = first; i < std::size(problems); i += step) {
+        std::string const text = std::string(problems[i]) + " " + type;
+        INFO(text);
+        check_case(Case::parse(text + " CBA relu #3"), run_conv<decltype(scheduled), T, fk::dynamic, fk::Bias, Relu>,
+                   scheduled);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("HIP: GatheredPlanes convolutions on sm_90a's matrix units are exact") {
+    check_problems<fk::half>("half", 0, 1);
+}
