@@ -20,7 +20,7 @@ namespace fusekit::hip {
 /// left of the next row. Taps that are out of bounds of x for all pixels are omitted.
 struct GatherTiles {
     static constexpr int pixels = 240;  ///< positions of a warpgroup's accumulators
-    static constexpr int filters = 64, max_taps = 32, max_stages = 4, slice = 16;
+    static constexpr int filters = 64, max_taps = 64, max_stages = 4, slice = 16;
     static constexpr int shared_bytes = 192 * 1024;
 
     int images = 0, y_height = 0, y_width = 0, x_height = 0, x_width = 0;
@@ -35,7 +35,7 @@ struct GatherTiles {
     int segment_pixels = 0;  ///< distance in SMEM from a segment to the next, in positions
     int slices = 1, stages = 0;  ///< slices of 16 channels per stage; stages that fit SMEM
     bool wide = false;  ///< true if both warpgroups compute the same 64 channels, of different positions; else 64 each
-    FastDivmod of_row = {}, of_image = {}, of_plane = {}, channel_tiles = {};
+    FastDivmod of_row = {}, of_image = {}, of_plane = {}, channel_tiles = {}, filter_chunks = {};
     unsigned positions = 0, tiles = 0;
 
     FUSEKIT_HD int taps() const { return tap_rows * tap_columns; }
@@ -57,11 +57,14 @@ struct GatherTiles {
         return segment * segment_pixels + r / row_step * tap_height * pitch + s / column_step * tap_width;
     }
 
-    /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position; then, for each 8 channels, a
-    /// box of filters with all taps.
+    /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position; then filters, with all taps of
+    /// the stage's channels in filter_chunks chunks of 16 bytes, and one more chunk where rows would otherwise begin in
+    /// the same banks.
     FUSEKIT_HD int chunk_bytes() const { return segments() * segment_pixels * 16; }
-    FUSEKIT_HD int box_bytes() const { return tile_filters() * all_taps * 16; }
-    FUSEKIT_HD int stage_bytes() const { return 2 * slices * (chunk_bytes() + box_bytes()); }
+    FUSEKIT_HD int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
+    /// Number of stages that the `channels` channels of x of a tile take.
+    FUSEKIT_HD int channel_blocks(int channels) const { return (channels + slices * slice - 1) / (slices * slice); }
+    FUSEKIT_HD int stage_bytes() const { return 2 * slices * chunk_bytes() + tile_filters() * filter_pitch(); }
 
     /// Number of elements of a channel of y, of all images, before position `at`.
     FUSEKIT_HD std::uint32_t elements_before(std::uint32_t at) const {
@@ -130,32 +133,45 @@ private:
     }
 };
 
+/// Number of groups of 32 positions x 8 channels that producer warps gather per slice of 16 channels.
+FUSEKIT_H inline double gathered_groups(GatherTiles const& tiles) {
+    int groups = 0;
+    for (int i = 0; i < tiles.segments(); ++i) groups += (tiles.length(i) + 31) / 32;
+    return 2.0 * groups;
+}
+
 /// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the largest of those of the MMAs, of SMEM,
 /// and of the producers' loads of x. Counted, not measured: an MMA of 120 columns takes 60 cycles and reads 30 lines of
 /// SMEM; a thread reads 8 words per tap of its fragments of filters; a warp stores 32 positions of 8 channels in 8
-/// loads of one line and a store of 4. Of the 8 producer warps each has loads of 2 x 8 channels in flight for 800
+/// loads of one line and a store of 4. Each of the 8 producer warps has loads of 4 x 8 channels in flight for 1000
 /// cycles. The two warpgroups alternate between fragments, 250 cycles per 4 taps, and MMAs.
 FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
-    double positions = 0;
-    for (int i = 0; i < tiles.segments(); ++i) positions += divide_up(tiles.length(i), 32);
-    double const taps = tiles.taps(), gathers = 2 * positions,
+    double const taps = tiles.taps(), groups = gathered_groups(tiles),
                  batches = static_cast<double>(divide_up(tiles.slices * tiles.taps(), 4)) / tiles.slices,
-                 mma = 240 * taps, alternating = 120 * taps + 250 * batches, shared = (120 + 64) * taps + 12 * gathers,
-                 loads = gathers / 16 * 800;
+                 mma = 240 * taps, alternating = 120 * taps + 250 * batches,
+                 filters = tiles.tile_filters() * tiles.all_taps / 4.0,
+                 shared = (120 + 64) * taps + filters + 12 * groups, loads = groups / 32 * 1000;
     double most = mma;
     for (double const other : {alternating, shared, loads}) most = other > most ? other : most;
     return tiles.stages < 2 ? mma + loads : most;
 }
 
+/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels. A warp's load of 32 pixels is in two or
+/// three sectors, with a stride in four.
+FUSEKIT_H inline double gathered_bytes(GatherTiles const& tiles) {
+    return gathered_groups(tiles) * 8 * 32 * (tiles.stride_w > 1 ? 4 : 2.5) +
+           32.0 * tiles.tile_filters() * tiles.all_taps;
+}
+
 }  // namespace detail
 
 /// Returns the tiling with the least estimated time on `processors` SMs; `stages` is 0 if none fits SMEM or no tap is
-/// in bounds of x.
-FUSEKIT_H inline GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                          int processors) {
+/// in bounds of x. With split-K, `sharers` CTAs reduce a tile, which has 128 channels.
+FUSEKIT_H inline GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, int processors,
+                                          int sharers = 1) {
     GatherTiles best;
     double least = 0;
-    for (int variant = 0; variant < 8; ++variant) {
+    for (int variant = 0; variant < (sharers > 1 ? 4 : 8); ++variant) {
         detail::GatherMode const rows(filter, 0, x[2], y[2], variant & 1), columns(filter, 1, x[3], y[3], variant & 2);
         std::int64_t const all_taps = std::int64_t{filter.size[0]} * filter.size[1],
                            positions = y[0] * rows.pitch * columns.pitch;
@@ -184,7 +200,7 @@ FUSEKIT_H inline GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, 
             static_cast<unsigned>(detail::divide_up(positions, tiles.tile_pixels())) * tiles.channel_tiles.value();
         std::int64_t const longest = tiles.length(0);
         if (longest > 8192) continue;
-        tiles.segment_pixels = static_cast<int>((longest + 31) / 32 * 32);
+        tiles.segment_pixels = static_cast<int>((longest + 7) / 8 * 8);
         if (tiles.segments() * tiles.segment_pixels >= 1 << 14) continue;
         for (tiles.slices = 4; tiles.slices >= 1; tiles.slices /= 2) {
             int const fit = GatherTiles::shared_bytes / tiles.stage_bytes();
@@ -193,8 +209,9 @@ FUSEKIT_H inline GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, 
             break;
         }
         if (tiles.slices == 0 || tiles.stages == 0) continue;
-        double const rounds =
-                         static_cast<double>(detail::divide_up(static_cast<std::int64_t>(tiles.tiles), processors)),
+        tiles.filter_chunks = divisor(std::int64_t{2} * tiles.slices * tiles.all_taps);
+        double const rounds = static_cast<double>(
+                         detail::divide_up(static_cast<std::int64_t>(tiles.tiles) * sharers, processors)),
                      time = rounds * detail::gather_cycles(tiles);
         if (best.stages == 0 || time < least) best = tiles, least = time;
     }

@@ -11,6 +11,7 @@
 
 using namespace test;
 using fusekit::hip::GatheredPlanes;
+using fusekit::hip::Split;
 
 namespace {
 
@@ -32,10 +33,10 @@ constexpr char const* problems[] = {
     "n1c8h9w9k16r4s8pt1l3b2r4u1v1d1e1g1 nchw kcrs",        "n2c16h16w16k21r4s4pt0l0b0r0u4v4d1e1g1 nchw kcrs",
     "n2c16h12w10k16r3s2pt5l0b1r4u2v2d2e4g1 nchw kcrs",     "n4c16h7w7k200r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs"};
 
-template <class T>
+template <class T, class Schedule>
 void check_problems(std::string const& type, std::size_t first, std::size_t step) {
     fk::hip::Device device = sm90a_device();
-    auto scheduled = device.with<GatheredPlanes<>>();
+    auto scheduled = device.with<Schedule>();
     for (std::size_t i = first; i < std::size(problems); i += step) {
         std::string const text = std::string(problems[i]) + " " + type;
         INFO(text);
@@ -47,5 +48,12 @@ void check_problems(std::string const& type, std::size_t first, std::size_t step
 }  // namespace
 
 TEST_CASE("HIP: GatheredPlanes convolutions on sm_90a's matrix units are exact") {
-    check_problems<fk::half>("half", 0, 1);
+    check_problems<fk::half, GatheredPlanes<>>("half", 0, 1);
+}
+TEST_CASE("HIP: GatheredPlanes convolutions of bfloat16 are exact") {
+    check_problems<fk::bfloat16, GatheredPlanes<>>("bfloat16", 1, 5);
+}
+TEMPLATE_TEST_CASE("HIP: GatheredPlanes convolutions with split-K over a cluster are exact", "",
+                   (Split<GatheredPlanes<>, 2>), (Split<GatheredPlanes<>, 4>)) {
+    check_problems<fk::half, TestType>("half", 0, 1);
 }

@@ -14,7 +14,7 @@ namespace fusekit::hip {
 /// Tables in SMEM of a GatherTiles' segments and taps.
 struct GatherTables {
     int first_row[GatherTiles::max_taps], first_column[GatherTiles::max_taps];  ///< of each segment
-    int groups[GatherTiles::max_taps];  ///< of each segment, its number of groups of 32 positions
+    int length[GatherTiles::max_taps];  ///< of each segment, in positions
     /// of each tap, the offset in positions of its x in a stage, and its index among all taps of a filter
     int offset[GatherTiles::max_taps], number[GatherTiles::max_taps];
 
@@ -23,7 +23,7 @@ struct GatherTables {
         int const i = static_cast<int>(thread);
         if (i < tiles.segments()) {
             first_row[i] = tiles.first_row(i), first_column[i] = tiles.first_column(i);
-            groups[i] = (tiles.length(i) + 31) / 32;
+            length[i] = tiles.length(i);
         }
         if (i < tiles.taps()) {
             int const r = i / tiles.tap_columns, s = i % tiles.tap_columns;
@@ -44,9 +44,8 @@ class NchwGather {
 
 public:
     static constexpr unsigned warps = 8;
-    /// A stage is full after one arrival of each warp, another of the thread that expects the filters' bytes, and these
-    /// bytes; empty after one arrival of each of 8 consumer warps.
-    using Pipeline = TmaPipeline<GatherTiles::max_stages, 8, warps + 1>;
+    /// A stage is full after one arrival of each producer warp, and empty after one of each of 8 consumer warps.
+    using Pipeline = TmaPipeline<GatherTiles::max_stages, 8, warps>;
 
     __device__ NchwGather(TensorView<T const> const& the_x, GatherTiles const& the_tiles,
                           GatherTables const& the_tables, unsigned warp, unsigned the_lane)
@@ -78,7 +77,7 @@ public:
                 at[i] = -1, inside[i] = false;
                 if (place.segment < tiles.segments()) {
                     int const within = place.group * 32 + static_cast<int>(lane);
-                    at[i] = place.segment * tiles.segment_pixels + within;
+                    if (within < tables.length[place.segment]) at[i] = place.segment * tiles.segment_pixels + within;
                     std::int64_t const offset = offset_of(position + static_cast<unsigned>(within), place.segment);
                     inside[i] = exists && offset >= 0;
                     load(values[i], from + (inside[i] ? offset : 0));
@@ -104,8 +103,11 @@ private:
     };
     /// Advances over the ends of segments.
     __device__ void find(Place& place) const {
-        while (place.segment < tiles.segments() && place.group >= tables.groups[place.segment])
-            place.group -= tables.groups[place.segment], ++place.segment;
+        while (place.segment < tiles.segments()) {
+            int const groups = (tables.length[place.segment] + 31) / 32;
+            if (place.group < groups) return;
+            place.group -= groups, ++place.segment;
+        }
     }
 
     /// Offset in an image's channel of x of a segment's element at a position, from the first image's; -1 out of

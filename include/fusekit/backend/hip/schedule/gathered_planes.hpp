@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a Conv of NCHW tensors of 16 bits on sm_90a's tensor cores, with any stride and dilation and at most 32
+/// Schedule of a Conv of NCHW tensors of 16 bits on sm_90a's tensor cores, with any stride and dilation and at most 64
 /// taps. A CTA computes 128 channels of 240 positions of y, or 64 channels of 480 (GatherTiles). Producer warps gather
 /// x into SMEM.
 ///
@@ -31,7 +31,7 @@ struct GatheredPlanesEntry {
     template <class Plan>
     static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
+    static constexpr bool splits = sizeof(T) == 2;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -73,25 +73,31 @@ struct GatheredPlanesEntry {
     template <class Schedule>
     FUSEKIT_H static consteval ScheduleFacts facts() {
         ScheduleFacts facts;
-        facts.m = GatherTiles::pixels, facts.n = 2 * GatherTiles::filters, facts.parts = Schedule::gathering_consumers;
+        facts.m = GatherTiles::pixels, facts.n = 2 * GatherTiles::filters,
+        facts.parts = WholeSchedule<Schedule>::gathering_consumers;
+        facts.splits = SplitSchedule<Schedule>;
         return facts;
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "GatheredPlanes<" + detail::list_of(of.parts) + ">";
     }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (of.type == DataType::float32 || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
         if (unmet_by_operands(of)) return {};
-        GatherTiles const tiles = gather_tiles(of.x, of.y, of.filter, rates.processors);
-        if (unmet_by_tiles(tiles)) return {};
-        return estimate(Workload{.rounds = static_cast<double>(
-                                     detail::divide_up(static_cast<std::int64_t>(tiles.tiles), rates.processors)),
-                                 .steps = static_cast<double>(detail::divide_up(of.x[1], GatherTiles::slice)),
-                                 .arithmetic = detail::gather_cycles(tiles),
-                                 .outputs = 2.0 * GatherTiles::filters * GatherTiles::pixels},
-                        table.gathered_planes, of.product.bytes, table, rates);
+        if (!schedule.splits) return time_of(1, rates.processors, of, table.gathered_planes, table, rates);
+        Estimate best;
+        if (!launches_clusters(rates.architecture)) return best;
+        for (int parts = 2; parts <= 8; parts *= 2) {
+            int const idle = parts == 8   ? rates.processors / table.idle.of_8
+                             : parts == 4 ? rates.processors / table.idle.of_4
+                                          : 0;
+            Estimate time = time_of(parts, rates.processors - idle, of, table.shared_gathered_planes, table, rates);
+            time.parts = parts;
+            if (time.seconds < best.seconds) best = time;
+        }
+        return best;
     }
 
     FUSEKIT_H static Unmet unmet_by_tiles(GatherTiles const& tiles) {
@@ -99,6 +105,20 @@ struct GatheredPlanesEntry {
     }
 
 private:
+    /// Estimated time if `parts` CTAs reduce each tile.
+    FUSEKIT_H static Estimate time_of(int parts, int processors, ConvCase const& of, Costs const& costs,
+                                      CostTable const& table, GpuRates const& rates) {
+        GatherTiles const tiles = gather_tiles(of.x, of.y, of.filter, processors, parts);
+        int const blocks = tiles.stages > 0 ? tiles.channel_blocks(static_cast<int>(of.x[1])) : 0;
+        if (blocks < parts) return {};
+        return estimate(Workload{.rounds = static_cast<double>(
+                                     detail::divide_up(static_cast<std::int64_t>(tiles.tiles) * parts, processors)),
+                                 .steps = static_cast<double>(detail::divide_up(blocks, parts) * tiles.slices),
+                                 .arithmetic = detail::gather_cycles(tiles),
+                                 .cache_bytes = detail::gathered_bytes(tiles),
+                                 .outputs = 2.0 * GatherTiles::filters * GatherTiles::pixels},
+                        costs, of.product.bytes, table, rates);
+    }
     FUSEKIT_H static Unmet unmet_by_operands(ConvCase const& of) {
         return detail::first_unmet(detail::holds(of.planes == detail::PlanesOrder::planes,
                                                  "x's or y's planes are not contiguous at multiples of 16 bytes",
