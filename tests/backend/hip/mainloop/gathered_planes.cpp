@@ -3,7 +3,9 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <cstddef>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
@@ -56,4 +58,58 @@ TEST_CASE("HIP: GatheredPlanes convolutions of bfloat16 are exact") {
 TEMPLATE_TEST_CASE("HIP: GatheredPlanes convolutions with split-K over a cluster are exact", "",
                    (Split<GatheredPlanes<>, 2>), (Split<GatheredPlanes<>, 4>)) {
     check_problems<fk::half, TestType>("half", 0, 1);
+}
+
+TEST_CASE("HIP: GatheredPlanes reads and writes only the channels of a slice") {
+    fk::hip::Device device = sm90a_device();
+    auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
+    auto gathered = device.with<GatheredPlanes<>>();
+    auto shared = device.with<Split<GatheredPlanes<>, 2>>();
+    // x is channels 8 to 31 of 40, NaN elsewhere; y is channels 8 to 47 of 56
+    fk::Layout<4> const all_of_x = fk::nchw(2, 40, 9, 11), all_of_y = fk::nchw(2, 56, 5, 6);
+    fk::Tensor<fk::half, fk::hip::Device> x(device, all_of_x), y(device, all_of_y), w(device, fk::kcrs(40, 24, 3, 3));
+    auto const sample = [](std::int64_t i) { return fk::half(static_cast<float>(i * i % 7 % 3 - 1)); };
+    std::vector<fk::half> values;
+    for (std::int64_t i = 0; i < all_of_x.span(); ++i) {
+        bool const inside = i / 99 % 40 >= 8 && i / 99 % 40 < 32;
+        values.push_back(inside ? sample(i) : fk::half(std::numeric_limits<float>::quiet_NaN()));
+    }
+    x.copy_from(values.data());
+    values.clear();
+    for (std::int64_t i = 0; i < w.layout().span(); ++i) values.push_back(sample(i + 5));
+    w.copy_from(values.data());
+    auto const slice = [](auto view, std::int64_t channels) {
+        view.data += 8 * view.layout.stride[1];
+        view.layout.shape[1] = channels;
+        return view;
+    };
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).stride(2)>>::bind({.weights = w});
+    auto const run = [&](auto& scheduled) {
+        std::vector<fk::half> results(static_cast<std::size_t>(all_of_y.span()), fk::half(77));
+        y.copy_from(results.data());
+        layer(scheduled, slice(x.const_view(), 24), slice(y.view(), 40));
+        device.synchronize();
+        y.copy_to(results.data());
+        return std::vector<float>(results.begin(), results.end());
+    };
+    auto const expected = run(plain);
+    CHECK(expected.front() == 77);
+    CHECK(run(gathered) == expected);
+    CHECK(run(shared) == expected);
+}
+
+TEST_CASE("HIP: GatheredPlanes refuses filters that are not in KCRS order, which run with other schedules") {
+    fk::hip::Device device = sm90a_device();
+    auto gathered = device.with<GatheredPlanes<>>();
+    fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nchw(1, 8, 5, 5)), y(device, fk::nchw(1, 16, 3, 3)),
+        w(device, fk::krsc(16, 3, 3, 8));
+    std::vector<fk::half> const ones(16 * 8 * 9, fk::half(1));
+    x.copy_from(ones.data()), w.copy_from(ones.data());
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).stride(2)>>::bind({.weights = w});
+    CHECK(refusal([&] { layer(gathered, x, y); }).find("weights are not dense, in KCRS order") != std::string::npos);
+    layer(device, x, y);
+    device.synchronize();
+    std::vector<fk::half> results(16 * 9);
+    y.copy_to(results.data());
+    CHECK(static_cast<float>(results[4]) == 72);
 }

@@ -23,13 +23,26 @@ static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool && !with<fk::h
 static_assert(!with<fk::half, Conv, fk::ChannelStatistics>.totals);
 static_assert(test::compiles<GatheredPlanesEntry, GatheredPlanes<>, fk::half, Conv>());
 static_assert(!GatheredPlanesEntry::has_kernel<fk::Plan<Conv>, float, float>);
+static_assert(GatheredPlanesEntry::has_kernel<fk::Plan<Conv>, fk::half, fk::half>);
+static_assert(GatheredPlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1).stride(2)>>, fk::half, fk::half>);
+static_assert(!GatheredPlanesEntry::has_kernel<fk::Plan<fk::Conv<fk::filter(1, 1)>>, fk::half, fk::half>);
+static_assert(!GatheredPlanesEntry::has_kernel<fk::Plan<Conv, fk::Residual>, fk::half, fk::half>);
+static_assert(!GatheredPlanesEntry::has_kernel<fk::Plan<fk::Gemm>, fk::half, fk::half>);
+static_assert(!GatheredPlanesEntry::has_kernel<fk::Plan<fk::TransposedConv<fk::filter(3, 3)>>, fk::half, fk::half>);
+static_assert(GatheredPlanesEntry::splits<GatheredPlanes<>, fk::half, PlanTraits{}>);
 
 ConvCase in_planes(ConvCase of, fk::Filter<2> const& filter) {
-    of.planes = PlanesOrder::planes, of.filter = filter, of.taps = filter.size[0] * filter.size[1];
+    of.planes = PlanesOrder::planes, of.contiguous_taps = true, of.filter = filter,
+    of.taps = filter.size[0] * filter.size[1];
     return of;
 }
 std::string of(ConvCase const& convolution) {
     return sentence(GatheredPlanesEntry::can_implement<GatheredPlanes<>, fk::half>(convolution));
+}
+
+template <class... Ops>
+std::string of_plan() {
+    return sentence(GatheredPlanesEntry::unmet_by_plan<fk::Plan<Ops...>, fk::half, fk::half>());
 }
 
 /// Checks that each tap of each pixel of y reads the element of a segment that has its pixel of x.
@@ -83,7 +96,9 @@ TEST_CASE("HIP: GatheredPlanes' time grows with the batch, and is infinite where
     CHECK(test::grows<GatheredPlanesEntry, GatheredPlanes<>>(64, 112, 128, 3, change));
     ConvCase convolution = in_planes(problem(8, 64, 14, 128, 3), fk::filter(3, 3).pad(1));
     CHECK(test::time_of<GatheredPlanesEntry, GatheredPlanes<>>(convolution).is_finite());
-    convolution.product.n = 8;
+    convolution.contiguous_taps = false;
+    CHECK_FALSE(test::time_of<GatheredPlanesEntry, GatheredPlanes<>>(convolution).is_finite());
+    convolution.contiguous_taps = true, convolution.product.n = 8;
     CHECK_FALSE(test::time_of<GatheredPlanesEntry, GatheredPlanes<>>(convolution).is_finite());
 }
 
@@ -114,4 +129,10 @@ TEST_CASE("HIP: the segments of GatherTiles have the pixels of x that taps read"
     check(21, 20, fk::filter(4, 3).pad(1).stride(4, 6).dilation(6, 4));
     check(16, 16, fk::filter(2, 2).stride(2));
     check(12, 300, fk::filter(3, 3).pad(1));
+}
+
+TEST_CASE("HIP: GatheredPlanes refuses the first condition that a plan's type does not meet") {
+    CHECK(of_plan<Conv>().empty());
+    CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "the filter is 1x1 with stride 1: use Planes");
+    CHECK(of_plan<fk::Gemm>() == "the plan has a Gemm, not a Conv: use WarpSpecialized");
 }

@@ -102,7 +102,7 @@ private:
     }
 };
 
-/// Places in y of four consecutive positions of a tile, for NchwSplitStore::store_quads().
+/// Offsets in y of four consecutive positions of a tile, for NchwSplitStore::store_quads().
 struct GatheredQuad {
     static constexpr int image = 0;
     std::int64_t elements[4];  ///< offset in a channel of the first image; -1 in a gap

@@ -58,7 +58,7 @@ public:
     __device__ static int first_column(unsigned thread) {
         return 4 * static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::quads);
     }
-    /// store() of a tile whose first channel is `first`. `quad` has the places in y of the thread's four columns.
+    /// store() of a tile whose first channel is `first`. `quad` has the offsets in y of the thread's four columns.
     template <class Params, class Columns, class Barrier>
     __device__ static void store_quads(Params const& params, Columns const& quad, int first, Shared& shared,
                                        unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {

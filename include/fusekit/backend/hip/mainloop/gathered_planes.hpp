@@ -34,7 +34,7 @@ class GatheredPlanesGemm : public TmaKernel {
     using Gather = NchwGather<T>;
     using Pipeline = typename Gather::Pipeline;
     using Accumulators = typename Atom::Accumulators[products];
-    using Roles = WarpRoles<consumers, RegisterBudget<88, 168, 2, consumers>, 2>;
+    using Roles = WarpRoles<consumers, RegisterBudget<80, 176, 2, consumers>, 2>;
     static constexpr unsigned first_barrier = 1;
     using ConsumerBarrier = NamedBarrier<first_barrier + consumers, consumers * Atom::threads>;
 
@@ -229,7 +229,8 @@ private:
         while (count > 0) {
             // four steps at a time; three, if the last one would be alone
             int const now = count >= 4 && count != 5 && count != 9 ? 4 : count > 3 ? 3 : count;
-            if (now == 4) multiply_batch<4>(acc, steps, accumulate);
+            if (now == 4 && steps.taps == 4 && steps.all_taps == 4) multiply_batch<4, true>(acc, steps, accumulate);
+            else if (now == 4) multiply_batch<4>(acc, steps, accumulate);
             else if (now == 3) multiply_batch<3>(acc, steps, accumulate);
             else if (now == 2) multiply_batch<2>(acc, steps, accumulate);
             else multiply_batch<1>(acc, steps, accumulate);
@@ -237,12 +238,17 @@ private:
         }
     }
 
-    template <int batch>
+    /// `whole`: the batch is all taps of a slice, for filters of four taps.
+    template <int batch, bool whole = false>
     __device__ static void multiply_batch(Accumulators& acc, Steps& steps, bool accumulate) {
         mma::RegisterOperand filters[batch];
         std::uint64_t pixels[batch];
+        if constexpr (whole) steps.fragments(filters);
 #pragma unroll
-        for (int i = 0; i < batch; ++i) filters[i] = steps.fragment(), pixels[i] = steps.pixels(), steps.advance();
+        for (int i = 0; i < batch; ++i) {
+            if constexpr (!whole) filters[i] = steps.fragment();
+            pixels[i] = steps.pixels(), steps.advance();
+        }
         auto const a = [&](unsigned k, unsigned) { return filters[k]; };  // (STEPS, 64, 16), in registers
         auto const b = [&](unsigned k, unsigned i) {  // (STEPS, PRODUCTS, PIXELS, 16)
             return pixels[k] + static_cast<std::uint64_t>(i) * Atom::n;

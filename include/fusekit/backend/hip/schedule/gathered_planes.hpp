@@ -59,10 +59,20 @@ struct GatheredPlanesEntry {
 
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
-        return PlanesEntry::unmet_by_plan<Plan, T, U>();
+        if (Unmet const unmet = PlanesEntry::unmet_by_plan<Plan, T, U>()) return unmet;
+        return detail::holds(is_window<Plan>, "the filter is 1x1 with stride 1", "use Planes");
     }
+    /// True if a plan's filter may be other than 1x1 with stride 1, for which Planes is faster.
+    template <class Plan>
+    FUSEKIT_H static consteval bool has_windows() {
+        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        else if constexpr (!requires { Plan::Head::may_be_single_pixels; }) return false;
+        else return Plan::Head::longest > 1 || !Plan::Head::may_be_single_pixels;
+    }
+    template <class Plan>
+    static constexpr bool is_window = has_windows<Plan>();
     template <class Plan, class T, class U>
-    static constexpr bool has_kernel = PlanesEntry::has_kernel<Plan, T, U> && sizeof(T) == 2;
+    static constexpr bool has_kernel = sizeof(T) == 2 && is_window<Plan> && PlanesEntry::has_kernel<Plan, T, U>;
 
     template <class Schedule, class T, class U = T>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -85,7 +95,7 @@ struct GatheredPlanesEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (of.type == DataType::float32 || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
-        if (unmet_by_operands(of)) return {};
+        if (unmet_by_operands(of) || (of.taps > 1 && !of.contiguous_taps)) return {};
         if (!schedule.splits) return time_of(1, rates.processors, of, table.gathered_planes, table, rates);
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
