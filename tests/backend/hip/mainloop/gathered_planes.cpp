@@ -45,6 +45,9 @@ void check_problems(std::string const& type, std::size_t first, std::size_t step
         check_case(Case::parse(text + " CBA relu #3"), run_conv<decltype(scheduled), T, fk::dynamic, fk::Bias, Relu>,
                    scheduled);
     }
+    using Norm = fk::BatchNormInference<fk::Spatial>;
+    std::string const text = "n3c16h9w9k24r3s3pt1l1b1r1u2v2d1e1g1 nchw kcrs " + type + " CN #1";
+    check_case(Case::parse(text), run_conv<decltype(scheduled), T, fk::dynamic, Norm>, scheduled);
 }
 
 }  // namespace
@@ -112,4 +115,22 @@ TEST_CASE("HIP: GatheredPlanes refuses filters that are not in KCRS order, which
     std::vector<fk::half> results(16 * 9);
     y.copy_to(results.data());
     CHECK(static_cast<float>(results[4]) == 72);
+}
+
+TEST_CASE("HIP: the library selects GatheredPlanes for strided, dilated and wide NCHW convolutions") {
+    auto const kind = [](fk::Filter<2> const& filter, std::int64_t c, std::int64_t hw, std::int64_t k) {
+        fk::TensorView<fk::half const> const w(nullptr, fk::kcrs(k, c, filter.size[0], filter.size[1]));
+        auto const layer = fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = filter});
+        fk::Layout<4> const x = fk::nchw(32, c, hw, hw);
+        fk::Index<4> const y = layer.output_shape(x.shape);
+        auto const best = layer.predict<fk::half>(fk::hip::Architecture::sm(90), x, fk::nchw(y[0], y[1], y[2], y[3]));
+        return best.schedule.kind;
+    };
+    using Kind = fk::hip::ScheduleKind;
+    CHECK(kind(fk::filter(3, 3).pad(1), 128, 112, 128) == Kind::gathered_planes);
+    CHECK(kind(fk::filter(3, 3).pad(1).stride(2), 256, 28, 256) == Kind::gathered_planes);
+    CHECK(kind(fk::filter(3, 3).pad(4).dilation(4), 512, 28, 512) == Kind::gathered_planes);
+    CHECK(kind(fk::filter(1, 7).pad(0, 3, 0, 3), 192, 17, 192) == Kind::gathered_planes);
+    CHECK(kind(fk::filter(3, 3).pad(1), 128, 28, 128) == Kind::planes);
+    CHECK(kind(fk::filter(1, 1), 256, 56, 64) != Kind::gathered_planes);
 }

@@ -79,9 +79,9 @@ private:
             tile = block / sharers, rank = block % sharers;
             int const of_block = params.gather.slices * GatherTiles::slice,
                       channels = static_cast<int>(params.x.layout.shape[1]);
-            auto const blocks = static_cast<unsigned>(params.gather.channel_blocks(channels));
-            begin = static_cast<int>(blocks * rank / sharers) * of_block;
-            end = (min)(static_cast<int>(blocks * (rank + 1) / sharers) * of_block, channels);
+            auto const all = static_cast<unsigned>(params.gather.channel_blocks(channels));
+            begin = static_cast<int>(all * rank / sharers) * of_block;
+            end = (min)(static_cast<int>(all * (rank + 1) / sharers) * of_block, channels);
         }
     };
 

@@ -95,7 +95,9 @@ struct GatheredPlanesEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (of.type == DataType::float32 || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
-        if (unmet_by_operands(of) || (of.taps > 1 && !of.contiguous_taps)) return {};
+        // Planes is measured for 1x1 filters with stride 1; this schedule is not.
+        if (unmet_by_operands(of) || (of.taps > 1 && !of.contiguous_taps) || detail::is_single_pixels(of.filter))
+            return {};
         if (!schedule.splits) return time_of(1, rates.processors, of, table.gathered_planes, table, rates);
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
