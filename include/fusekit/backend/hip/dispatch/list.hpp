@@ -243,9 +243,10 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
                       "with<Schedule>()");
         static_assert(Misfit::has_threads(), "a block has 1 to 1024 threads");
         static_assert(Misfit::has_blocks(), "Blocks must be 1 or more, and the threads of all blocks at most 2048");
-        static_assert(Misfit::has_split(),
-                      "Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes "
-                      "of 16 bits, GatheredPlanes included");
+        static_assert(
+            Misfit::has_split(),
+            "Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 "
+            "bits");
         static_assert(Misfit::has_parts(), "Split: Parts must be 2, 4 or 8");
         static_assert(!Misfit::totals, "Split: no ChannelStatistics in the plan: name the schedule without Split");
         return false;
