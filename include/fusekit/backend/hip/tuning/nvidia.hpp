@@ -21,6 +21,8 @@ struct NvidiaTuning {
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
+    /// GatheredPlanes: counted, not measured (gather_cycles()). A round and a launch cost what they cost Planes with
+    /// taps, and a step 1.3 times its counted cycles, as nine taps of Planes do.
     /// Gemv: counted, not measured. A step waits for memory once, about 700 cycles; `launch` is the addresses before
     /// the first load (100), the sums' way through shared memory and a barrier (200), the epilogue (100), and the
     /// stores' way to L2 before the kernel ends (300). `arithmetic`: for each FMA instruction there is another one that
