@@ -44,6 +44,9 @@ struct MatrixCandidates {
         JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U> && may_choose_bulk>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
                    ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
+                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
+                          List<Split<DefaultGatheredPlanes>>>,
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                    ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
+#include "fusekit/backend/hip/schedule/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gemm.hpp"
 #include "fusekit/backend/hip/schedule/gemv.hpp"
 #include "fusekit/backend/hip/schedule/grouped.hpp"
@@ -20,6 +21,7 @@
 
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/direct.hpp"
+#include "fusekit/backend/hip/dispatch/gathered_planes.hpp"
 #include "fusekit/backend/hip/dispatch/gemm.hpp"
 #include "fusekit/backend/hip/dispatch/gemv.hpp"
 #include "fusekit/backend/hip/dispatch/grouped.hpp"
@@ -58,7 +60,7 @@ namespace fusekit::hip {
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry>;
+                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -71,7 +73,8 @@ enum class ScheduleKind : unsigned char {
     direct,
     depthwise,
     grouped,
-    gemv
+    gemv,
+    gathered_planes
 };
 /// Entries of the schedules for plans without a Conv or Gemm.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
@@ -120,7 +123,8 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<GemvEntry> == ScheduleKind::gemv && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<GatheredPlanesEntry> == ScheduleKind::gathered_planes &&
+              ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

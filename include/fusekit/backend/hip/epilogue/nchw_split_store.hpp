@@ -50,15 +50,25 @@ public:
     template <class Params, class Barrier>
     __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
                                  unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
+        store_quads(params, Quad(tiles, grid, number, first_column(thread)), grid.first_channel(number), shared, number,
+                    rank, thread, barrier);
+    }
+
+    /// First of the four columns of the AccumulatorTile that a thread stores.
+    __device__ static int first_column(unsigned thread) {
+        return 4 * static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::quads);
+    }
+    /// store() of a tile whose first channel is `first`. `quad` has the offsets in y of the thread's four columns.
+    template <class Params, class Columns, class Barrier>
+    __device__ static void store_quads(Params const& params, Columns const& quad, int first, Shared& shared,
+                                       unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
         Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
         auto const& arguments = params.bound.epilogue;
-        int const first = grid.first_channel(number), count = static_cast<int>(shape[1]) - first;
+        int const count = static_cast<int>(shape[1]) - first;
         if constexpr (Epilogue::channelwise) {
             for (int i = static_cast<int>(thread); i < channels; i += threads)
                 shared.states[i] = Epilogue::prepare(std::int64_t{first} + (min)(i, count - 1), arguments);
         }
-        Quad const quad(tiles, grid, number,
-                        static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::quads));
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
         barrier();
         SplitKGroups const sharers{{}, params.split_k.count, 1};
@@ -87,12 +97,12 @@ private:
         /// offsets of the four pixels in a channel of the image, in elements; -1 for a pixel out of bounds
         int elements[4];
 
-        __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
-            PlanePart const part = grid.part(tile, 4 * quad / pixels);
+        __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int column) {
+            PlanePart const part = grid.part(tile, column / pixels);
             int const width = tiles.y_width, rows = part.n < 0 ? 0 : (min)(tiles.rows, tiles.y_height - part.row);
             if (part.n >= 0) image = part.n;
             for (int j = 0; j < 4; ++j) {
-                int const pixel = (4 * quad + j) % pixels, p = pixel / tiles.pitch, q = pixel % tiles.pitch;
+                int const pixel = (column + j) % pixels, p = pixel / tiles.pitch, q = pixel % tiles.pitch;
                 elements[j] = p < rows && q < width ? (part.row + p) * width + q : -1;
             }
         }

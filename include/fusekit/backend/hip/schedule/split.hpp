@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or 16-bit Planes with split-K: Parts (2, 4 or 8)
-/// consecutive CTAs compute one tile, each over a range of GemmK, and add their accumulators. With Parts = 0 the
-/// library selects the number. Planes have at most one CTA for each 64 channels of x.
+/// Schedule of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages>, 16-bit Planes or GatheredPlanes with split-K:
+/// Parts (2, 4 or 8) consecutive CTAs compute one tile, each over a range of GemmK, and add their accumulators. With
+/// Parts = 0 the library selects the number. Planes have at most one CTA for each 64 channels of x.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;

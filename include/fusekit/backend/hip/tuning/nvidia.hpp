@@ -23,6 +23,8 @@ struct NvidiaTuning {
     /// uncalibrated.
     /// TMA's `copy` is counted, not measured: a cp.async of 32 threads x 8 bytes reads four 128-byte lines of L1 and
     /// 10 sectors of L2, and takes ten instructions of a warp.
+    /// GatheredPlanes: counted, not measured (gather_cycles()). A round and a launch cost what they cost Planes with
+    /// taps, and a step 1.3 times its counted cycles, as nine taps of Planes do.
     /// Gemv: counted, not measured. A step waits for memory once, about 700 cycles; `launch` is the addresses before
     /// the first load (100), the sums' way through shared memory and a barrier (200), the epilogue (100), and the
     /// stores' way to L2 before the kernel ends (300). `arithmetic`: for each FMA instruction there is another one that
@@ -53,6 +55,8 @@ struct NvidiaTuning {
         .depthwise = {.arithmetic = 2},
         .grouped = {.arithmetic = 1.65},
         .gemv = {.launch = 700, .min_step = 700, .arithmetic = 2},
+        .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 1.3},
+        .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 1.3},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
