@@ -40,7 +40,7 @@ set(table
   "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.
-  "backend/hip/(atom/tf32|copy/copied_rows|epilogue/tma_stage|mma/.*|pipeline/.*)                sm_90a"
+  "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|epilogue/tma_stage|mma/.*|pipeline/.*)                sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|float8|float_planes|halo|planes)                   sm_90a"
   "backend/hip/mainloop/(phased_warp_specialized|stem|warp_roles|warp_specialized)               sm_90a"

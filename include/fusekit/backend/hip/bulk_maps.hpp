@@ -32,9 +32,13 @@ struct BulkMaps {
     /// bytes, 8, 4 or 2, at whose multiples the rows of x and w are, if threads load them because one is misaligned for
     /// TMA; 0 if TMA loads them
     int copied_bytes = 0;
+    bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
+
+    /// True if threads, not TMA, load x.
+    FUSEKIT_HD bool copies_x() const { return copied_bytes > 0 || packs_taps; }
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
-        if (copied_bytes == 0) hip::replace_memory(x, of_x);
+        if (!copies_x()) hip::replace_memory(x, of_x);
         hip::replace_memory(y, of_y);
     }
 };
@@ -217,6 +221,13 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
     return encode_tiled(map, sizeof(W), 5, w.data, extents, strides, box);
 }
 
+/// Returns a layout of filters whose taps are contiguous with all taps in the mode of channels.
+FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
+    of_w.shape[1] *= of_w.shape[2] * of_w.shape[3];
+    of_w.shape[2] = of_w.shape[3] = 1;
+    return of_w;
+}
+
 }  // namespace detail
 
 /// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels, those of the operands that TMA loads and that
@@ -232,8 +243,9 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     };
     std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
-    maps.has_windows = maps.copied_bytes == 0 && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
-    auto const stored = is_transposed ? transposed(w, 0, 1) : w;
+    maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
+    auto stored = is_transposed ? transposed(w, 0, 1) : w;
+    if (maps.packs_taps) stored.layout = detail::packed_taps(w.layout);
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     auto const filters =
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);

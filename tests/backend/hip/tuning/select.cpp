@@ -220,16 +220,27 @@ TEST_CASE("HIP: statistics: tiles store their own totals if tile columns do not 
 
 TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
-        return warp_specialized_workload(schedule, {1, n, 9, true}, 132, NvidiaTuning::costs.tma).copies;
+        return warp_specialized_workload(schedule, {1, n, 9, 1}, 132, NvidiaTuning::costs.tma).copies;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
 }
 
+TEST_CASE("HIP: taps of few channels are packed where TMA's loads of the last channels take longer") {
+    using fusekit::hip::saves_by_packing;
+    CHECK(saves_by_packing(24, 9, 96));  // 4 k-tiles instead of 9
+    CHECK(saves_by_packing(16, 9, 32));
+    CHECK(saves_by_packing(24, 1, 144));  // rows of an odd number of packets
+    CHECK_FALSE(saves_by_packing(64, 9, 64));
+    CHECK_FALSE(saves_by_packing(96, 9, 96));
+    CHECK_FALSE(saves_by_packing(144, 1, 24));
+    CHECK_FALSE(saves_by_packing(16, 1, 16));
+}
+
 TEST_CASE("HIP: 64-byte rows: a k-tile has half of the MMAs and TMA loads of 2.8 cycles per row") {
     static constexpr ScheduleFacts narrow = facts_of<WarpSpecialized<192, 64, 8>>();
     auto const workload = [](std::int64_t n, int row_bytes) {
-        return warp_specialized_workload(narrow, {192, n, 9, false, row_bytes}, 132, NvidiaTuning::costs.tma);
+        return warp_specialized_workload(narrow, {192, n, 9, 0, false, row_bytes}, 132, NvidiaTuning::costs.tma);
     };
     CHECK(workload(64, 64).arithmetic * 2 == workload(64, 128).arithmetic);
     CHECK(workload(64, 64).cache_bytes * 2 == workload(64, 128).cache_bytes);

@@ -37,10 +37,8 @@ struct BulkStage {
 template <class Maps>
 __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
-    if (maps.copied_bytes == 0) {
-        ptx::prefetch_tensormap(&maps.x);
-        ptx::prefetch_tensormap(&maps.w);
-    }
+    if (!maps.copies_x()) ptx::prefetch_tensormap(&maps.x);
+    if (maps.copied_bytes == 0) ptx::prefetch_tensormap(&maps.w);
     if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 

@@ -176,6 +176,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
             !detail::unmet_by_loads<U>(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters);
         if constexpr (copies_rows<Plan, T, U>)
             if (!by_tma) result.copied_bytes = detail::copied_bytes(x, filters);
+            else result.packs_taps = detail::packs_taps(x, filters);
         result.aligned_pixels =
             (by_tma || result.copied_bytes > 0) &&
             (result.stores_by_tma || (stores_by_threads<Plan, T, U> && !detail::unmet_by_thread_stores(y)));

@@ -85,6 +85,18 @@ FUSEKIT_H int copied_bytes(TensorView<T> const& x, TensorView<W> const& w) {
     return x.layout.stride[1] != 1 || w.layout.stride[1] != 1 ? 0 : bytes < 8 ? bytes : 8;
 }
 
+/// True if threads load x, so that k-tiles pack the channels of several taps (copy/packed_taps.hpp): where TMA would
+/// take longer, because the last k-tile of each tap has few channels.
+template <class T, class W>
+FUSEKIT_H bool packs_taps(TensorView<T> const& x, TensorView<W> const& w) {
+    Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
+    std::int64_t const channels = shape[1], taps = shape[2] * shape[3], packet = 16 / static_cast<int>(sizeof(T));
+    bool const contiguous = x.layout.stride[1] == 1 && stride[1] == 1 && (shape[3] == 1 || stride[3] == channels) &&
+                            (shape[2] == 1 || stride[2] == shape[3] * channels);
+    return sizeof(T) == 2 && contiguous && taps <= 32 && copy_bytes(x) == 16 && copy_bytes(w) == 16 &&
+           x.layout.span() / packet < std::int64_t{1} << 31 && saves_by_packing(channels, taps, shape[0]);
+}
+
 /// Returns the first condition of TMA loads that channels-last x or weights do not meet, for results of U.
 template <class U, class T, class W>
 FUSEKIT_H Unmet unmet_by_loads(TensorView<T> const& x, TensorView<W> const& w) {

@@ -49,16 +49,17 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     Unmet const by_stores = unmet_by_tile_stores(params.y, false);
     params.maps.stores_y = !by_stores;
     Unmet by_loads = unmet_by_loads<U, T const, T const>(params.x, is_transposed ? transposed(w, 0, 1) : w);
-    if constexpr (copies_rows<Plan, T, U>)
-        if (by_loads && fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong)) {
-            params.maps.copied_bytes = copied_bytes(params.x, w);
-            if (params.maps.copied_bytes > 0) by_loads = {};
-        }
+    if constexpr (copies_rows<Plan, T, U>) {
+        bool const fits = fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
+        params.maps.packs_taps = fits && !schedule.splits && packs_taps(params.x, w);
+        if (by_loads && fits) params.maps.copied_bytes = copied_bytes(params.x, w);
+        if (params.maps.copied_bytes > 0) by_loads = {};
+    }
     unmet = first_unmet(unmet_by_code(gpu, kernel),
                         holds(!schedule.splits || launches_clusters(gpu),
                               "this program has code for GPUs without clusters", "compile for sm_90a alone"),
                         by_loads, stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
-                        params.maps.copied_bytes > 0 ? Unmet{} : unmet_by_im2col(filter),
+                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter),
                         unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
     bool const encoded = encode_maps(gpu, unmet, [&] {

@@ -50,7 +50,8 @@ public:
                 if (!Epilogue::pixelwise || (j < columns_left && c < count)) {
                     OffsetCoord const coord({at.n, at.k + c, at.p, at.q + j}, distance + c * stride[1] + j * stride[3],
                                             stride);
-                    results[c] = Epilogue::apply(static_cast<float>(sums[j][c]), coord, states[c], params.bound.epilogue);
+                    results[c] =
+                        Epilogue::apply(static_cast<float>(sums[j][c]), coord, states[c], params.bound.epilogue);
                 }
             }
             values[j] = rounded(results);

@@ -81,8 +81,8 @@ private:
             std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelRow<T, width, left, center>>;
         using Weights =
             DepthwiseWeights<Window, channels, Weight, Sum, detail::is_transposed<typename Params::Geometry>>;
-        // False: also adds up the few windows beyond the thread's rows, which are not stored. Without branches sums move to
-        // the next row of y by their first multiply-add, not by instructions of their own.
+        // False: also adds up the few windows beyond the thread's rows, which are not stored. Without branches sums
+        // move to the next row of y by their first multiply-add, not by instructions of their own.
         constexpr bool leaves_out = depth > 3;
         auto const conv = params.problem();
         auto const filters = depthwise_filters(conv);

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/copy/copied_rows.hpp"
+#include "fusekit/backend/hip/copy/packed_taps.hpp"
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
@@ -45,9 +46,10 @@ protected:
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
-    /// Loads of operands that are misaligned for TMA.
+    /// Loads of operands that are misaligned for TMA, and of windows of few channels.
     static constexpr bool copies = copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
     using Copies = typename CopiedRowsIf<copies>::template Type<Stage, Pipeline, tile_m, tile_n, stages>;
+    using Packed = PackedTaps<Stage, Pipeline, tile_m, tile_n, stages>;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -72,6 +74,14 @@ public:
                 if (roles.warp != Roles::first_producer)
                     return merge_totals(params, shared, thread - (Roles::first_producer + 1) * 32, block, tiles);
             if constexpr (copies) {
+                if (params.maps.packs_taps) {
+                    static_assert(sizeof(typename Packed::Shared) <= sizeof(shared.copies));
+                    Packed producer(reinterpret_cast<typename Packed::Shared&>(shared.copies),
+                                    roles.warp - Roles::first_producer, thread % 32);
+                    for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
+                        producer.load_tile(params, conv, shared.stages, shared.pipeline, tiles[tile]);
+                    return producer.finish(shared.pipeline);
+                }
                 if (params.maps.copied_bytes > 0) {
                     Copies producer(shared.copies, conv, params.maps.copied_bytes, roles.warp - Roles::first_producer,
                                     thread % 32);
@@ -94,7 +104,10 @@ protected:
     __device__ static void begin(Params const& params, DynamicShared& shared, unsigned thread) {
         auto const init = [&] {
             for (auto& writer : shared.writers) Writer::init(writer);
-            if constexpr (copies) shared.pipeline.init(params.maps.copied_bytes > 0 ? Copies::warps : 1);
+            if constexpr (copies)
+                shared.pipeline.init(params.maps.packs_taps         ? Packed::arrivals
+                                     : params.maps.copied_bytes > 0 ? Copies::warps
+                                                                    : 1);
             else shared.pipeline.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         };
@@ -104,7 +117,14 @@ protected:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
                                    unsigned group, unsigned block, Tiles const& tiles) {
-        unsigned const steps = bulk_steps<Stage>(conv), first_channel = ping_pong ? 0 : group * Atom::m;
+        int channels = conv.group_c();  // that a sequence of k-tiles pads with zeros: of a tap, or of all taps
+        unsigned steps = bulk_steps<Stage>(conv);
+        if constexpr (copies)
+            if (params.maps.packs_taps) {
+                channels *= static_cast<int>(conv.taps());
+                steps = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+            }
+        unsigned const first_channel = ping_pong ? 0 : group * Atom::m;
         unsigned first = block, stride = gridDim.x;
         State state;
         Order const order{group};
@@ -123,7 +143,7 @@ protected:
             writer.prepare(params, conv, start);
             order.wait();
             multiply(
-                shared, acc, state, steps, mma::ChannelBlocks<Atom>(conv.group_c()), thread, first_channel,
+                shared, acc, state, steps, mma::ChannelBlocks<Atom>(channels), thread, first_channel,
                 [&] { writer.begin_read(params, start); }, [&] { order.arrive(); });
             if constexpr (ping_pong) state.advance(steps);  // skips the stages of the other warpgroup's tile
             bool const is_last = tile.is_last();

@@ -60,6 +60,7 @@ struct ConvCase {
     bool aligned_pixels = true, stores_by_tma = true;
     /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
     int copied_bytes = 0;
+    bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

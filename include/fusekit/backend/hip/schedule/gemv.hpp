@@ -122,7 +122,8 @@ struct GemvEntry {
             Workload{.rounds = static_cast<double>(detail::divide_up(cut.processor_ctas, resident)),
                      .steps = static_cast<double>(cut.steps),
                      .arithmetic = at_once * static_cast<double>(filters * rows * of.product.gemm_k) / products,
-                     .cache_bytes = at_once * static_cast<double>(cut.cta_bytes)},
+                     .cache_bytes = at_once * static_cast<double>(cut.cta_bytes),
+                     .outputs = static_cast<double>(of.product.m * of.product.n) / rates.processors},
             table.gemv, of.product.bytes, table, rates);
     }
 };

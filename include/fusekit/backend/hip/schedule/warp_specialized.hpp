@@ -43,21 +43,36 @@ FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_po
     return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
 }
 
+/// True if k-tiles that pack the channels of several taps, whose rows threads copy, are expected to take less time than
+/// those of single taps, which TMA loads. On an H200, in cycles for each of 192 rows of x: 9.4 where threads copy
+/// it, 4.4 where TMA does, and 5.5 or, with an odd number of 16-byte packets, 9.5 if its channels are fewer than 64;
+/// these count for rows of filters too.
+FUSEKIT_H constexpr bool saves_by_packing(std::int64_t channels, std::int64_t taps, std::int64_t filters) {
+    std::int64_t const tile_k = 64, whole = channels / tile_k;
+    double const rows = 1 + static_cast<double>(filters < 128 ? filters : 128) / 192,
+                 of_last = channels % tile_k == 0 ? 0 : (channels % 16 == 0 ? 5.5 : 9.5) * rows;
+    return 9.4 * static_cast<double>(detail::divide_up(channels * taps, tile_k)) <
+           static_cast<double>(taps) * (4.4 * static_cast<double>(whole) + of_last);
+}
+
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
     Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
         Schedule::shared_bytes(2);
 };
 
-/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow_rows: x has fewer channels than a
-/// k-tile. blocks_of_step: mean number of k-blocks of 32 bytes that a k-tile multiplies, those with channels of x.
-/// copied_bytes: that of ConvCase.
+/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles with fewer
+/// channels than a row holds; odd_packets: these are an odd number of 16-byte packets. blocks_of_step: mean number of
+/// k-blocks of 32 bytes that a k-tile multiplies, those with channels of x. copied_bytes, packs_taps: those of
+/// ConvCase.
 struct BulkProduct {
     std::int64_t m, n, steps;
-    bool narrow_rows = false;
+    double narrow = 0;
+    bool odd_packets = false;
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
+    bool packs_taps = false;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four.
@@ -72,17 +87,19 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
-    double const beyond = columns > 1 && !of.narrow_rows && of.copied_bytes == 0
+    double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0  ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
-                          : of.narrow_rows     ? tma.narrow_row
+                          : of.packs_taps      ? tma.packed_row * schedule.m / (schedule.m + filters)
+                          : of.narrow > 0      ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row)
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.n / 64.0 * of.blocks_of_step * (of_products > of_rows ? of_products : of_rows),
-            .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
+            .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * (schedule.m + filters) * of.row_bytes *
+                           static_cast<double>(busy) / processors,
             .copies = of_row * (schedule.m + filters) +
                       beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond),
             .outputs = static_cast<double>(schedule.m * schedule.n)};
@@ -207,14 +224,18 @@ struct WarpSpecializedEntry {
         Costs const costs = detail::tma_costs(schedule, of, table, processors);
         detail::PartTime const time{
             schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
-                int const bytes = row_bytes_of(all.schedule, all.of);
-                std::int64_t const channels = bytes / static_cast<int>(size_of(all.of.type));
+                int const bytes = row_bytes_of(all.schedule, all.of), element = static_cast<int>(size_of(all.of.type));
+                std::int64_t const channels = bytes / element, run = channels_of_run(all.schedule, all.of),
+                                   steps_of_run = detail::divide_up(run, channels);
+                bool const packs_taps = packs(all.schedule, all.of);
                 Workload workload = warp_specialized_workload(
                     all.schedule,
-                    {part.m, part.n, detail::divide_up(part.gemm_k, channels), all.of.x[1] < channels, bytes,
-                     static_cast<double>(detail::divide_up(all.of.x[1] * bytes, 32 * channels)) /
-                         static_cast<double>(detail::divide_up(all.of.x[1], channels)),
-                     all.of.copied_bytes},
+                    {part.m, part.n, detail::divide_up(part.gemm_k, channels),
+                     run % channels == 0 || packs_taps ? 0 : 1 / static_cast<double>(steps_of_run),
+                     run * element % 32 != 0, bytes,
+                     static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
+                         static_cast<double>(steps_of_run),
+                     all.of.copied_bytes, packs_taps},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
@@ -222,7 +243,9 @@ struct WarpSpecializedEntry {
                 return workload;
             }};
         std::int64_t const of_step = row_bytes / static_cast<int>(size_of(of.type)),
-                           steps = detail::divide_up(detail::divide_up(of.x[1], of_step) * of.taps, of.phases);
+                           runs = packs(schedule, of) ? 1 : of.taps,
+                           steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
+                                                     of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
         if (!schedule.splits) return time(whole);
         if (!launches_clusters(rates.architecture)) return {};
@@ -232,6 +255,14 @@ struct WarpSpecializedEntry {
     }
 
 private:
+    FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
+        return of.packs_taps && !schedule.splits &&
+               fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
+    }
+    /// Channels that a run of k-tiles pads with zeros: those of a tap or, packed, of all taps.
+    FUSEKIT_H static std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
+        return packs(schedule, of) ? of.x[1] * of.taps : of.x[1];
+    }
     FUSEKIT_H static int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
         return bulk_row_bytes(schedule.n, static_cast<int>(size_of(of.type)));
     }

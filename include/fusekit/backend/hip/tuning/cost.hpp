@@ -49,9 +49,11 @@ struct TmaCosts {
     /// a partly filled last round of ping-pong costs at least this fraction of a full round
     double ping_pong_last_round = 1;
     double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
-    /// cycles per row copied by TMA from an x with fewer channels than a k-tile; cycles per copied row of less than 128
-    /// bytes
-    double narrow_row = 0, short_row = 0;
+    /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
+    /// cycles per copied row of less than 128 bytes
+    double narrow_row = 0, odd_row = 0, short_row = 0;
+    double packed_row = 0;  ///< cycles per row of a k-tile with the channels of several taps, which threads copy
+    double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
     /// copy such rows
     double row_beyond = 0;
