@@ -18,6 +18,12 @@ inline constexpr bool may_reduce_in_clusters = [] {
     return kernels_cluster && Steps::has_totals && Steps::waits && !Steps::per_pixel;
 }();
 
+FUSEKIT_H constexpr unsigned log2_of(unsigned power_of_two) {
+    unsigned log = 0;
+    while (power_of_two >> log > 1) ++log;
+    return log;
+}
+
 /// True if the GPU can run clusters of max_large_cluster_blocks CTAs of this kernel. Queries the driver once per
 /// device.
 template <class Params>
@@ -75,6 +81,8 @@ FUSEKIT_H std::optional<Result<Launch<ReductionParams<Plan, T, U>>>> prepare_in_
     params.threads = Schedule::threads;
     params.width = cut.width;
     params.group_size = cut.cluster;
+    params.width_log = log2_of(cut.width);
+    params.group_size_log = log2_of(cut.cluster);
     params.segments = params.grid_groups = pattern == Pattern::planes
                                                ? static_cast<unsigned>(shape[1])
                                                : static_cast<unsigned>(divide_up(params.columns, cut.width));

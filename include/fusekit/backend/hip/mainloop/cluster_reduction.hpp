@@ -6,7 +6,7 @@
 #include "fusekit/backend/hip/collective/reduction_lane.hpp"
 #include "fusekit/backend/hip/schedule/cluster_reduction.hpp"
 #include "fusekit/backend/hip/statistics/total_merger.hpp"
-#include "fusekit/backend/hip/statistics/warp_totals.hpp"
+#include "fusekit/backend/hip/statistics/warp_sums.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
@@ -31,21 +31,29 @@ class ClusterReducing {
                               words_of_prepared = sizeof(Prepared) / sizeof(float),
                               max_columns = pattern == Pattern::columns ? max_cluster_width * own : 1;
     static_assert(std::is_trivially_copyable_v<Prepared> && sizeof(Prepared) % sizeof(float) == 0);
+    /// Parameters that operators prepare for a channel, in SMEM: one thread per column loads them. Only gradients apply
+    /// the head's to elements. States smaller than a float are empty.
+    using HeadState = typename Steps::States::PixelState;
+    using EpilogueState = typename Epilogue::PixelState;
+    static constexpr unsigned words_of_head = Steps::has_operand ? sizeof(HeadState) / sizeof(float) : 0,
+                              words_of_state = words_of_head + sizeof(EpilogueState) / sizeof(float);
+    static_assert(std::is_trivially_copyable_v<HeadState> && std::is_trivially_copyable_v<EpilogueState>);
 
 public:
     static constexpr bool waits_for_previous_kernel = true;
     static constexpr int threads = Schedule::threads;
     /// CTAs per SM: packets take 16 bytes of registers per vector and tensor
-    static constexpr int blocks = vectors * (Steps::has_operand ? 2 : 1) <= 4 ? 3 : 2;
+    static constexpr int blocks = vectors * (Steps::has_operand ? 2 : 1) <= 4 ? 4 : 2;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         Quad of_warps[threads / 32][max_columns * quads], of_blocks[max_large_cluster_blocks][max_columns * quads];
-        float prepared[max_columns * words_of_prepared];
+        float prepared[max_columns * words_of_prepared], states[max_columns * words_of_state + 1];
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         cluster_arrive();
         wait_for_previous_kernel();
+        start_next_kernel();
         ClusterReducing(params, shared, thread, block).total_and_apply();
     }
 
@@ -57,7 +65,7 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, number, rank;  ///< `number`: of the segment; `rank`: of the CTA in its cluster
-    unsigned const columns;  ///< columns of the segment, each with a Total
+    unsigned const column, columns;  ///< the thread's packet in a row; columns of the segment, each with a Total
     Segment const segment;
     unsigned const first, stride, steps;  ///< the thread's first vector, distance to its next; number of vectors
 
@@ -66,12 +74,13 @@ private:
         : params(the_params),
           shared(the_shared),
           thread(the_thread),
-          number(block / the_params.group_size),
-          rank(block % the_params.group_size),
-          columns(the_params.width * own),
-          segment(the_params, number, the_thread % the_params.width),
-          first((rank * threads + the_thread) / the_params.width),
-          stride(the_params.group_size * threads / the_params.width),
+          number(block >> the_params.group_size_log),
+          rank(block & (the_params.group_size - 1)),
+          column(the_thread & (the_params.width - 1)),
+          columns(static_cast<unsigned>(own) << the_params.width_log),
+          segment(the_params, number, column),
+          first((rank * threads + the_thread) >> the_params.width_log),
+          stride(static_cast<unsigned>(threads) << the_params.group_size_log >> the_params.width_log),
           steps(segment.steps()) {}
 
     __device__ __forceinline__ void total_and_apply() {
@@ -83,16 +92,20 @@ private:
         });
         Lane lane[own];
 #pragma unroll
-        for (int i = 0; i < own; ++i) {
-            lane[i].at = segment.first_coord(i);
-            if (steps > 0) lane[i].prepare(params.bound);
-        }
-        // One thread per column merges the totals of CTAs and prepares the results.
+        for (int i = 0; i < own; ++i) lane[i].at = segment.first_coord(i);
+        // One thread per column prepares the operators, merges the totals of CTAs, and prepares the results.
         Segment const merged(params, number, thread / own);
         OutputCoord const at = merged.first_coord(static_cast<int>(thread % own));
         bool const merges = thread < columns && merged.steps() > 0;
-        typename Steps::States::PixelState head;
-        if (merges) head = Steps::prepare(at, params.bound.head);
+        HeadState head;
+        if (merges) {
+            head = Steps::prepare(at, params.bound.head);
+            if constexpr (words_of_head > 0) put_state(head, 0);
+            if constexpr (words_of_state > words_of_head)
+                put_state(Epilogue::prepare(at, params.bound.epilogue), words_of_head);
+        }
+        if constexpr (words_of_state > 0) __syncthreads();
+        get_states(lane);
 
         add_to_warp(values, lane);
         __syncthreads();
@@ -103,8 +116,38 @@ private:
         if (thread < columns) all = merged_total(shared.of_blocks, params.group_size, thread);
         if (merges) put_prepared(Steps::finish(all, params.count, head, at, params.bound.head));
         __syncthreads();
+        get_states(lane);
+#pragma unroll
+        for (int i = 0; i < vectors; ++i) {
+            make_opaque(values.x[i]);
+            if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
+        }
         if (steps > 0) write(values, lane);
         if (merges && rank == 0) Steps::save(all, at, params.bound.head);
+    }
+
+    /// Stores the state of a channel, number `thread` of the segment, to SMEM from word `from` on.
+    template <class State>
+    __device__ __forceinline__ void put_state(State const& state, unsigned from) const {
+#pragma unroll
+        for (unsigned word = 0; word < sizeof(State) / sizeof(float); ++word)
+            __builtin_memcpy(&shared.states[(from + word) * columns + thread],
+                             reinterpret_cast<char const*>(&state) + word * sizeof(float), sizeof(float));
+    }
+    template <class State>
+    __device__ __forceinline__ void get_state(State& state, unsigned from, unsigned of) const {
+#pragma unroll
+        for (unsigned word = 0; word < sizeof(State) / sizeof(float); ++word)
+            __builtin_memcpy(reinterpret_cast<char*>(&state) + word * sizeof(float),
+                             &shared.states[(from + word) * columns + of], sizeof(float));
+    }
+    __device__ __forceinline__ void get_states(Lane (&lane)[own]) const {
+#pragma unroll
+        for (int i = 0; i < own; ++i) {
+            unsigned const of = column * own + static_cast<unsigned>(i);
+            if constexpr (words_of_head > 0) get_state(lane[i].head, 0, of);
+            if constexpr (words_of_state > words_of_head) get_state(lane[i].epilogue, words_of_head, of);
+        }
     }
 
     /// Calls f(i, step, offsets) for each of the thread's vectors.
@@ -121,16 +164,11 @@ private:
         else return 0;
     }
 
-    /// Adds the thread's values, merges the totals of its warp, and stores them to SMEM.
+    /// Adds the thread's values and those of its warp, and stores the warp's totals to SMEM.
     __device__ __forceinline__ void add_to_warp(Values const& values, Lane const (&lane)[own]) const {
         Accumulator accumulator[own] = {};
         unsigned count = 0;
-        if (first < steps) {
-#pragma unroll
-            for (int j = 0; j < own; ++j)
-                accumulator[j].start(pattern == Pattern::planes ? params.x.data[segment.value_of_image(first)]
-                                                                : values.x[0].values[j]);
-        }
+        if constexpr (equal_floats<Accumulator> > 0) start(accumulator);
         each([&](int i, unsigned step, PacketOffsets const& packet) {
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
@@ -140,35 +178,47 @@ private:
                 });
             count += segment.count(packet);
         });
-        Total totals[own];
+        using Sums = WarpSums<Accumulator, own>;
+        auto total_count = static_cast<float>(count);
+        if constexpr (equal_floats<Accumulator> > 0) total_count = Sums::add(total_count, params.width);
+        unsigned const j = Sums::add(accumulator, params.width, thread % 32);
+        if (thread % 32 < columns)
+            put(shared.of_warps[thread / 32] + (column * own + j) * quads, accumulator[0].total(total_count));
+    }
+    /// Starts the accumulators of a column with the same value in all lanes of a warp: one of the warp's first vectors.
+    __device__ __forceinline__ void start(Accumulator (&accumulator)[own]) const {
+        unsigned const step = first - (thread % 32 >> params.width_log);
+        if (step >= steps) return;
+        if constexpr (pattern == Pattern::planes) {
+            accumulator[0].start(params.x.data[segment.value_of_image(step)]);
+        } else {
+            auto const shift = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + segment.locate(step).x);
 #pragma unroll
-        for (int j = 0; j < own; ++j) totals[j] = accumulator[j].total(static_cast<float>(count));
-        unsigned const width = params.width, column = thread % width * own,
-                       j = WarpTotals<Total, own>::merge_lanes(totals, width, thread % 32);
-        if (thread % 32 < width * own) put(shared.of_warps[thread / 32] + (column + j) * quads, totals[0]);
+            for (int j = 0; j < own; ++j) accumulator[j].start(static_cast<float>(shift.values[j]));
+        }
     }
 
     /// Stores the totals of this CTA to all CTAs of the cluster.
     __device__ __forceinline__ void store_to_blocks() const {
 #pragma unroll 1
         for (unsigned i = thread; i < columns * params.group_size; i += threads) {
-            unsigned const column = i % columns, to = i / columns;
+            unsigned const of = i & (columns - 1), to = i / own >> params.width_log;
             Quad packed[quads];
-            put(packed, merged_total(shared.of_warps, threads / 32, column));
+            put(packed, merged_total(shared.of_warps, threads / 32, of));
 #pragma unroll
             for (unsigned quad = 0; quad < quads; ++quad)
-                store_to_block(shared.of_blocks[rank] + column * quads + quad, to, packed[quad]);
+                store_to_block(shared.of_blocks[rank] + of * quads + quad, to, packed[quad]);
         }
     }
 
     /// Merges the totals of a column over `count` warps or CTAs, in the order of their numbers.
     __device__ __forceinline__ static Total merged_total(Quad const (*from)[max_columns * quads], unsigned count,
-                                                         unsigned column) {
-        Total const one = get(from[0] + column * quads);
+                                                         unsigned of) {
+        Total const one = get(from[0] + of * quads);
         MergerOf<Total> merger(one);
         merger.add(one);
 #pragma unroll 4
-        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + column * quads));
+        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + of * quads));
         return merger.total();
     }
     __device__ __forceinline__ static void put(Quad* to, Total const& total) {
@@ -200,7 +250,7 @@ private:
 #pragma unroll
             for (unsigned word = 0; word < words_of_prepared; ++word)
                 reinterpret_cast<float*>(&lane[j].prepared)[word] =
-                    shared.prepared[word * columns + thread % params.width * own + static_cast<unsigned>(j)];
+                    shared.prepared[word * columns + column * own + static_cast<unsigned>(j)];
         each([&](int i, unsigned step, PacketOffsets const& packet) {
             Packet<U, lanes> result{};
 #pragma unroll

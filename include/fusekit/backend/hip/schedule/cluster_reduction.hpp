@@ -16,7 +16,7 @@ inline constexpr unsigned max_cluster_width = 2;
 /// up to `many` packets, each in a kernel of its own, with `tensors` inputs.
 template <int tensors>
 struct ClusterReduction {
-    static constexpr int threads = 256, few = 4, many = tensors == 1 ? 16 : 8;
+    static constexpr int threads = 256, few = 4, many = tensors == 1 ? 16 : 7;
 };
 
 /// CTAs per SM, over the whole launch, up to which clusters reduce segments with many packets per thread: two waves of
