@@ -91,6 +91,9 @@ TEST_CASE("batch norm of small tensors is reduced in the registers of a cluster"
     check<float>(device, {5, 1, 33, 36}, "nchw", 1, 4);
     check<fk::half>(device, {7, 8, 7, 7}, "nchw", 1, 1);  // planes that are no whole number of vectors
     check<fk::half>(device, {3, 8, 65, 25}, "nchw", 1, 1);
+    check<fk::half>(device, {3, 58, 9, 11}, "nhwc", 8, 1);  // channels that are no multiple of a vector
+    check<fk::bfloat16>(device, {2, 6, 23, 19}, "nhwc", 4, 4);
+    check<float>(device, {2, 5, 9, 7}, "nhwc", 8, 4);
     check<fk::half>(device, {1, 8, 97, 89}, "nhwc", 1, 16);
     check<fk::half>(device, {2, 8, 83, 101}, "nhwc", 1, 8);  // many packets per thread
     check_training_of_integers<float>(device);

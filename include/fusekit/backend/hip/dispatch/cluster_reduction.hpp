@@ -51,7 +51,7 @@ template <int lanes, Pattern pattern, class Plan, Element T, detail::OutputEleme
 FUSEKIT_H std::optional<Result<Launch<ReductionParams<Plan, T, U>>>> prepare_in_clusters(
     Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
-    using Schedule = ClusterReduction<Steps::has_operand ? 2 : 1>;
+    using Schedule = ClusterReduction<Steps::has_operand ? 2 : 1, lanes* static_cast<int>(sizeof(Wider<T, U>))>;
     using Few = ClusterReducing<Plan, Schedule, T, U, lanes, pattern, Schedule::few>;
     using Many = ClusterReducing<Plan, Schedule, T, U, lanes, pattern, Schedule::many>;
     static_assert(sizeof(typename Few::Shared) <= 48 * 1024);
@@ -92,7 +92,8 @@ FUSEKIT_H std::optional<Result<Launch<ReductionParams<Plan, T, U>>>> prepare_in_
             gpu, params, std::int64_t{params.segments} * cut.cluster, Schedule::threads,
             cut.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0, cut.cluster);
     };
-    if (cut.packets > Schedule::few) return prepare_on(std::type_identity<Many>{});
+    if constexpr (Schedule::many > Schedule::few)
+        if (cut.packets > Schedule::few) return prepare_on(std::type_identity<Many>{});
     return prepare_on(std::type_identity<Few>{});
 }
 

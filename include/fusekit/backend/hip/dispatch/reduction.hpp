@@ -235,8 +235,12 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
                                                    : detail::divide_up(plane, lanes) + 1;
     packets = packets && images * steps < limits.steps;
     std::int64_t const whole = params.by_columns && !Steps::per_pixel ? y.layout.shape[1] : image;
-    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
     constexpr bool clusters = may_cluster && detail::may_reduce_in_clusters<Plan>;
+    if constexpr (clusters && lanes % 4 == 0)  // channels that are no whole number of packets
+        if (packets && params.by_columns && whole % lanes != 0 && whole % (lanes / 4) == 0)
+            if (auto launch = detail::prepare_in_clusters<lanes / 4, Pattern::columns>(gpu, params))
+                return std::move(*launch);
+    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
     if constexpr (!Steps::per_pixel && orders == Orders::any)
         if (!params.by_columns) {
             if constexpr (clusters)

@@ -29,7 +29,7 @@ class ClusterReducing {
     static constexpr int own = Segment::totals;
     static constexpr unsigned words = sizeof(Total) / sizeof(float), quads = (words + 3) / 4,
                               words_of_prepared = sizeof(Prepared) / sizeof(float),
-                              max_columns = pattern == Pattern::columns ? max_cluster_width * own : 1;
+                              max_columns = pattern == Pattern::columns ? Schedule::widest * own : 1;
     static_assert(std::is_trivially_copyable_v<Prepared> && sizeof(Prepared) % sizeof(float) == 0);
     /// Parameters that operators prepare for a channel, in SMEM: one thread per column loads them. Only gradients apply
     /// the head's to elements. States smaller than a float are empty.
@@ -42,8 +42,7 @@ class ClusterReducing {
 public:
     static constexpr bool waits_for_previous_kernel = true;
     static constexpr int threads = Schedule::threads;
-    /// CTAs per SM: packets take 16 bytes of registers per vector and tensor
-    static constexpr int blocks = vectors * (Steps::has_operand ? 2 : 1) <= 4 ? 4 : 2;
+    static constexpr int blocks = vectors == Schedule::few && !Steps::has_operand ? 4 : 2;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         Quad of_warps[threads / 32][max_columns * quads], of_blocks[max_large_cluster_blocks][max_columns * quads];

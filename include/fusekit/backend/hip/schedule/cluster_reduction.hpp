@@ -8,15 +8,14 @@
 
 namespace fusekit::hip {
 
-/// Largest number of packets (vectors that a thread loads at once) per row of a cluster's segment of matrix columns: 32
-/// bytes, the unit in which L2 reads memory.
-inline constexpr unsigned max_cluster_width = 2;
-
-/// Schedule of a reduction whose elements a cluster keeps in registers (ClusterReducing). A thread has up to `few` or
-/// up to `many` packets, each in a kernel of its own, with `tensors` inputs.
-template <int tensors>
+/// Schedule of a reduction whose elements a cluster keeps in registers (ClusterReducing). A packet, the vector that a
+/// thread loads at once, has `packet_bytes` bytes. A segment of matrix columns has `widest` packets per row, 32 bytes,
+/// the unit in which L2 reads memory, or half of them. A thread has up to `few` packets of each of `tensors` inputs or,
+/// in a kernel of its own, up to `many`.
+template <int tensors, int packet_bytes = 16>
 struct ClusterReduction {
-    static constexpr int threads = 256, few = 4, many = tensors == 1 ? 16 : 7;
+    static constexpr int threads = 256, few = 64 / packet_bytes, many = packet_bytes < 16 ? few : tensors == 1 ? 16 : 7;
+    static constexpr unsigned widest = 32 / packet_bytes;
 };
 
 /// CTAs per SM, over the whole launch, up to which clusters reduce segments with many packets per thread: two waves of
@@ -33,13 +32,14 @@ struct ClusterCut {
 namespace detail {
 
 /// Cuts a reduction over `steps` rows of `columns` packets into clusters of up to max_cluster CTAs of Schedule; columns
-/// = 0: into `segments` segments, each with one packet per step. Prefers few packets per thread, then segments of
-/// max_cluster_width packets. A cluster has the fewest CTAs with few packets per thread, and more if SMs would be idle.
+/// = 0: into `segments` segments, each with one packet per step. Prefers few packets per thread, then wide segments. A
+/// cluster has the fewest CTAs with few packets per thread, and more if SMs would be idle.
 template <class Schedule>
 FUSEKIT_H ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t columns, std::int64_t steps,
                                        unsigned max_cluster, std::int64_t processors) {
+    unsigned const widest = columns > 0 ? Schedule::widest : 1, narrow_width = widest > 1 ? widest / 2 : 1;
     auto const cut = [&](unsigned width, int most) -> ClusterCut {
-        if (columns > 0 && width > columns) return {};
+        if (width > narrow_width && width >= 2 * columns) return {};
         std::int64_t const rows = Schedule::threads / static_cast<int>(width),
                            clusters = columns > 0 ? divide_up(columns, width) : segments;
         unsigned cluster = 1;
@@ -52,9 +52,8 @@ FUSEKIT_H ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t colum
             return {};
         return {width, cluster, static_cast<int>(packets)};
     };
-    unsigned const widest = columns > 0 ? max_cluster_width : 1;
     for (int const most : {Schedule::few, Schedule::many}) {
-        ClusterCut const wide = cut(widest, most), narrow = cut(1, most);
+        ClusterCut const wide = cut(widest, most), narrow = cut(narrow_width, most);
         // With many packets per thread, SMs should not be idle: narrow segments are more segments.
         bool const idle = most == Schedule::many && columns > 0 && narrow.width > 0 &&
                           divide_up(columns, widest) * wide.cluster < processors;
