@@ -83,7 +83,7 @@ struct ChannelsLastGaps {
 };
 
 /// A half gradient of k channels, mapped to x and multiplied by the slope of a Relu of z in the epilogue.
-template <auto geometry = fk::filter(3, 3).pad(1), class Device, class Scheduled>
+template <fk::Filter<2> geometry = fk::filter(3, 3).pad(1), class Device, class Scheduled>
 void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle::Shape const& x, std::int64_t k) {
     using Plan = fk::Plan<fk::TransposedConv<geometry>, fk::ActivationSlope<fk::Relu>>;
     oracle::Window const window = GeometryOf<2>::window(geometry);

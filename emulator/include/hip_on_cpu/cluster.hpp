@@ -8,8 +8,9 @@
 /// "Distributed Shared Memory".
 namespace hip_on_cpu {
 
-/// Portable maximum size of a cluster, in blocks.
-inline constexpr unsigned max_cluster_blocks = 8;
+/// Maximum size of a cluster, in blocks, of kernels with cudaFuncAttributeNonPortableClusterSizeAllowed. The portable
+/// maximum is 8.
+inline constexpr unsigned max_cluster_blocks = 16;
 
 /// in_cluster(): true if the block is in a cluster. cluster_rank(), cluster_size(): its rank in the cluster and the
 /// number of the cluster's blocks; 0 and 1 without a cluster.

@@ -43,8 +43,8 @@ void with_norm(NormCall const& call, typename Mode::Args const& activation, auto
              .shift = view(call.shift),
              .saved_mean = view(call.saved_mean),
              .saved_inverse_deviation = view(call.saved_inverse_deviation),
-             .running_mean = view(call.zeroed_mean),
-             .running_variance = view(call.zeroed_variance),
+             .running_mean = view(call.running_mean),
+             .running_variance = view(call.running_variance),
              .momentum = 1,
              .epsilon = call.epsilon},
             activation));

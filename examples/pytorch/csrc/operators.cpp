@@ -298,7 +298,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const&
     Tensor const mean = at::empty({x.size(1)}, floats), inverse_deviation = at::empty_like(mean);
     require(x.numel() > 0, "x", "a value or more per channel, for the batch's statistics", shape_of(x));
     bool const single = x.numel() == x.size(1);
-    Tensor const moved = at::zeros({2, x.size(1)}, floats), variance = moved[0];
+    Tensor const running = at::empty({2, x.size(1)}, floats), variance = running[0];
     if (single) variance.fill_(std::numeric_limits<double>::quiet_NaN());
     run(x, [&] {
         return NormCall{view_of<4>(x, x, "x"),
@@ -308,8 +308,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const&
                         {},
                         floats_of(mean, x, "saved_mean"),
                         floats_of(inverse_deviation, x, "saved_inverse_deviation"),
-                        single ? Floats{} : floats_of(moved[1], x, "zeroed_mean"),
-                        single ? Floats{} : floats_of(variance, x, "zeroed_variance"),
+                        single ? Floats{} : floats_of(running[1], x, "running_mean"),
+                        single ? Floats{} : floats_of(variance, x, "running_variance"),
                         static_cast<float>(epsilon),
                         args,
                         output_of(y)};

@@ -43,11 +43,11 @@ struct ConvCall {
 };
 
 /// y = activation(batch_norm(x)). If mean is given, reads mean and variance; otherwise computes the batch's statistics
-/// and writes saved_mean and saved_inverse_deviation. The two zeroed statistics, both or neither, are zeros to which
-/// the batch's mean and unbiased variance are added.
+/// and writes saved_mean and saved_inverse_deviation; also running_mean and running_variance, both or neither, with
+/// momentum 1: the batch's mean and unbiased variance.
 struct NormCall {
     fk::AnyView<4> x;
-    Floats scale, shift, mean, variance, saved_mean, saved_inverse_deviation, zeroed_mean, zeroed_variance;
+    Floats scale, shift, mean, variance, saved_mean, saved_inverse_deviation, running_mean, running_variance;
     float epsilon;
     AnyMode::Args activation;
     Output y;

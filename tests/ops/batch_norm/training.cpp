@@ -2,6 +2,7 @@
 #include "fusekit/ops/batch_norm/training.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
 
 #include "support/refusal.hpp"
 #include "support/training_cases.hpp"
@@ -80,6 +81,19 @@ struct Layer {
 };
 
 }  // namespace
+
+TEST_CASE("with momentum 1 the batch's statistics overwrite the running ones, which are not read") {
+    Layer layer;
+    layer.args.momentum = 1;
+    Memory<1> mean(fk::DataType::float32, fk::channels(4), std::vector<double>(4, NAN)),
+        variance(fk::DataType::float32, fk::channels(4), std::vector<double>(4, NAN));
+    layer.args.running_mean = mean.view<float>(), layer.args.running_variance = variance.view<float>();
+    Layer::Plan::bind(layer.args, {})(layer.device, layer.x.view<float const>(), layer.y.view<float>());
+    for (std::int64_t k = 0; k < 4; ++k) {
+        CHECK(mean.view<float>()(k) == 2);  // every x is 2
+        CHECK(variance.view<float>()(k) == 0);
+    }
+}
 
 TEST_CASE("wrong arguments of training are refused, and nothing is written") {
     Layer layer;

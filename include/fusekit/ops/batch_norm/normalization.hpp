@@ -72,12 +72,13 @@ struct Normalizing {
     FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
         if (view.given()) element(view.view(), at) = static_cast<float>(value);
     }
-    /// Updates the running statistic that output coordinate `at` uses: view += momentum * (to - view). Does nothing if
-    /// the view is not given.
+    /// Updates the running statistic that output coordinate `at` uses: view += momentum * (to - view). With momentum 1
+    /// it is `to`, and the previous value is not read. Does nothing if the view is not given.
     template <class V>
     FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
                                           float momentum) {
         if (!view.given()) return;
+        if (momentum == 1) return set(view, at, to);
         float const running = element(view.view(), at);
         set(view, at, running + momentum * (to - running));
     }

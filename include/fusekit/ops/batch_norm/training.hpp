@@ -17,7 +17,8 @@ namespace fusekit {
 /// outputs for the backward pass; the running statistics, both or neither, updated by
 ///   running_mean     += momentum * (mean - running_mean)
 ///   running_variance += momentum * (variance * count / (count - 1) - running_variance),
-/// where momentum is MIOpen's expAvgFactor. All are float for every tensor type.
+/// where momentum is MIOpen's expAvgFactor; with momentum 1 they are overwritten without being read. All are float for
+/// every tensor type.
 /// Requires: epsilon > 0; momentum in [0, 1]; at least 1 value per mean, 2 with running statistics. With a single value
 /// per mean, y = shift. An infinite or NaN value makes its channel NaN.
 /// Overflow: for up to 2^23 values with a mean below 2^80, no intermediate value overflows unless the variance does.

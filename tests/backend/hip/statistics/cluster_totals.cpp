@@ -42,7 +42,8 @@ public:
     auto prepare(BoundPlan const& bound, fk::detail::ImageView<T const> const& x,
                  fk::detail::ImageView<U> const& y) const {
         if constexpr (BoundPlan::Plan::head_kind == fk::detail::HeadKind::reduction) {
-            auto launch = fk::hip::prepare_reduction(stream->gpu(), bound, x, y);
+            using Schedule = fk::hip::DefaultReduction<fk::hip::NvidiaTuning, T>;  // the default is ClusterReducing
+            auto launch = fk::hip::prepare_reduction_with<Schedule>(stream->gpu(), bound, x, y);
             if (launch->cluster > 1) ++clusters;
             return launch;
         } else {

@@ -34,6 +34,7 @@ struct ReductionParams {
     /// number of packets (vectors of adjacent elements) per row of a segment of matrix columns, a power of two; 1 for a
     /// segment that is a channel
     unsigned width = 1;
+    unsigned width_log = 0, group_size_log = 0;  ///< with ClusterReducing: log2 of width and of group_size
     /// number of packets (vectors of adjacent elements) per row of the whole matrix; 0 for channels
     unsigned columns = 0;
     /// number of loop steps per segment (the work of a CTA at a time). For matrix columns: matrix rows. For a channel:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/dispatch/cluster_reduction.hpp"
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
@@ -198,8 +199,10 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu con
 
 }  // namespace detail
 
-/// Prepares a launch of a plan whose head is a reduction with one schedule.
-template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
+/// Prepares a launch of a plan whose head is a reduction with one schedule. If `may_cluster`, with ClusterReducing
+/// instead if the registers of a cluster can store a segment.
+template <class Schedule, Orders orders = Orders::any, bool may_cluster = false, class Plan, Element T,
+          detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
                                                                              detail::ImageView<T const> const& x,
@@ -232,9 +235,21 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
                                                    : detail::divide_up(plane, lanes) + 1;
     packets = packets && images * steps < limits.steps;
     std::int64_t const whole = params.by_columns && !Steps::per_pixel ? y.layout.shape[1] : image;
+    constexpr bool clusters = may_cluster && detail::may_reduce_in_clusters<Plan>;
+    if constexpr (clusters && lanes % 4 == 0)  // channels that are no whole number of packets
+        if (packets && params.by_columns && whole % lanes != 0 && whole % (lanes / 4) == 0)
+            if (auto launch = detail::prepare_in_clusters<lanes / 4, Pattern::columns>(gpu, params))
+                return std::move(*launch);
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
     if constexpr (!Steps::per_pixel && orders == Orders::any)
-        if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params, limits);
+        if (!params.by_columns) {
+            if constexpr (clusters)
+                if (auto launch = detail::prepare_in_clusters<lanes, Pattern::planes>(gpu, params))
+                    return std::move(*launch);
+            return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params, limits);
+        }
+    if constexpr (clusters)
+        if (auto launch = detail::prepare_in_clusters<lanes, Pattern::columns>(gpu, params)) return std::move(*launch);
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }
 
@@ -245,7 +260,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu cons
                                                                         detail::ImageView<U> const& y,
                                                                         IndexLimits const& limits = {}) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders>(gpu, bound, x, y, limits);
+        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders, true>(gpu, bound, x, y, limits);
     });
 }
 

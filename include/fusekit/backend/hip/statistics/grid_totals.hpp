@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
@@ -11,32 +10,9 @@
 #include "fusekit/backend/hip/pipeline/register_budget.hpp"
 #include "fusekit/backend/hip/statistics/channel_totals_view.hpp"
 #include "fusekit/backend/hip/statistics/grid_shares.hpp"
-#include "fusekit/ops/batch_norm/moments.hpp"
+#include "fusekit/backend/hip/statistics/total_merger.hpp"
 
 namespace fusekit::hip {
-
-/// Merges the statistics of one channel over several tiles, one after another. For all types of statistics (Total)
-/// except Moments, for which MergedMoments has the same interface. The constructor ignores its argument, which
-/// MergedMoments needs: the merger starts empty.
-template <class Total>
-class TotalMerger {
-public:
-    __device__ explicit TotalMerger(Total const&) {}
-
-    __device__ void add(Total const& next) {
-        all = count > 0 ? merge(all, next) : next;
-        ++count;
-    }
-    __device__ friend TotalMerger merge(TotalMerger a, TotalMerger const& b) {
-        if (b.count > 0) a.add(b.all);
-        return a;
-    }
-    __device__ Total total() const { return all; }
-
-private:
-    Total all{};
-    float count = 0;
-};
 
 /// Channel statistics over all tiles of a persistent kernel's grid. MMA warpgroups write a Total of each channel
 /// (count, mean and squared deviations, or those of another statistics operator) for one or several tiles to global
@@ -61,8 +37,7 @@ class GridTotals<Plan> {
 public:
     using Total = typename Op::template Total<float>;
     using View = ChannelTotalsView<Total>;
-    using Merger = std::conditional_t<std::is_same_v<Total, fusekit::detail::Moments<float>>,
-                                      fusekit::detail::MergedMoments<float>, TotalMerger<Total>>;
+    using Merger = MergerOf<Total>;
     static constexpr unsigned threads = 32 * warps;
     using Registers = RegisterBudget<56, 224>;
 
