@@ -27,6 +27,7 @@ struct GroupedTile {
     int halo_rows, halo_columns;  ///< of one image
     int units;  ///< groups of 32 filters per CTA: 1 or 2
     int loads;  ///< different blocks of channels of x that the four N-blocks of 32 filters read
+    int share;  ///< consecutive N-blocks, 1, 2 or 4, that read the same channels of x: one load of A for all of them
     int channel_blocks;  ///< blocks of 8 channels of x per N-block
     int halo_blocks;  ///< blocks of 8 channels of x per CTA
     int pairs, steps;  ///< pairs of a tap and a channel block per N-block; MMAs
@@ -68,18 +69,14 @@ FUSEKIT_H constexpr int most_channel_blocks(GroupedProblem const& of, std::int64
     return static_cast<int>(most);
 }
 
-/// Largest number of different blocks of channels of x at which the N-blocks of 32 filters begin.
-FUSEKIT_H constexpr int most_loads(GroupedProblem const& of) {
+/// Largest number of consecutive N-blocks of 8 filters, 1, 2 or 4, that always begin at the same channels of x.
+FUSEKIT_H constexpr int shared_blocks(GroupedProblem const& of) {
     std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
-    constexpr std::int64_t many = 8;  // units of 32 filters, after which most numbers of filters repeat
-    int most = 1;
-    for (std::int64_t unit = 0; unit < many && unit * GroupedTile::unit < of.k; ++unit) {
-        int loads = 1;
-        for (std::int64_t k = unit * GroupedTile::unit + 8; k < (unit + 1) * GroupedTile::unit; k += 8)
-            loads += k / filters * channels / 8 != (k - 8) / filters * channels / 8;
-        if (loads > most) most = loads;
-    }
-    return most;
+    if (filters % 32 == 0) return 4;
+    int share = 4;
+    for (std::int64_t k = 8; k < of.k && share > 1; k += 8)
+        while (k % (8 * share) != 0 && k / filters * channels / 8 != (k - 8) / filters * channels / 8) share /= 2;
+    return share;
 }
 
 /// Cycles of an SM for one CTA of 4 warps: loads of x and of the weights, and SMEM reads of the MMAs' operands.
@@ -138,7 +135,7 @@ FUSEKIT_H constexpr GroupedChoice choose_grouped_tile(GroupedProblem const& of, 
     constexpr std::int64_t most_pairs = GroupedTile::max_shared_bytes / 512;
     if (std::int64_t{filter.size[0]} * filter.size[1] * channels > 8 * most_pairs) return best;
     tile.isolated = filters % 8 == 0 && channels % 8 == 0;
-    tile.loads = detail::most_loads(of);
+    tile.share = detail::shared_blocks(of), tile.loads = GroupedTile::unit / 8 / tile.share;
     tile.channel_blocks = detail::most_channel_blocks(of, 8);
     tile.pairs = filter.size[0] * filter.size[1] * tile.channel_blocks;
     tile.steps = (tile.pairs + 1) / 2;
@@ -158,8 +155,10 @@ struct GroupedTiles {
     GroupedTile tile = {};
     FastDivmod filter_blocks = {}, tiles_across = {}, tiles_down = {};
     FastDivmod columns = {}, strips = {};  ///< of a tile of one image
-    FastDivmod halo_rows = {}, halo_columns = {}, halo_blocks = {};
-    FastDivmod channel_blocks = {}, filter_columns = {}, steps = {};
+    FastDivmod halo_blocks = {};
+    FastDivmod row_vectors = {};  ///< 16-byte vectors of a row of the halo
+    int row_step = 1;  ///< rows of the halo that the threads of a CTA copy at once
+    FastDivmod channel_blocks = {}, filter_columns = {};
     FastDivmod group_filters = {};  ///< K / groups
     int group_channels = 0;  ///< C / groups
     bool paired_weights = false;  ///< true if two weights of consecutive channels are one aligned word

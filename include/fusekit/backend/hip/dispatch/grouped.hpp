@@ -58,10 +58,10 @@ struct Launcher<GroupedEntry> {
         tiles.tiles_across = divisor(divide_up(y[3], std::int64_t{tile.columns}));
         tiles.tiles_down = divisor(divide_up(y[2], std::int64_t{tile.rows}));
         tiles.columns = divisor(tile.columns), tiles.strips = divisor(tile.rows / GroupedTile::strip);
-        tiles.halo_rows = divisor(tile.halo_rows), tiles.halo_columns = divisor(tile.halo_columns),
         tiles.halo_blocks = divisor(tile.halo_blocks);
+        tiles.row_vectors = divisor(tile.halo_columns * tile.halo_blocks);
+        tiles.row_step = (max)(Schedule::threads / static_cast<int>(tiles.row_vectors.value()), 1);
         tiles.channel_blocks = divisor(tile.channel_blocks), tiles.filter_columns = divisor(filter.size[1]);
-        tiles.steps = divisor(tile.steps);
         tiles.group_filters = divisor(y[1] / filter.group_count);
         tiles.group_channels = static_cast<int>(x[1] / filter.group_count);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));

@@ -68,24 +68,26 @@ public:
                       conv.filter.strides[0] * tile.halo_columns * tile.pitch,
                       conv.filter.strides[1] * tile.pitch,
                       conv.filter.dilations[1] * tile.pitch};
-        Store const epilogue(params, shared.states, at, unit, of.lane);
+        Store const epilogue(params, at, unit, of.lane);
 #pragma unroll 1
         for (int column = warp / tile.units * 16; column < count; column += threads / 32 / tile.units * 16) {
             Accumulators acc = {};
             unsigned char const* const first = of.window(column + static_cast<int>(of.lane % 16), count);
             if (detail::may_slide<Head> && tile.slides) of.slide(acc, first);
-            else of.multiply(acc, first);
-            auto const pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count);
+            else if (tile.share == 1) of.template multiply<1>(acc, first);
+            else if (tile.share == 2) of.template multiply<2>(acc, first);
+            else of.template multiply<4>(acc, first);
+            bool const recompute = !tile.isolated && !is_finite(acc);
+            auto pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count);
+            typename Store::LaneStates const states(shared.states, unit, of.lane);
             // a loop, so that the code of the operators is not repeated for every row
 #pragma unroll 1
             for (int m = 0; m < strip; ++m) {
                 float row[n_blocks][4];
                 copy_row(acc, m, row);
-                if (!tile.isolated) {
-                    of.recompute_if_infinite(row, conv, column, count, m);
-                    converge_warp();
-                }
-                epilogue.store(row, pixels, m);
+                if (recompute) of.recompute_if_infinite(row, conv, column, count, m);
+                converge_warp();
+                epilogue.store(row, states, pixels, m);
             }
         }
     }
@@ -104,6 +106,14 @@ private:
             case 2: copy(acc[2]); break;
             default: copy(acc[3]); break;
         }
+    }
+
+    /// True if all accumulators are finite; their sum may overflow, too, which costs a closer look.
+    __device__ static bool is_finite(Accumulators const& acc) {
+        float sum = 0;
+#pragma unroll
+        for (int i = 0; i < strip * n_blocks * 4; ++i) sum += acc[i / (n_blocks * 4)][i / 4 % n_blocks][i % 4];
+        return config::bit_cast<std::uint32_t>(sum) << 1 < 0xff000000u;
     }
 
     /// A warp's 32 filters and the addresses of its operands in SMEM.
@@ -141,34 +151,40 @@ private:
             sm80::mma_sync<factor>(acc, a, b.values);
         }
 
-        /// Multiplies windows of any size. N-blocks that read the same channels of x as the one before use its
-        /// fragments of A.
+        /// Multiplies windows of any size. `share` consecutive N-blocks read the same channels of x, so that they have
+        /// the same fragments of A.
+        template <int share>
         __device__ void multiply(Accumulators& acc, unsigned char const* first) const {
-            int const pairs = tiles.tile.pairs;
-            int starts[n_blocks];
+            constexpr int loads = n_blocks / share;
+            int const pairs = tiles.tile.pairs, even = pairs / 2, half = static_cast<int>(lane / 16);
+            unsigned char const* starts[loads];
 #pragma unroll
-            for (int j = 0; j < n_blocks; ++j) starts[j] = 16 * at.first_block(tiles, unit * n_blocks + j);
-#pragma unroll 1
-            for (int step = 0; step < tiles.tile.steps; ++step) {
-                int const pair = 2 * step + static_cast<int>(lane / 16);
-                bool const is_even = 2 * step + 1 < pairs;
-                unsigned char const* const row = first + offsets[pair < pairs ? pair : pairs - 1];
-                std::uint32_t a[strip][4];
+            for (int i = 0; i < loads; ++i) starts[i] = n_block(first, i * share);
+            auto const multiply_step = [&]<bool is_even>(std::bool_constant<is_even>, int step, int offset) {
 #pragma unroll
-                for (int j = 0; j < n_blocks; ++j) {
-                    if (j == 0 || starts[j] != starts[j - 1]) {
+                for (int i = 0; i < loads; ++i) {
+                    std::uint32_t a[strip][4];
 #pragma unroll
-                        for (int m = 0; m < strip; ++m) {
-                            sm80::ldmatrix_x4(row + starts[j] + m * row_bytes, a[m]);
-                            // the pair past the last one: zeros times zeros
-                            a[m][2] = is_even ? a[m][2] : 0, a[m][3] = is_even ? a[m][3] : 0;
-                        }
+                    for (int m = 0; m < strip; ++m) {
+                        sm80::ldmatrix_x4(starts[i] + offset + m * row_bytes, a[m]);
+                        if constexpr (!is_even) a[m][2] = 0, a[m][3] = 0;  // zeros times zeros: no pair
                     }
-                    Packet<std::uint32_t, 2> const b = fragment(j, step);
 #pragma unroll
-                    for (int m = 0; m < strip; ++m) sm80::mma_sync<factor>(acc[m][j], a[m], b.values);
+                    for (int j = i * share; j < (i + 1) * share; ++j) {
+                        Packet<std::uint32_t, 2> const b = fragment(j, step);
+#pragma unroll
+                        for (int m = 0; m < strip; ++m) sm80::mma_sync<factor>(acc[m][j], a[m], b.values);
+                    }
                 }
+            };
+            int offset = offsets[(min)(half, pairs - 1)];
+#pragma unroll 1
+            for (int step = 0; step < even; ++step) {
+                int const next = offsets[(min)(2 * step + 2 + half, pairs - 1)];
+                multiply_step(std::true_type{}, step, offset);
+                offset = next;
             }
+            if (pairs % 2 != 0) multiply_step(std::false_type{}, even, offset);
         }
 
         /// Multiplies 3 x 3 windows of 8 channels, whose rows are those of the next row's window too: each element of x
