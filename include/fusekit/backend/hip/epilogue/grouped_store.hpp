@@ -62,14 +62,14 @@ public:
           first(the_tile.k + the_unit * GroupedTile::unit),
           filters(static_cast<int>(the_params.y.layout.shape[1])) {}
 
-    /// A lane's two pixels in the first row of a strip: columns `column` and `column` + 8 of the tile's strips, which
-    /// have `count` in all.
+    /// A lane's two pixels of a phase in the first row of a strip: columns `column` and `column` + 8 of the tile's
+    /// strips, which have `count` in all.
     struct Pixels {
         int n[2], p[2], q[2];
         int rows[2];  ///< rows of y from the pixel on; 0 if it is no pixel of y
         U* to[2];
     };
-    __device__ Pixels pixels(int column, int count) const {
+    __device__ Pixels pixels(int column, int count, PerMode<2> const& phase) const {
         Pixels result;
         Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
 #pragma unroll
@@ -78,8 +78,8 @@ public:
             GroupedTiles const& tiles = params.grouped;
             unsigned const number = tiles.columns.divide(static_cast<unsigned>(i));
             GroupedStrip const of(tiles, number);
-            int const n = at.n + of.image, p = at.p + of.strip * strip,
-                      q = at.q + i - static_cast<int>(number * tiles.columns.value());
+            int const n = at.n + of.image, p = (at.p + of.strip * strip) * phases().h + phase.h,
+                      q = (at.q + i - static_cast<int>(number * tiles.columns.value())) * phases().w + phase.w;
             bool const exists = i < count && n < static_cast<int>(shape[0]) && q < static_cast<int>(shape[3]);
             result.n[half] = n, result.p[half] = p, result.q[half] = q;
             result.rows[half] = exists ? static_cast<int>(shape[2]) - p : 0;
@@ -93,10 +93,10 @@ public:
         Index<4> const& stride = params.y.layout.stride;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            int const n = pixels.n[half], p = pixels.p[half] + m, q = pixels.q[half];
-            bool const exists = m < pixels.rows[half];
+            int const n = pixels.n[half], p = pixels.p[half] + m * phases().h, q = pixels.q[half];
+            bool const exists = m * phases().h < pixels.rows[half];
             U* const to = pixels.to[half];
-            pixels.to[half] += stride[2];
+            pixels.to[half] += phases().h * stride[2];
             Packet<U, 2> values[n_blocks] = {};
             if (exists) {
                 std::int64_t const pixel = p * stride[2] + q * stride[3];
@@ -133,6 +133,8 @@ private:
     Params const& params;
     GroupedCoord const& at;
     int quad_lane, first, filters;
+
+    __device__ PerMode<2> phases() const { return grouped_phases(Plan::Head::geometry(params.bound.head)); }
 
     /// Transposes four words in each of the four lanes of a quad: word i of lane t becomes word t of lane i.
     __device__ Packet<std::uint32_t, n_blocks> transposed(Packet<U, 2> const (&values)[n_blocks]) const {

@@ -58,6 +58,8 @@ struct ConvCase {
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
     /// with in_bulk: true if TMA loads these strides and addresses, and TMA or threads store y; true if TMA stores it
     bool aligned_pixels = true, stores_by_tma = true;
+    Filter<2> spread = {{1, 1}, {},     {},
+                        {1, 1}, {1, 1}, 1};  ///< of a TransposedConv with strides and two spatial modes: its of_y()
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 
