@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/ops/conv/window.hpp"
 
 namespace fusekit::hip {
+
+namespace detail {
+
+/// True if the program has code for GPUs from sm_80 on. A free function, because clang 14 evaluates no consteval
+/// function of a class that it is still instantiating.
+template <class... Tags>
+FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
+    return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
+}
+
+}  // namespace detail
 
 /// Taps of a filter that pixels of y of one phase read, in each mode: for i < count, tap first + i step reads the
 /// element of the halo at start + i move from the pixel's first one. A transposed convolution with strides has a phase

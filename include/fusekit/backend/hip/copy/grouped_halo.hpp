@@ -50,10 +50,11 @@ struct GroupedStrip {
 template <Element T, int threads>
 struct GroupedLoad {
     /// Copies the halo asynchronously, in vectors of 8 channels: [image][row][column][channel], pixels `pitch`
-    /// bytes apart. Padding, channels from C on and images from N on are zeros.
-    __device__ static void copy_halo(GroupedTiles const& tiles, GroupedCoord const& at, TensorView<T const> const& x,
+    /// bytes apart. Padding, channels from C on and images from N on are zeros. Tiles: GroupedTiles or a GroupedBox.
+    template <class Tiles, class Coord>
+    __device__ static void copy_halo(Tiles const& tiles, Coord const& at, TensorView<T const> const& x,
                                      Filter<2> const& window, unsigned char* halo, unsigned thread) {
-        GroupedTile const& tile = tiles.tile;
+        auto const& tile = tiles.tile;
         Layout<4> const& layout = x.layout;
         int const top = at.p * window.strides[0] - window.pad_before[0],
                   left = at.q * window.strides[1] - window.pad_before[1], images = static_cast<int>(layout.shape[0]),

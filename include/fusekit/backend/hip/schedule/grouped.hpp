@@ -27,17 +27,6 @@ concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filte
 
 using DefaultGrouped = Grouped<128>;
 
-namespace detail {
-
-/// True if the program has code for GPUs from sm_80 on. A free function, because clang 14 evaluates no consteval
-/// function of a class that it is still instantiating.
-template <class... Tags>
-FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
-    return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
-}
-
-}  // namespace detail
-
 /// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct GroupedEntry {
     static constexpr char const* name = "Grouped";
