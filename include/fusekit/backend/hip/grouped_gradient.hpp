@@ -66,6 +66,12 @@ FUSEKIT_H consteval bool has_grouped_gradient() {
     }
 }
 
+/// Number of CTAs that divide a unit's items: whole clusters of 8, or fewer CTAs, so that all are resident at once.
+FUSEKIT_H inline std::int64_t gradient_splits(std::int64_t units, int processors) {
+    std::int64_t const splits = std::int64_t{processors} * GroupedGradientTiles::blocks / units;
+    return splits > 8 ? splits / 8 * 8 : splits > 0 ? splits : 1;
+}
+
 /// Tiles of the fastest kernel by an estimate; no items if none fits the SMEM. dy has N x K x P x Q elements.
 FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& filter, Index<4> const& dy,
                                                             int processors) {
@@ -73,8 +79,7 @@ FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& fil
     constexpr int blocks = Tiles::unit / 8;
     Tiles best;
     double least = 0;
-    std::int64_t const units = divide_up(dy[1], std::int64_t{Tiles::unit}),
-                       splits = divide_up(std::int64_t{processors} * Tiles::blocks, units);
+    std::int64_t const units = divide_up(dy[1], std::int64_t{Tiles::unit}), splits = gradient_splits(units, processors);
     for (std::int64_t const width : {64, 32, 16, 8})
         for (std::int64_t const height : {32, 16, 8, 4, 2, 1}) {
             std::int64_t const columns = divide_up(dy[3], divide_up(dy[3], width)),

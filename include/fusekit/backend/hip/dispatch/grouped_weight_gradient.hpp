@@ -39,7 +39,7 @@ FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_grouped_gradie
                        sums = static_cast<std::int64_t>(is_wide ? sizeof(Wide) : sizeof(Narrow)),
                        stages = tiles.bytes();
     SplitKGroups const& split_k = params.split_k =
-        choose_split_k(launches_clusters(gpu), units, 1, std::int64_t{gpu.processors()} * Tiles::blocks, tiles.items,
+        choose_split_k(launches_clusters(gpu), units, 1, units * gradient_splits(units, gpu.processors()), tiles.items,
                        bytes, workspace_bytes);
     auto launch = prepare_launch(
         gpu, kernel, params, units * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
