@@ -56,6 +56,7 @@ void measure(int n, int c, int hw) {
                   pad = filter.pad_before[0];
     int const of_y = static_cast<int>(filter.output(0, hw)), in_group = c / groups;
     fk::hip::Device device;
+    auto const grouped = device.with<fk::hip::Grouped<>>();
     auto const x_layout = fk::nhwc(n, hw, hw, c), y_layout = fk::nhwc(n, of_y, of_y, c),
                w_layout = fk::krsc(c, taps, taps, in_group);
     auto const bytes = 2.0 * static_cast<double>(x_layout.size() + y_layout.size());
@@ -72,8 +73,8 @@ void measure(int n, int c, int hw) {
     auto const by_x = fk::Plan<fk::TransposedConv<filter>>::bind({.weights = w});
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
     std::vector<bench::Subject> const subjects{
-        [&](std::int64_t call) { forward(device, x[slot(call)], y[slot(call)]); },
-        [&](std::int64_t call) { by_x(device, dy[slot(call)], dx[slot(call)]); },
+        [&](std::int64_t call) { forward(grouped, x[slot(call)], y[slot(call)]); },
+        [&](std::int64_t call) { by_x(grouped, dy[slot(call)], dx[slot(call)]); },
         [&](std::int64_t call) {
             fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy[slot(call)]})(device, x[slot(call)], dw);
         },

@@ -2,6 +2,9 @@
 #include "fusekit/backend/hip/mainloop/grouped_weight_gradient.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
 
 #include "backend/hip/gpu.hpp"
 #include "support/weight_gradients.hpp"
@@ -51,4 +54,30 @@ TEST_CASE("HIP: grouped weight gradients are exact for filters, strides and padd
 TEST_CASE("HIP: grouped weight gradients add the items of many images") {
     fk::hip::Device device = gpu();
     check<fk::half, fk::filter(3, 3).pad(1).groups(8)>(device, {301, 32, 5, 3});
+}
+
+TEST_CASE("HIP: an infinity of x reaches only the grouped weight gradients that multiply it") {
+    fk::hip::Device device = gpu();
+    // tiles of dy may have columns past its last one, whose windows have the last columns of x
+    constexpr auto filter = fk::filter(3, 3).groups(4);
+    constexpr int c = 16, h = 6, w = 11, at_c = 5, at_h = 2, p = h - 2, q = w - 2;
+    fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, h, w, c)), dy(device, fk::nhwc(1, p, q, c)),
+        dw(device, fk::krsc(c, 3, 3, 4));
+    std::vector<fk::half> ones(static_cast<std::size_t>(dy.size()), fk::half(1.0f)),
+        values(static_cast<std::size_t>(x.size()), fk::half(1.0f)), got(static_cast<std::size_t>(dw.size()));
+    values[static_cast<std::size_t>(x.layout().offset({{0, at_c, at_h, w - 1}}))] =
+        fk::half(std::numeric_limits<float>::infinity());
+    x.copy_from(values.data()), dy.copy_from(ones.data());
+    fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy})(device, x.const_view(), dw.view());
+    dw.copy_to(got.data());
+    for (int k = 0; k < c; ++k)
+        for (int i = 0; i < 4; ++i)
+            for (int r = 0; r < 3; ++r)
+                for (int s = 0; s < 3; ++s) {
+                    auto const value =
+                        static_cast<float>(got[static_cast<std::size_t>(dw.layout().offset({{k, i, r, s}}))]);
+                    bool const is_infinite = k / 4 == at_c / 4 && i == at_c % 4 && s == 2;
+                    INFO(k << ' ' << i << ' ' << r << ' ' << s);
+                    CHECK((is_infinite ? std::isinf(value) : value == p * q));
+                }
 }
