@@ -104,6 +104,21 @@ void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4], SourceLocation l
     }
 }
 
+void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4], SourceLocation location) {
+    if (!*architecture() && compute_capability() < 75) fault("ldmatrix requires compute capability 7.5", location);
+    auto const address = reinterpret_cast<std::uint64_t>(row);
+    if (address % 16 != 0) fault("row address of ldmatrix is not a multiple of 16", location);
+    Exchange const& wave = running->exchange(address, location);
+    unsigned const lane = running->lane() % warp, first = running->lane() / warp * warp;
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
+        for (unsigned i = 0; i < 2; ++i) {
+            unsigned const source = first + 8 * matrix + 2 * (lane % 4) + i;
+            if (!wave.has(source)) fault("lanes of the warp have finished before ldmatrix", location);
+            std::memcpy(reinterpret_cast<std::byte*>(&elements[matrix]) + 2 * i,
+                        reinterpret_cast<std::byte const*>(wave.value[source]) + 2 * (lane / 4), 2);
+        }
+}
+
 void copy(void* to, void const* from, unsigned bytes, bool is_read) {
     running_block().asynchrony().copy({to, from, bytes, is_read});
 }

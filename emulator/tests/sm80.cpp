@@ -122,11 +122,18 @@ __global__ void load_matrices(int* wrong) {
                        element = 100 * (first + 31 - source) + column;
         if (elements[matrix] != (element | (element + 1) << 16)) *wrong = 1;
     }
+    hip_on_cpu::sm80::ldmatrix_x4_trans(shared[first + 31 - lane] + 8 * (lane % 2), elements);
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
+        for (unsigned i = 0; i < 2; ++i) {
+            unsigned const source = 8 * matrix + 2 * (lane % 4) + i,
+                           element = 100 * (first + 31 - source) + 8 * (source % 2) + lane / 4;
+            if ((elements[matrix] >> 16 * i & 0xffff) != element) *wrong = 1;
+        }
 }
 
 }  // namespace
 
-TEST_CASE("emulator: ldmatrix loads each lane's row of four matrices") {
+TEST_CASE("emulator: ldmatrix loads each lane's row of four matrices, also transposed") {
     int wrong = 0;
     hipLaunchKernelGGL(load_matrices, dim3(1), dim3(64), 0, nullptr, &wrong);
     REQUIRE(hipDeviceSynchronize() == hipSuccess);

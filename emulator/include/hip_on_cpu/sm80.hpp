@@ -35,6 +35,9 @@ void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t
 /// ldmatrix.x4: loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane l passes the address of row l % 8
 /// of matrix l / 8, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix.
 void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4], SourceLocation location = SourceLocation::current());
+/// ldmatrix.x4.trans: the lane gets elements l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1 of each matrix.
+void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4],
+                       SourceLocation location = SourceLocation::current());
 
 /// cp.async of 4, 8 or 16 bytes to shared memory, zero-filled if `is_read` is false. It completes at its issue or at
 /// the thread's wait, according to HIP_ON_CPU_ASYNC. commit_copies() makes the thread's copies since the last commit a

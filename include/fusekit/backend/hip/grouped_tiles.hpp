@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/grouped_taps.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/tensor/filter.hpp"
 
@@ -11,9 +12,35 @@ namespace fusekit::hip {
 /// Extents of a convolution with groups, from which its tiles follow.
 struct GroupedProblem {
     std::int64_t n, c, k, groups;
-    std::int64_t p, q;  ///< rows and columns of y
-    Filter<2> filter;
+    std::int64_t p, q;  ///< rows and columns of y, of each phase
+    Filter<2> filter;  ///< grouped_window()
+    Filter<2> spread = {{1, 1}, {}, {}, {1, 1}, {1, 1}, 1};  ///< of a transposed convolution with strides: of_y()
+
+    FUSEKIT_H constexpr int steps(int channel_blocks) const {
+        detail::TransposedFilter<2, true> const f(spread);
+        PerMode<2> const phases = grouped_phases(f);
+        if (phases == PerMode<2>{1, 1}) return grouped_steps(grouped_phase(filter, {}), channel_blocks);
+        int steps = 0;
+        for (int a = 0; a < phases.h; ++a)
+            for (int b = 0; b < phases.w; ++b) steps += grouped_steps(grouped_phase(f, {a, b}), channel_blocks);
+        return steps;
+    }
 };
+
+/// Problem of a convolution or transposed convolution of x to y.
+template <class Geometry>
+FUSEKIT_H constexpr GroupedProblem grouped_problem(Index<4> const& x, Index<4> const& y, Geometry const& geometry) {
+    PerMode<2> const phases = grouped_phases(geometry);
+    GroupedProblem problem{x[0],
+                           x[1],
+                           y[1],
+                           geometry.group_count,
+                           detail::divide_up(y[2], std::int64_t{phases.h}),
+                           detail::divide_up(y[3], std::int64_t{phases.w}),
+                           grouped_window(geometry)};
+    if constexpr (detail::spreads<Geometry>) problem.spread = geometry.of_y();
+    return problem;
+}
 
 /// Tile of a Grouped kernel. A CTA computes `rows` x `columns` pixels of y, of `images` images and 32 `units` filters,
 /// and stages the pixels of x that their windows read (the halo) in SMEM. An MMA multiplies 16 pixels by 8 filters (an
@@ -27,9 +54,10 @@ struct GroupedTile {
     int halo_rows, halo_columns;  ///< of one image
     int units;  ///< groups of 32 filters per CTA: 1 or 2
     int loads;  ///< different blocks of channels of x that the four N-blocks of 32 filters read
+    int share;  ///< consecutive N-blocks, 1, 2 or 4, that read the same channels of x: one load of A for all of them
     int channel_blocks;  ///< blocks of 8 channels of x per N-block
     int halo_blocks;  ///< blocks of 8 channels of x per CTA
-    int pairs, steps;  ///< pairs of a tap and a channel block per N-block; MMAs
+    int steps;  ///< MMAs per N-block of 16 pixels, of all phases
     int pitch;  ///< bytes from one pixel of the halo to the next
     bool isolated;  ///< true if no N-block reads channels of another group than its filters'
     /// true if rows of x are loaded from SMEM once for a strip: an N-block has one block of channels, and its 3 x 3
@@ -38,7 +66,7 @@ struct GroupedTile {
 
     FUSEKIT_H constexpr std::int64_t strip_columns() const { return std::int64_t{images} * (rows / strip) * columns; }
     FUSEKIT_H constexpr std::int64_t filter_bytes() const { return std::int64_t{units} * 4 * steps * 256; }
-    FUSEKIT_H constexpr std::int64_t offset_bytes() const { return detail::divide_up(pairs, 4) * 16; }
+    FUSEKIT_H constexpr std::int64_t offset_bytes() const { return detail::divide_up(steps, 2) * 16; }
     FUSEKIT_H constexpr std::int64_t halo_bytes() const {
         return std::int64_t{images} * halo_rows * halo_columns * pitch;
     }
@@ -68,18 +96,14 @@ FUSEKIT_H constexpr int most_channel_blocks(GroupedProblem const& of, std::int64
     return static_cast<int>(most);
 }
 
-/// Largest number of different blocks of channels of x at which the N-blocks of 32 filters begin.
-FUSEKIT_H constexpr int most_loads(GroupedProblem const& of) {
+/// Largest number of consecutive N-blocks of 8 filters, 1, 2 or 4, that always begin at the same channels of x.
+FUSEKIT_H constexpr int shared_blocks(GroupedProblem const& of) {
     std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
-    constexpr std::int64_t many = 8;  // units of 32 filters, after which most numbers of filters repeat
-    int most = 1;
-    for (std::int64_t unit = 0; unit < many && unit * GroupedTile::unit < of.k; ++unit) {
-        int loads = 1;
-        for (std::int64_t k = unit * GroupedTile::unit + 8; k < (unit + 1) * GroupedTile::unit; k += 8)
-            loads += k / filters * channels / 8 != (k - 8) / filters * channels / 8;
-        if (loads > most) most = loads;
-    }
-    return most;
+    if (filters % 32 == 0) return 4;
+    int share = 4;
+    for (std::int64_t k = 8; k < of.k && share > 1; k += 8)
+        while (k % (8 * share) != 0 && k / filters * channels / 8 != (k - 8) / filters * channels / 8) share /= 2;
+    return share;
 }
 
 /// Cycles of an SM for one CTA of 4 warps: loads of x and of the weights, and SMEM reads of the MMAs' operands.
@@ -138,12 +162,11 @@ FUSEKIT_H constexpr GroupedChoice choose_grouped_tile(GroupedProblem const& of, 
     constexpr std::int64_t most_pairs = GroupedTile::max_shared_bytes / 512;
     if (std::int64_t{filter.size[0]} * filter.size[1] * channels > 8 * most_pairs) return best;
     tile.isolated = filters % 8 == 0 && channels % 8 == 0;
-    tile.loads = detail::most_loads(of);
+    tile.share = detail::shared_blocks(of), tile.loads = GroupedTile::unit / 8 / tile.share;
     tile.channel_blocks = detail::most_channel_blocks(of, 8);
-    tile.pairs = filter.size[0] * filter.size[1] * tile.channel_blocks;
-    tile.steps = (tile.pairs + 1) / 2;
-    tile.slides = tile.channel_blocks == 1 && tile.loads > 1 && filter.size == PerMode<2>{3, 3} &&
-                  filter.strides[0] == 1 && filter.dilations[0] == 1;
+    tile.steps = of.steps(tile.channel_blocks);
+    tile.slides = of.spread.strides == PerMode<2>{1, 1} && tile.channel_blocks == 1 && tile.loads > 1 &&
+                  filter.size == PerMode<2>{3, 3} && filter.strides[0] == 1 && filter.dilations[0] == 1;
     for (tile.units = filters % 64 == 0 ? 2 : 1; tile.units > 0; --tile.units) {
         tile.halo_blocks = detail::most_channel_blocks(of, std::int64_t{tile.units} * GroupedTile::unit);
         tile.pitch = 16 * (tile.halo_blocks | 1);  // an odd number of 16-byte words: no bank conflicts at stride 1
@@ -158,8 +181,10 @@ struct GroupedTiles {
     GroupedTile tile = {};
     FastDivmod filter_blocks = {}, tiles_across = {}, tiles_down = {};
     FastDivmod columns = {}, strips = {};  ///< of a tile of one image
-    FastDivmod halo_rows = {}, halo_columns = {}, halo_blocks = {};
-    FastDivmod channel_blocks = {}, filter_columns = {}, steps = {};
+    FastDivmod halo_blocks = {};
+    FastDivmod row_vectors = {};  ///< 16-byte vectors of a row of the halo
+    int row_step = 1;  ///< rows of the halo that the threads of a CTA copy at once
+    FastDivmod channel_blocks = {}, filter_columns = {};
     FastDivmod group_filters = {};  ///< K / groups
     int group_channels = 0;  ///< C / groups
     bool paired_weights = false;  ///< true if two weights of consecutive channels are one aligned word

@@ -123,7 +123,8 @@ TEST_CASE("HIP: tiles of Grouped fit the shared memory and cover whole groups") 
     CHECK(small.images == 4);  // a warp has 16 columns of strips: an image of 7 x 7 has 14
     CHECK(tile_of(grouped(32, 128, 56, 128, 3, 32)).slides);
     CHECK(tile_of(grouped(32, 128, 56, 128, 3, 32)).loads == 4);
-    CHECK(tile_of(grouped(32, 168, 28, 168, 3, 7)).loads == 2);  // 24 filters a group
-    CHECK(tile_of(grouped(32, 1024, 7, 1024, 3, 32)).loads == 1);
+    CHECK(tile_of(grouped(32, 168, 28, 168, 3, 7)).share == 1);  // 24 filters a group
+    CHECK(tile_of(grouped(32, 512, 14, 512, 3, 32)).share == 2);
+    CHECK(tile_of(grouped(32, 1024, 7, 1024, 3, 32)).share == 4);
     CHECK_FALSE(tile_of(grouped(32, 512, 14, 512, 3, 32)).slides);
 }

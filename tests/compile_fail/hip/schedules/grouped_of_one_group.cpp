@@ -1,4 +1,4 @@
-// expect: Grouped: the plan must have a Conv of signals or images whose filter may have groups
+// expect: Grouped: the plan must have a Conv or TransposedConv of signals or images whose filter may have groups; a TransposedConv with strides also needs a filter without dilation
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -10,8 +10,9 @@
 /// The emulator defines the same function. Other compiler passes see only the declaration, because nothing that they
 /// compile calls it. ldmatrix_x4(): loads four 8 x 8 matrices of 16-bit elements from shared memory. Lane l passes the
 /// address, a multiple of 16 bytes, of row l % 8 of matrix l / 8, and gets elements 2 (l % 4) and 2 (l % 4) + 1 of row
-/// l / 4 of each matrix. converge_warp(): __syncwarp(), after lanes of a warp took different paths, because both
-/// instructions are .aligned. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync and ldmatrix.
+/// l / 4 of each matrix; ldmatrix_x4_trans(): of each transposed matrix. converge_warp(): __syncwarp(), after lanes of
+/// a warp took different paths, because both instructions are .aligned. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5,
+/// mma.sync and ldmatrix.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;
@@ -47,10 +48,17 @@ __device__ inline void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4]
                  : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(row)))
                  : "memory");
 }
+__device__ inline void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4]) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(elements[0]), "=r"(elements[1]), "=r"(elements[2]), "=r"(elements[3])
+                 : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(row)))
+                 : "memory");
+}
 #else
 template <Factor factor, class Acc>
 __device__ void mma_sync(Acc (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
 __device__ void ldmatrix_x4(void const* row, std::uint32_t (&elements)[4]);
+__device__ void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4]);
 #endif
 
 }  // namespace fusekit::hip::sm80

@@ -50,83 +50,163 @@ struct GroupedStrip {
 template <Element T, int threads>
 struct GroupedLoad {
     /// Copies the halo asynchronously, in vectors of 8 channels: [image][row][column][channel], pixels `pitch`
-    /// bytes apart. Padding, channels from C on and images from N on are zeros.
-    template <class Conv>
-    __device__ static void copy_halo(GroupedTiles const& tiles, GroupedCoord const& at, TensorView<T const> const& x,
-                                     Conv const& conv, unsigned char* halo, unsigned thread) {
-        GroupedTile const& tile = tiles.tile;
+    /// bytes apart. Padding, channels from C on and images from N on are zeros. Tiles: GroupedTiles or a GroupedBox.
+    template <class Tiles, class Coord>
+    __device__ static void copy_halo(Tiles const& tiles, Coord const& at, TensorView<T const> const& x,
+                                     Filter<2> const& window, unsigned char* halo, unsigned thread) {
+        auto const& tile = tiles.tile;
         Layout<4> const& layout = x.layout;
-        int const top = at.p * conv.filter.strides[0] - conv.filter.pad_before[0],
-                  left = at.q * conv.filter.strides[1] - conv.filter.pad_before[1],
-                  images = static_cast<int>(layout.shape[0]), height = static_cast<int>(layout.shape[2]),
-                  width = static_cast<int>(layout.shape[3]), all_blocks = static_cast<int>(layout.shape[1] / 8);
-        unsigned const count =
-            static_cast<unsigned>(tile.images * tile.halo_rows * tile.halo_columns * tile.halo_blocks);
-#pragma unroll 4
-        for (unsigned i = thread; i < count; i += threads) {
-            unsigned const pixel = tiles.halo_blocks.divide(i), row = tiles.halo_columns.divide(pixel),
-                           image = tiles.halo_rows.divide(row);
-            int const block = static_cast<int>(i - pixel * tiles.halo_blocks.value()),
-                      column = static_cast<int>(pixel - row * tiles.halo_columns.value()),
-                      h = top + static_cast<int>(row - image * tiles.halo_rows.value()), w = left + column;
-            bool const valid = static_cast<unsigned>(h) < static_cast<unsigned>(height) &&
-                               static_cast<unsigned>(w) < static_cast<unsigned>(width) &&
-                               at.channel_block + block < all_blocks && at.n + static_cast<int>(image) < images;
-            T const* const from = x.data + (at.n + static_cast<int>(image)) * layout.stride[0] + h * layout.stride[2] +
-                                  w * layout.stride[3] + (at.channel_block + block) * 8;
-            copy_async<16>(halo + pixel * static_cast<unsigned>(tile.pitch) + 16 * block, valid ? from : x.data, valid);
+        int const top = at.p * window.strides[0] - window.pad_before[0],
+                  left = at.q * window.strides[1] - window.pad_before[1], images = static_cast<int>(layout.shape[0]),
+                  height = static_cast<int>(layout.shape[2]), width = static_cast<int>(layout.shape[3]),
+                  all_blocks = static_cast<int>(layout.shape[1] / 8), rows = tile.images * tile.halo_rows,
+                  step = tiles.row_step;
+        std::int64_t const row_step = step * layout.stride[2],
+                           image_step = layout.stride[0] - tile.halo_rows * layout.stride[2];
+        unsigned const vectors = tiles.row_vectors.value(), first = tiles.row_vectors.divide(thread);
+        if (static_cast<int>(first) >= step) return;
+        for (unsigned i = thread - first * vectors; i < vectors; i += threads) {
+            unsigned const column = tiles.halo_blocks.divide(i);
+            int const block = static_cast<int>(i - column * tiles.halo_blocks.value()),
+                      w = left + static_cast<int>(column);
+            bool const is_column =
+                static_cast<unsigned>(w) < static_cast<unsigned>(width) && at.channel_block + block < all_blocks;
+            int h = top + static_cast<int>(first), image = at.n;
+            T const* from = x.data + image * layout.stride[0] + h * layout.stride[2] + w * layout.stride[3] +
+                            (at.channel_block + block) * 8;
+            unsigned char* to = halo +
+                                (static_cast<int>(first) * tile.halo_columns + static_cast<int>(column)) * tile.pitch +
+                                16 * block;
+            for (int row = static_cast<int>(first); row < rows; row += step) {
+                if (tile.images > 1)
+                    for (; h - top >= tile.halo_rows; h -= tile.halo_rows, ++image) from += image_step;
+                bool const valid =
+                    is_column && static_cast<unsigned>(h) < static_cast<unsigned>(height) && image < images;
+                copy_async<16>(to, valid ? from : x.data, valid);
+                h += step, from += row_step, to += step * tile.halo_columns * tile.pitch;
+            }
         }
     }
 
-    /// Offsets, in bytes from a window's first element in the halo, of each pair of tap and channel block.
+    /// Calls `function` for each phase of y with its number in each mode, its taps and its first step.
+    template <class Conv, class Function>
+    __device__ static void for_each_phase(GroupedTiles const& tiles, Conv const& conv, Function const& function) {
+        if constexpr (detail::spreads<std::remove_cvref_t<decltype(conv.filter)>>) {
+            PerMode<2> const phases = grouped_phases(conv.filter);
+            int first_step = 0;
+#pragma unroll 1
+            for (int i = 0; i < phases.h * phases.w; ++i) {
+                PerMode<2> const number{i / phases.w, i % phases.w};
+                GroupedPhase const phase = grouped_phase(conv.filter, number);
+                function(number, phase, first_step);
+                first_step += grouped_steps(phase, tiles.tile.channel_blocks);
+            }
+        } else {
+            function(PerMode<2>{0, 0}, grouped_phase(conv.filter, {}), 0);
+        }
+    }
+
+    /// Row, column and channel block of a pair of a tap of a phase and a block.
+    struct Pair {
+        int row, column, block;
+
+        template <class Conv>
+        __device__ Pair(GroupedTiles const& tiles, Conv const&, GroupedPhase const& phase, int number) {
+            auto const pair = static_cast<unsigned>(number), tap = tiles.channel_blocks.divide(pair),
+                       columns = static_cast<unsigned>(phase.count.w);
+            unsigned r;
+            if constexpr (detail::spreads<std::remove_cvref_t<decltype(Conv::filter)>>)
+                r = tap / (columns + (columns == 0));
+            else r = tiles.filter_columns.divide(tap);
+            row = static_cast<int>(r), column = static_cast<int>(tap - r * columns),
+            block = static_cast<int>(pair - tap * tiles.channel_blocks.value());
+        }
+    };
+
+    /// Offsets, in bytes from a window's first element in the halo, of the pairs of tap and channel block of each step;
+    /// that of the pair past a phase's last one is the last one's.
     template <class Conv>
     __device__ static void fill_offsets(GroupedTiles const& tiles, Conv const& conv, int* offsets, unsigned thread) {
         GroupedTile const& tile = tiles.tile;
-        for (int i = static_cast<int>(thread); i < tile.pairs; i += threads) {
-            unsigned const tap = tiles.channel_blocks.divide(static_cast<unsigned>(i)),
-                           r = tiles.filter_columns.divide(tap), s = tap - r * tiles.filter_columns.value();
-            int const row = static_cast<int>(r) * conv.filter.dilations[0],
-                      column = static_cast<int>(s) * conv.filter.dilations[1],
-                      block = i - static_cast<int>(tap) * tile.channel_blocks;
-            offsets[i] = (row * tile.halo_columns + column) * tile.pitch + 16 * block;
-        }
+        for_each_phase(tiles, conv, [&](PerMode<2> const&, GroupedPhase const& phase, int first_step) {
+            int const steps = grouped_steps(phase, tile.channel_blocks),
+                      last = phase.count.h * phase.count.w * tile.channel_blocks - 1;
+            for (int i = static_cast<int>(thread); i < 2 * steps; i += threads) {
+                Pair const pair(tiles, conv, phase, (min)(i, last));
+                int const row = phase.start.h + pair.row * phase.move.h,
+                          column = phase.start.w + pair.column * phase.move.w;
+                offsets[2 * first_step + i] = (row * tile.halo_columns + column) * tile.pitch + 16 * pair.block;
+            }
+        });
+    }
+
+    /// First weight of filter `filter` of a group: of tap 0 and the group's first channel of x.
+    template <class Conv>
+    __device__ static T const* weights_of(GroupedTiles const& tiles, Conv const& conv, int filter, int group) {
+        return conv.weights_of(group) +
+               (filter - group * static_cast<int>(tiles.group_filters.value())) * conv.w.layout.stride[0];
     }
 
     /// Stores the filters as fragments of B: [N-block][step][lane][half], a word of the weights of channels 2 (lane %
     /// 4) and following of filter lane / 4, of pair 2 step + half. Weights of other groups' channels, filters from K on
-    /// and the pair past the last one are zeros.
+    /// and the pair past the last one are zeros. Words that are aligned in memory are copied asynchronously, so that no
+    /// thread waits for one of them before it issues the next.
     template <class Conv>
     __device__ static void store_filters(GroupedTiles const& tiles, GroupedCoord const& at, Conv const& conv,
                                          std::uint32_t* filters, unsigned thread) {
+        constexpr int n_blocks = GroupedTile::unit / 8, warps = threads / 32, outside = -(1 << 30);
         GroupedTile const& tile = tiles.tile;
         Layout<4> const& w = conv.w.layout;
-        unsigned const count = static_cast<unsigned>(4 * tile.units * tile.steps * 64);
-#pragma unroll 4
-        for (unsigned i = thread; i < count; i += threads) {
-            unsigned const lane = i / 2 % 32, row = i / 64, number = tiles.steps.divide(row),
-                           pair = (row - number * tiles.steps.value()) * 2 + i % 2,
-                           tap = tiles.channel_blocks.divide(pair), r = tiles.filter_columns.divide(tap),
-                           s = tap - r * tiles.filter_columns.value();
-            int const block = static_cast<int>(pair - tap * tiles.channel_blocks.value()),
-                      filter = at.k + static_cast<int>(8 * number + lane / 4),
-                      channel = (at.channel_block + at.first_block(tiles, static_cast<int>(number)) + block) * 8 +
-                                static_cast<int>(lane % 4) * 2,
-                      c = channel - static_cast<int>(tiles.group_filters.divide(static_cast<unsigned>(filter))) *
-                                        tiles.group_channels;
-            bool const valid = filter < static_cast<int>(w.shape[0]) && static_cast<int>(pair) < tile.pairs &&
-                               static_cast<unsigned>(c) < static_cast<unsigned>(tiles.group_channels);
-            T const* const from = conv.w.data + filter * w.stride[0] + c * w.stride[1] +
-                                  static_cast<int>(r) * w.stride[2] + static_cast<int>(s) * w.stride[3];
-            std::uint32_t word = 0;
-            if (tiles.paired_weights) {
-                word = load_if(valid, reinterpret_cast<std::uint32_t const*>(from));
-            } else {
-                Packet<T, 2> pair_of_weights;
-                pair_of_weights.values[0] = load_if(valid, from);
-                pair_of_weights.values[1] = load_if(valid, from + w.stride[1]);
-                word = config::bit_cast<std::uint32_t>(pair_of_weights);
+        int const lane = static_cast<int>(thread % 32);
+        for (int unit = 0; unit < tile.units; ++unit) {
+            T const* from[n_blocks];
+            int channels[n_blocks];  // of the lane's first word in its filter's group
+#pragma unroll
+            for (int j = 0; j < n_blocks; ++j) {
+                int const number = unit * n_blocks + j, filter = at.k + 8 * number + lane / 4,
+                          group = static_cast<int>(tiles.group_filters.divide(static_cast<unsigned>(filter))),
+                          c = (at.channel_block + at.first_block(tiles, number)) * 8 + lane % 4 * 2 -
+                              group * tiles.group_channels;
+                from[j] = weights_of(tiles, conv, filter, group) + c * w.stride[1];
+                channels[j] = filter < static_cast<int>(conv.y[1]) ? c : outside;
             }
-            filters[i] = word;
+            for_each_phase(tiles, conv, [&](PerMode<2> const&, GroupedPhase const& phase, int first_step) {
+                int const steps = grouped_steps(phase, tile.channel_blocks),
+                          pairs = phase.count.h * phase.count.w * tile.channel_blocks;
+#pragma unroll 1
+                for (int step = static_cast<int>(thread / 32); step < steps; step += warps) {
+                    std::uint32_t* const to =
+                        filters + (unit * n_blocks * tile.steps + first_step + step) * 64 + lane * 2;
+                    Packet<T, 2> words[2][n_blocks];
+#pragma unroll
+                    for (int half = 0; half < 2; ++half) {
+                        Pair const pair(tiles, conv, phase, 2 * step + half);
+                        int const channel = 8 * pair.block;
+                        std::int64_t const offset = (phase.first.h + pair.row * phase.step.h) * w.stride[2] +
+                                                    (phase.first.w + pair.column * phase.step.w) * w.stride[3] +
+                                                    channel * w.stride[1];
+#pragma unroll
+                        for (int j = 0; j < n_blocks; ++j) {
+                            bool const valid =
+                                2 * step + half < pairs && static_cast<unsigned>(channels[j] + channel) <
+                                                               static_cast<unsigned>(tiles.group_channels);
+                            T const* const word = valid ? from[j] + offset : conv.w.data;
+                            if (tiles.paired_weights) {
+                                copy_async<4>(to + j * tile.steps * 64 + half, word, valid);
+                            } else {
+                                words[half][j].values[0] = load_if(valid, word);
+                                words[half][j].values[1] = load_if(valid, word + w.stride[1]);
+                            }
+                        }
+                    }
+                    if (tiles.paired_weights) continue;
+#pragma unroll
+                    for (int j = 0; j < n_blocks; ++j)
+#pragma unroll
+                        for (int half = 0; half < 2; ++half)
+                            to[j * tile.steps * 64 + half] = config::bit_cast<std::uint32_t>(words[half][j]);
+                }
+            });
         }
     }
 };

@@ -81,7 +81,8 @@ FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
                        holds(!operands.exceed_offsets(), "offsets in a window exceed 32 bits", "use Direct"),
                        at_most("stride of x's columns", x < 0 ? -x : x, most, "use Direct"),
                        at_most("stride of y's columns", y < 0 ? -y : y, most, "use Direct"),
-                       holds(!has_transposed_conv<Plan> || w.shape[0] == 1 || w.stride[1] == w.shape[0] * w.stride[0],
+                       holds(!has_transposed_conv<Plan> || w.shape[0] == 1 || w.shape[1] > 1 ||
+                                 w.stride[1] == w.shape[0] * w.stride[0],
                              "filters of a group do not follow those of the group before it", "use Direct"),
                        at_most("threads", of_y[0] * of_y[1] * of_y[2] * divide_up(of_y[3], 4),
                                (std::int64_t{1} << 31) - 1, "use Direct"));
@@ -180,6 +181,9 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
         result.aligned_pixels =
             (by_tma || result.copied_bytes > 0) &&
             (result.stores_by_tma || (stores_by_threads<Plan, T, U> && !detail::unmet_by_thread_stores(y)));
+    }
+    if constexpr (requires { result.spread = geometry.of_y(); }) {
+        if (detail::spreads<std::remove_cvref_t<decltype(geometry)>>) result.spread = geometry.of_y();
     }
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);

@@ -35,9 +35,9 @@ struct Launcher<GroupedEntry> {
         ConvParams<Plan, T, U> params = conv_params(operands);
         using Mainloop = GroupedConv<Plan, Schedule, T, U>;
         auto const kernel = kernel_of<Plan, Mainloop>();
-        Filter<2> const filter = window_filter(operands.filter);
         Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
-        GroupedProblem const problem{x[0], x[1], y[1], filter.group_count, y[2], y[3], filter};
+        GroupedProblem const problem = grouped_problem(x, y, operands.filter);
+        Filter<2> const& filter = problem.filter;
         GroupedTile const tile = choose_grouped_tile(problem, gpu.processors()).tile;
         constexpr int of_x = 16 / static_cast<int>(sizeof(T)), of_y = (min)(16 / static_cast<int>(sizeof(U)), 8);
         std::int64_t const filter_blocks = divide_up(y[1], std::int64_t{tile.units} * GroupedTile::unit);
@@ -55,13 +55,13 @@ struct Launcher<GroupedEntry> {
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
         tiles.tile = tile;
         tiles.filter_blocks = divisor(filter_blocks);
-        tiles.tiles_across = divisor(divide_up(y[3], std::int64_t{tile.columns}));
-        tiles.tiles_down = divisor(divide_up(y[2], std::int64_t{tile.rows}));
+        tiles.tiles_across = divisor(divide_up(problem.q, std::int64_t{tile.columns}));
+        tiles.tiles_down = divisor(divide_up(problem.p, std::int64_t{tile.rows}));
         tiles.columns = divisor(tile.columns), tiles.strips = divisor(tile.rows / GroupedTile::strip);
-        tiles.halo_rows = divisor(tile.halo_rows), tiles.halo_columns = divisor(tile.halo_columns),
         tiles.halo_blocks = divisor(tile.halo_blocks);
+        tiles.row_vectors = divisor(tile.halo_columns * tile.halo_blocks);
+        tiles.row_step = (max)(Schedule::threads / static_cast<int>(tiles.row_vectors.value()), 1);
         tiles.channel_blocks = divisor(tile.channel_blocks), tiles.filter_columns = divisor(filter.size[1]);
-        tiles.steps = divisor(tile.steps);
         tiles.group_filters = divisor(y[1] / filter.group_count);
         tiles.group_channels = static_cast<int>(x[1] / filter.group_count);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/depthwise_weight_gradient.hpp"
+#include "fusekit/backend/hip/dispatch/grouped_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/amd.hpp"
 #include "fusekit/plan/empty.hpp"
@@ -177,6 +178,8 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if constexpr (has_depthwise_weight_gradient<Plan, T>)
         if (detail::runs_depthwise_gradient(params))
             return detail::prepare_depthwise_gradient(gpu, params, workspace_bytes);
+    if constexpr (has_grouped_weight_gradient<Plan, T>)
+        if (auto const launch = detail::prepare_grouped_gradient(gpu, params, workspace_bytes)) return *launch;
     if constexpr (has_bulk_weight_gradient<Plan, T>)
         if (!params.in_slabs)
             if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;

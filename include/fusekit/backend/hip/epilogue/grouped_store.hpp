@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/copy/grouped_halo.hpp"
@@ -41,73 +42,88 @@ public:
         }
     };
 
-    /// For filters from `the_unit` * 32 of the CTA's tile on.
-    __device__ GroupedStore(Params const& the_params, States const& the_states, GroupedCoord const& the_tile,
-                            int the_unit, unsigned lane)
-        : params(the_params), states(the_states), at(the_tile), unit(the_unit), quad_lane(static_cast<int>(lane % 4)) {}
+    /// Prepared parameters of a lane's filters, in registers.
+    struct LaneStates {
+        State each[n_blocks][2];
 
-    /// A lane's two pixels in the first row of a strip: columns `column` and `column` + 8 of the tile's strips, which
-    /// have `count` in all.
+        __device__ LaneStates(States const& from, int unit, unsigned lane) {
+#pragma unroll
+            for (int i = 0; i < n_blocks * 2; ++i)
+                each[i / 2][i % 2] =
+                    from[unit * GroupedTile::unit + 8 * (i / 2) + 2 * static_cast<int>(lane % 4) + i % 2];
+        }
+    };
+
+    /// For filters from `the_unit` * 32 of the CTA's tile on.
+    __device__ GroupedStore(Params const& the_params, GroupedCoord const& the_tile, int the_unit, unsigned lane)
+        : params(the_params),
+          at(the_tile),
+          quad_lane(static_cast<int>(lane % 4)),
+          first(the_tile.k + the_unit * GroupedTile::unit),
+          filters(static_cast<int>(the_params.y.layout.shape[1])) {}
+
+    /// A lane's two pixels of a phase in the first row of a strip: columns `column` and `column` + 8 of the tile's
+    /// strips, which have `count` in all.
     struct Pixels {
         int n[2], p[2], q[2];
-        bool exists[2];
+        int rows[2];  ///< rows of y from the pixel on; 0 if it is no pixel of y
+        U* to[2];
     };
-    __device__ Pixels pixels(int column, int count) const {
+    __device__ Pixels pixels(int column, int count, PerMode<2> const& phase) const {
         Pixels result;
+        Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int const i = column + 8 * half;
             GroupedTiles const& tiles = params.grouped;
             unsigned const number = tiles.columns.divide(static_cast<unsigned>(i));
             GroupedStrip const of(tiles, number);
-            result.n[half] = at.n + of.image, result.p[half] = at.p + of.strip * strip;
-            result.q[half] = at.q + i - static_cast<int>(number * tiles.columns.value());
-            result.exists[half] = i < count && result.n[half] < static_cast<int>(params.y.layout.shape[0]) &&
-                                  result.q[half] < static_cast<int>(params.y.layout.shape[3]);
+            int const n = at.n + of.image, p = (at.p + of.strip * strip) * phases().h + phase.h,
+                      q = (at.q + i - static_cast<int>(number * tiles.columns.value())) * phases().w + phase.w;
+            bool const exists = i < count && n < static_cast<int>(shape[0]) && q < static_cast<int>(shape[3]);
+            result.n[half] = n, result.p[half] = p, result.q[half] = q;
+            result.rows[half] = exists ? static_cast<int>(shape[2]) - p : 0;
+            result.to[half] = params.y.data + n * stride[0] + p * stride[2] + q * stride[3] + first;
         }
         return result;
     }
 
-    /// Stores the accumulators of row `m` of the strip.
-    __device__ void store(float const (&acc)[n_blocks][4], Pixels const& pixels, int m) const {
+    /// Stores the accumulators of row `m` of the strip. A call for each row in order moves `pixels` down.
+    __device__ void store(float const (&acc)[n_blocks][4], LaneStates const& states, Pixels& pixels, int m) const {
         Index<4> const& stride = params.y.layout.stride;
-        int const filters = static_cast<int>(params.y.layout.shape[1]), first = at.k + unit * GroupedTile::unit;
-        State own[n_blocks][2];
-#pragma unroll
-        for (int j = 0; j < n_blocks; ++j)
-#pragma unroll
-            for (int e = 0; e < 2; ++e) own[j][e] = states[unit * GroupedTile::unit + 8 * j + 2 * quad_lane + e];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            int const n = pixels.n[half], p = pixels.p[half] + m, q = pixels.q[half];
-            bool const exists = pixels.exists[half] && p < static_cast<int>(params.y.layout.shape[2]);
-            std::int64_t const pixel = p * stride[2] + q * stride[3];
-            U* const to = params.y.data + n * stride[0] + pixel;
+            int const n = pixels.n[half], p = pixels.p[half] + m * phases().h, q = pixels.q[half];
+            bool const exists = m * phases().h < pixels.rows[half];
+            U* const to = pixels.to[half];
+            pixels.to[half] += phases().h * stride[2];
             Packet<U, 2> values[n_blocks] = {};
             if (exists) {
+                std::int64_t const pixel = p * stride[2] + q * stride[3];
 #pragma unroll
                 for (int j = 0; j < n_blocks; ++j) {
                     int const k = first + 8 * j + 2 * quad_lane;
-                    if (k < filters) {
-#pragma unroll
-                        for (int e = 0; e < 2; ++e) {
-                            OffsetCoord const coord({n, k + e, p, q}, pixel + k + e, stride);
-                            values[j].values[e] =
-                                U(Epilogue::apply(acc[j][2 * half + e], coord, own[j][e], params.bound.epilogue));
-                        }
-                    }
+                    if (first + 8 * j >= filters) continue;
+                    auto const value = [&](int e) {
+                        OffsetCoord const coord({n, k + e, p, q}, pixel + k + e, stride);
+                        return Epilogue::apply(acc[j][2 * half + e], coord, states.each[j][e], params.bound.epilogue);
+                    };
+                    float const even = value(0), odd = value(1);
+                    if constexpr (exchanges) values[j] = config::bit_cast<Packet<U, 2>>(packed<U>(even, odd));
+                    else values[j].values[0] = U(even), values[j].values[1] = U(odd);
                 }
             }
             if constexpr (exchanges) {
                 Packet<std::uint32_t, n_blocks> const words = transposed(values);
-                int const k = first + 8 * quad_lane;
-                if (exists && k < filters) *reinterpret_cast<Packet<std::uint32_t, n_blocks>*>(to + k) = words;
+                int const k = 8 * quad_lane;
+                if (exists && first + k < filters) *reinterpret_cast<Packet<std::uint32_t, n_blocks>*>(to + k) = words;
             } else {
                 using Words = detail::RegistersFor<U, 2>;
 #pragma unroll
                 for (int j = 0; j < n_blocks; ++j) {
-                    int const k = first + 8 * j + 2 * quad_lane;
-                    if (exists && k < filters) *reinterpret_cast<Words*>(to + k) = config::bit_cast<Words>(values[j]);
+                    int const k = 8 * j + 2 * quad_lane;
+                    if (exists && first + k < filters)
+                        *reinterpret_cast<Words*>(to + k) = config::bit_cast<Words>(values[j]);
                 }
             }
         }
@@ -115,9 +131,10 @@ public:
 
 private:
     Params const& params;
-    States const& states;
     GroupedCoord const& at;
-    int unit, quad_lane;
+    int quad_lane, first, filters;
+
+    __device__ PerMode<2> phases() const { return grouped_phases(Plan::Head::geometry(params.bound.head)); }
 
     /// Transposes four words in each of the four lanes of a quad: word i of lane t becomes word t of lane i.
     __device__ Packet<std::uint32_t, n_blocks> transposed(Packet<U, 2> const (&values)[n_blocks]) const {

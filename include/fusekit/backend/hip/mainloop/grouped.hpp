@@ -24,6 +24,8 @@ class GroupedConv {
     using Head = typename Plan::Head;
     using Store = GroupedStore<Plan, T, U>;
     using Half = std::uint32_t[2];  ///< half of a fragment of A: one pair of a tap and 8 channels, of 16 columns
+    static constexpr bool slides =
+        detail::may_slide<Head> && !detail::spreads<typename ConvParams<Plan, T, U>::Geometry>;
     static constexpr int strip = GroupedTile::strip, n_blocks = GroupedTile::unit / 8;
     using Accumulators = float[strip][n_blocks][4];
     static constexpr auto factor = std::is_same_v<T, half> ? sm80::Factor::half : sm80::Factor::bfloat16;
@@ -47,7 +49,8 @@ public:
         auto* const filters = reinterpret_cast<std::uint32_t*>(shared.bytes);
         auto* const offsets = reinterpret_cast<int*>(shared.bytes + tile.filter_bytes());
         unsigned char* const halo = shared.bytes + tile.filter_bytes() + tile.offset_bytes();
-        Load::copy_halo(tiles, at, params.x, conv, halo, thread);
+        Filter<2> const window = grouped_window(conv.filter);
+        Load::copy_halo(tiles, at, params.x, window, halo, thread);
         Load::store_filters(tiles, at, conv, filters, thread);
         Load::fill_offsets(tiles, conv, offsets, thread);
         shared.states.prepare(params, at.k, thread);
@@ -65,28 +68,33 @@ public:
                       unit,
                       static_cast<int>(params.y.layout.shape[1]) - at.k - unit * GroupedTile::unit,
                       tile.halo_rows * tile.halo_columns * tile.pitch,
-                      conv.filter.strides[0] * tile.halo_columns * tile.pitch,
-                      conv.filter.strides[1] * tile.pitch,
-                      conv.filter.dilations[1] * tile.pitch};
-        Store const epilogue(params, shared.states, at, unit, of.lane);
+                      window.strides[0] * tile.halo_columns * tile.pitch,
+                      window.strides[1] * tile.pitch,
+                      window.dilations[1] * tile.pitch};
+        Store const epilogue(params, at, unit, of.lane);
 #pragma unroll 1
         for (int column = warp / tile.units * 16; column < count; column += threads / 32 / tile.units * 16) {
-            Accumulators acc = {};
             unsigned char const* const first = of.window(column + static_cast<int>(of.lane % 16), count);
-            if (detail::may_slide<Head> && tile.slides) of.slide(acc, first);
-            else of.multiply(acc, first);
-            auto const pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count);
-            // a loop, so that the code of the operators is not repeated for every row
+            Load::for_each_phase(tiles, conv, [&](PerMode<2> const& number, GroupedPhase const& phase, int first_step) {
+                Accumulators acc = {};
+                int const pairs = phase.count.h * phase.count.w * tile.channel_blocks;
+                if (slides && tile.slides) of.slide(acc, first);
+                else if (tile.share == 1) of.template multiply<1>(acc, first, first_step, pairs);
+                else if (tile.share == 2) of.template multiply<2>(acc, first, first_step, pairs);
+                else of.template multiply<4>(acc, first, first_step, pairs);
+                bool const recompute = !tile.isolated && !is_finite(acc);
+                auto pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count, number);
+                typename Store::LaneStates const states(shared.states, unit, of.lane);
+                // a loop, so that the code of the operators is not repeated for every row
 #pragma unroll 1
-            for (int m = 0; m < strip; ++m) {
-                float row[n_blocks][4];
-                copy_row(acc, m, row);
-                if (!tile.isolated) {
-                    of.recompute_if_infinite(row, conv, column, count, m);
+                for (int m = 0; m < strip; ++m) {
+                    float row[n_blocks][4];
+                    copy_row(acc, m, row);
+                    if (recompute) of.recompute_if_infinite(row, conv, phase, column, count, m);
                     converge_warp();
+                    epilogue.store(row, states, pixels, m);
                 }
-                epilogue.store(row, pixels, m);
-            }
+            });
         }
     }
 
@@ -104,6 +112,14 @@ private:
             case 2: copy(acc[2]); break;
             default: copy(acc[3]); break;
         }
+    }
+
+    /// True if all accumulators are finite; their sum may overflow, too, which costs a closer look.
+    __device__ static bool is_finite(Accumulators const& acc) {
+        float sum = 0;
+#pragma unroll
+        for (int i = 0; i < strip * n_blocks * 4; ++i) sum += acc[i / (n_blocks * 4)][i / 4 % n_blocks][i % 4];
+        return config::bit_cast<std::uint32_t>(sum) << 1 < 0xff000000u;
     }
 
     /// A warp's 32 filters and the addresses of its operands in SMEM.
@@ -141,34 +157,40 @@ private:
             sm80::mma_sync<factor>(acc, a, b.values);
         }
 
-        /// Multiplies windows of any size. N-blocks that read the same channels of x as the one before use its
-        /// fragments of A.
-        __device__ void multiply(Accumulators& acc, unsigned char const* first) const {
-            int const pairs = tiles.tile.pairs;
-            int starts[n_blocks];
+        /// Multiplies `pairs` pairs from a step on, of windows of any size. `share` consecutive N-blocks read the same
+        /// channels of x, so that they have the same fragments of A.
+        template <int share>
+        __device__ void multiply(Accumulators& acc, unsigned char const* first, int first_step, int pairs) const {
+            constexpr int loads = n_blocks / share;
+            int const end = first_step + pairs / 2, half = static_cast<int>(lane / 16);
+            unsigned char const* starts[loads];
 #pragma unroll
-            for (int j = 0; j < n_blocks; ++j) starts[j] = 16 * at.first_block(tiles, unit * n_blocks + j);
-#pragma unroll 1
-            for (int step = 0; step < tiles.tile.steps; ++step) {
-                int const pair = 2 * step + static_cast<int>(lane / 16);
-                bool const is_even = 2 * step + 1 < pairs;
-                unsigned char const* const row = first + offsets[pair < pairs ? pair : pairs - 1];
-                std::uint32_t a[strip][4];
+            for (int i = 0; i < loads; ++i) starts[i] = n_block(first, i * share);
+            auto const multiply_step = [&]<bool is_even>(std::bool_constant<is_even>, int step, int offset) {
 #pragma unroll
-                for (int j = 0; j < n_blocks; ++j) {
-                    if (j == 0 || starts[j] != starts[j - 1]) {
+                for (int i = 0; i < loads; ++i) {
+                    std::uint32_t a[strip][4];
 #pragma unroll
-                        for (int m = 0; m < strip; ++m) {
-                            sm80::ldmatrix_x4(row + starts[j] + m * row_bytes, a[m]);
-                            // the pair past the last one: zeros times zeros
-                            a[m][2] = is_even ? a[m][2] : 0, a[m][3] = is_even ? a[m][3] : 0;
-                        }
+                    for (int m = 0; m < strip; ++m) {
+                        sm80::ldmatrix_x4(starts[i] + offset + m * row_bytes, a[m]);
+                        if constexpr (!is_even) a[m][2] = 0, a[m][3] = 0;  // zeros times zeros: no pair
                     }
-                    Packet<std::uint32_t, 2> const b = fragment(j, step);
 #pragma unroll
-                    for (int m = 0; m < strip; ++m) sm80::mma_sync<factor>(acc[m][j], a[m], b.values);
+                    for (int j = i * share; j < (i + 1) * share; ++j) {
+                        Packet<std::uint32_t, 2> const b = fragment(j, step);
+#pragma unroll
+                        for (int m = 0; m < strip; ++m) sm80::mma_sync<factor>(acc[m][j], a[m], b.values);
+                    }
                 }
+            };
+            int offset = offsets[2 * first_step + half];
+#pragma unroll 1
+            for (int step = first_step; step < end; ++step) {
+                int const next = offsets[2 * (min)(step + 1, tiles.tile.steps - 1) + half];
+                multiply_step(std::true_type{}, step, offset);
+                offset = next;
             }
+            if (pairs % 2 != 0) multiply_step(std::false_type{}, end, offset);
         }
 
         /// Multiplies 3 x 3 windows of 8 channels, whose rows are those of the next row's window too: each element of x
@@ -206,8 +228,8 @@ private:
         /// Computes accumulators of row m that are not finite again, in multiply-adds of their own group: the MMAs
         /// multiplied other groups' channels by zeros, which gives NaN if these are infinite or NaN.
         template <class Conv>
-        __device__ void recompute_if_infinite(float (&row)[n_blocks][4], Conv const& conv, int column, int count,
-                                              int m) const {
+        __device__ void recompute_if_infinite(float (&row)[n_blocks][4], Conv const& conv, GroupedPhase const& phase,
+                                              int column, int count, int m) const {
             constexpr int total = n_blocks * 4;
             std::uint32_t infinite = 0;  // bits of row's elements
 #pragma unroll
@@ -220,8 +242,9 @@ private:
             for (int i = 0; i < total; ++i) {
                 if ((infinite >> i & 1) == 0) continue;
                 int const k = unit * GroupedTile::unit + i / 4 * 8 + static_cast<int>(lane % 4) * 2 + i % 2;
-                float const sum = sum_of(
-                    conv, at.k + k, window(column + static_cast<int>(lane / 4) + i % 4 / 2 * 8, count) + m * row_bytes);
+                float const sum =
+                    sum_of(conv, phase, at.k + k,
+                           window(column + static_cast<int>(lane / 4) + i % 4 / 2 * 8, count) + m * row_bytes);
 #pragma unroll
                 for (int other = 0; other < total; ++other)
                     row[other / 4][other % 4] = other == i ? sum : row[other / 4][other % 4];
@@ -229,19 +252,23 @@ private:
         }
 
         template <class Conv>
-        __device__ float sum_of(Conv const& conv, int filter, unsigned char const* window) const {
+        __device__ float sum_of(Conv const& conv, GroupedPhase const& phase, int filter,
+                                unsigned char const* window) const {
             int const group = static_cast<int>(tiles.group_filters.divide(static_cast<unsigned>(filter))),
-                      channel = group * tiles.group_channels - 8 * at.channel_block,
-                      halo_row = conv.filter.dilations[0] * tiles.tile.halo_columns * tiles.tile.pitch;
-            Layout<4> const& w = conv.w.layout;
-            T const* const weights = conv.w.data + filter * w.stride[0];
+                      channel = group * tiles.group_channels - 8 * at.channel_block;
+            Index<4> const& stride = conv.w.layout.stride;
+            T const* const weights = GroupedLoad<T, threads>::weights_of(tiles, conv, filter, group);
             float sum = 0;
-            for (int r = 0; r < conv.filter.size[0]; ++r)
-                for (int s = 0; s < conv.filter.size[1]; ++s) {
-                    auto const* const x = reinterpret_cast<T const*>(window + r * halo_row + s * tap_bytes) + channel;
+            for (int r = 0; r < phase.count.h; ++r)
+                for (int s = 0; s < phase.count.w; ++s) {
+                    int const row = phase.start.h + r * phase.move.h, column = phase.start.w + s * phase.move.w;
+                    auto const* const x = reinterpret_cast<T const*>(window + (row * tiles.tile.halo_columns + column) *
+                                                                                  tiles.tile.pitch) +
+                                          channel;
+                    T const* const tap = weights + (phase.first.h + r * phase.step.h) * stride[2] +
+                                         (phase.first.w + s * phase.step.w) * stride[3];
                     for (int c = 0; c < tiles.group_channels; ++c)
-                        sum += static_cast<float>(x[c]) *
-                               static_cast<float>(weights[c * w.stride[1] + r * w.stride[2] + s * w.stride[3]]);
+                        sum += static_cast<float>(x[c]) * static_cast<float>(tap[c * stride[1]]);
                 }
             return sum;
         }

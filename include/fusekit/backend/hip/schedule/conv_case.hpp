@@ -61,6 +61,8 @@ struct ConvCase {
     /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
+    Filter<2> spread = {{1, 1}, {},     {},
+                        {1, 1}, {1, 1}, 1};  ///< of a TransposedConv with strides and two spatial modes: its of_y()
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

@@ -27,17 +27,6 @@ concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filte
 
 using DefaultGrouped = Grouped<128>;
 
-namespace detail {
-
-/// True if the program has code for GPUs from sm_80 on. A free function, because clang 14 evaluates no consteval
-/// function of a class that it is still instantiating.
-template <class... Tags>
-FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
-    return (false || ... || (std::is_base_of_v<arch::Sm80, Tags> && arch::is_targeted<Tags>));
-}
-
-}  // namespace detail
-
 /// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct GroupedEntry {
     static constexpr char const* name = "Grouped";
@@ -66,7 +55,8 @@ struct GroupedEntry {
             constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
             constexpr bool threads = Schedule::threads == 128 || Schedule::threads == 256, window = is_window<Plan>;
             static_assert(window,
-                          "Grouped: the plan must have a Conv of signals or images whose filter may have groups");
+                          "Grouped: the plan must have a Conv or TransposedConv of signals or images whose filter "
+                          "may have groups; a TransposedConv with strides also needs a filter without dilation");
             static_assert(plan.factors, "Grouped: x and weights must both be half or bfloat16: use Gemm");
             static_assert(plan.prologue, "Grouped: no operator before the Conv: use NativeGemm");
             static_assert(plan.pool, "Grouped: no Pool in the plan: use NativeGemm");
@@ -76,13 +66,21 @@ struct GroupedEntry {
         }
     };
 
-    /// True if a plan's head is a Conv of signals or images whose filter may have several groups of channels.
+    /// True unless a head is a TransposedConv with strides and dilation, whose phases read irregular taps.
+    template <class Head>
+    FUSEKIT_H static consteval bool has_phases_without_dilation() {
+        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return Head::filter.dilations == PerMode<2>{1, 1};
+        else return true;
+    }
+    /// True if a plan's head is a Conv or TransposedConv of signals or images whose filter may have several groups of
+    /// channels.
     template <class Plan>
     FUSEKIT_H static consteval bool has_window() {
         if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        else if constexpr (BatchedOp<typename Plan::Head>) return false;
         else
-            return !BatchedOp<typename Plan::Head> && Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
-                   !has_transposed_conv<Plan>;
+            return Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
+                   has_phases_without_dilation<typename Plan::Head>();
     }
     template <class Plan>
     static constexpr bool is_window = has_window<Plan>();
@@ -110,7 +108,7 @@ struct GroupedEntry {
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        if (!runs_on(rates.architecture) || of.transposed || unmet_by_channels(of)) return {};
+        if (!runs_on(rates.architecture) || unmet_by_channels(of)) return {};
         GroupedChoice const choice = choose_grouped_tile(problem_of(of), rates.processors);
         if (choice.tile.rows == 0) return {};
         return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped, of.product.bytes,
@@ -118,7 +116,11 @@ struct GroupedEntry {
     }
 
     FUSEKIT_H static GroupedProblem problem_of(ConvCase const& of) {
-        return {of.x[0], of.x[1], of.y[1], of.product.groups, of.y[2], of.y[3], of.filter};
+        if (of.spread.strides != PerMode<2>{1, 1})
+            return grouped_problem(of.x, of.y, detail::TransposedFilter<2, true>(of.spread));
+        Filter<2> filter = of.filter;
+        filter.group_count = static_cast<int>(of.product.groups);
+        return grouped_problem(of.x, of.y, filter);
     }
     FUSEKIT_H static Unmet unmet_by_tile(GroupedTile const& tile) {
         return detail::holds(tile.rows > 0, "no tile of x and its filters fits 96 KB of shared memory",
