@@ -175,9 +175,10 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
         result.stores_by_tma = !detail::unmet_by_tile_stores(y, count_phases<Plan>() > 1);
         bool const by_tma =
             !detail::unmet_by_loads<U>(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters);
-        if constexpr (copies_rows<Plan, T, U>)
-            if (!by_tma) result.copied_bytes = detail::copied_bytes(x, filters);
-            else result.packs_taps = detail::packs_taps(x, filters);
+        if constexpr (copies_rows<Plan, T, U>) {
+            if (by_tma) result.packs_taps = detail::packs_taps(x, filters);
+            else result.copied_bytes = detail::copied_bytes(x, filters);
+        }
         result.aligned_pixels =
             (by_tma || result.copied_bytes > 0) &&
             (result.stores_by_tma || (stores_by_threads<Plan, T, U> && !detail::unmet_by_thread_stores(y)));
