@@ -27,10 +27,10 @@ public:
         static constexpr int count = Epilogue::channelwise ? 2 * GroupedTile::unit : 1;
         Uninitialized<State> each[count];
 
-        __device__ void prepare(Params const& the_params, int first, unsigned thread) {
+        __device__ void prepare(Params const& the_params, int begin, unsigned thread) {
             if constexpr (Epilogue::channelwise) {
                 if (thread < static_cast<unsigned>(count)) {
-                    std::int64_t const k = first + static_cast<int>(thread);
+                    std::int64_t const k = begin + static_cast<int>(thread);
                     each[thread].value() = Epilogue::prepare(k < the_params.y.layout.shape[1] ? k : std::int64_t{0},
                                                              the_params.bound.epilogue);
                 }

@@ -45,12 +45,12 @@ FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_po
 
 /// True if k-tiles that pack the channels of several taps, whose rows threads copy, are expected to take less time than
 /// those of single taps, which TMA loads. On an H200, in cycles for each of 192 rows of x: 9.4 where threads copy
-/// it, 4.4 where TMA does, and 5.5 or, with an odd number of 16-byte packets, 9.5 if its channels are fewer than 64;
+/// it, 4.4 where TMA does, and 3.9 or, with an odd number of 16-byte packets, 9.5 if its channels are fewer than 64;
 /// these count for rows of filters too.
 FUSEKIT_H constexpr bool saves_by_packing(std::int64_t channels, std::int64_t taps, std::int64_t filters) {
     std::int64_t const tile_k = 64, whole = channels / tile_k;
     double const rows = 1 + static_cast<double>(filters < 128 ? filters : 128) / 192,
-                 of_last = channels % tile_k == 0 ? 0 : (channels % 16 == 0 ? 5.5 : 9.5) * rows;
+                 of_last = channels % tile_k == 0 ? 0 : (channels % 16 == 0 ? 3.9 : 9.5) * rows;
     return 9.4 * static_cast<double>(detail::divide_up(channels * taps, tile_k)) <
            static_cast<double>(taps) * (4.4 * static_cast<double>(whole) + of_last);
 }
@@ -90,9 +90,9 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
-                 of_row = of.copied_bytes > 0  ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
-                          : of.packs_taps      ? tma.packed_row * schedule.m / (schedule.m + filters)
-                          : of.narrow > 0      ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row)
+                 of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
+                          : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (schedule.m + filters)
+                          : of.narrow > 0     ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row)
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),

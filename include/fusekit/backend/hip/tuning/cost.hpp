@@ -52,7 +52,8 @@ struct TmaCosts {
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
-    double packed_row = 0;  ///< cycles per row of a k-tile with the channels of several taps, which threads copy
+    /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
+    double packed_row = 0, packed_step = 0;
     double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
     /// copy such rows
