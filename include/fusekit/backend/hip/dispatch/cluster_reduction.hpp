@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/runtime/gpu.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/tuning/policy.hpp"
 
 namespace fusekit::hip::detail {
 

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/schedule/conv_case.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/problem/conv.hpp"
 #include "fusekit/problem/facts.hpp"
 
