@@ -20,8 +20,6 @@ struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
                                       (orders == Orders::any || std::is_same_v<T, float>);
 
-    static constexpr bool may_choose_bulk = NvidiaTuning::chooses_phases || !has_phases<Plan>();
-
     template <bool units>
     FUSEKIT_H static auto register_operands() {
         if constexpr (units)
@@ -41,7 +39,7 @@ struct MatrixCandidates {
         else return List<>{};
     }
     using Bulk =
-        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U> && may_choose_bulk>()),
+        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
                    ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
                    ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
                    ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
