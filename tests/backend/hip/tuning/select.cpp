@@ -227,14 +227,14 @@ TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
 }
 
 TEST_CASE("HIP: taps of few channels are packed where TMA's loads of the last channels take longer") {
-    using fusekit::hip::saves_by_packing;
-    CHECK(saves_by_packing(24, 9, 96));  // 4 k-tiles instead of 9
-    CHECK(saves_by_packing(16, 9, 32));
-    CHECK(saves_by_packing(24, 1, 144));  // rows of an odd number of packets
-    CHECK_FALSE(saves_by_packing(64, 9, 64));
-    CHECK_FALSE(saves_by_packing(96, 9, 96));
-    CHECK_FALSE(saves_by_packing(144, 1, 24));
-    CHECK_FALSE(saves_by_packing(16, 1, 16));
+    constexpr auto packing = NvidiaTuning::costs.packing;
+    CHECK(packing.saves(24, 9, 96));  // 4 k-tiles instead of 9
+    CHECK(packing.saves(16, 9, 32));
+    CHECK(packing.saves(24, 1, 144));  // rows of an odd number of packets
+    CHECK_FALSE(packing.saves(64, 9, 64));
+    CHECK_FALSE(packing.saves(96, 9, 96));
+    CHECK_FALSE(packing.saves(144, 1, 24));
+    CHECK_FALSE(packing.saves(16, 1, 16));
 }
 
 TEST_CASE("HIP: 64-byte rows: a k-tile has half of the MMAs and TMA loads of 2.8 cycles per row") {

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/schedule/conv_case.hpp"
-#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+#include "fusekit/backend/hip/tuning/nvidia.hpp"
 #include "fusekit/problem/conv.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -95,7 +95,8 @@ FUSEKIT_H bool packs_taps(TensorView<T> const& x, TensorView<W> const& w) {
     bool const contiguous = x.layout.stride[1] == 1 && stride[1] == 1 && (shape[3] == 1 || stride[3] == channels) &&
                             (shape[2] == 1 || stride[2] == shape[3] * channels);
     return sizeof(T) == 2 && contiguous && taps <= 32 && copy_bytes(x) == 16 && copy_bytes(w) == 16 &&
-           x.layout.span() / packet < std::int64_t{1} << 31 && saves_by_packing(channels, taps, shape[0]);
+           x.layout.span() / packet < std::int64_t{1} << 31 &&
+           NvidiaTuning::costs.packing.saves(channels, taps, shape[0]);
 }
 
 /// Returns the first condition of TMA loads that channels-last x or weights do not meet, for results of U.

@@ -43,18 +43,6 @@ FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_po
     return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
 }
 
-/// True if k-tiles that pack the channels of several taps, whose rows threads copy, are expected to take less time than
-/// those of single taps, which TMA loads. On an H200, in cycles for each of 192 rows of x: 9.4 where threads copy
-/// it, 4.4 where TMA does, and 3.9 or, with an odd number of 16-byte packets, 9.5 if its channels are fewer than 64;
-/// these count for rows of filters too.
-FUSEKIT_H constexpr bool saves_by_packing(std::int64_t channels, std::int64_t taps, std::int64_t filters) {
-    std::int64_t const tile_k = 64, whole = channels / tile_k;
-    double const rows = 1 + static_cast<double>(filters < 128 ? filters : 128) / 192,
-                 of_last = channels % tile_k == 0 ? 0 : (channels % 16 == 0 ? 3.9 : 9.5) * rows;
-    return 9.4 * static_cast<double>(detail::divide_up(channels * taps, tile_k)) <
-           static_cast<double>(taps) * (4.4 * static_cast<double>(whole) + of_last);
-}
-
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
     Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,

@@ -64,6 +64,22 @@ struct TmaCosts {
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
 };
 
+/// Cycles of a k-tile of WarpSpecialized for each of 192 rows of x: that of several taps, copied by threads (packed);
+/// and that of one tap, loaded by TMA, with channels that fill its rows (whole), or that are an even or odd number of
+/// 16-byte packets. Rows of filters count like rows of x in the last two.
+struct PackingCosts {
+    double packed = 1, whole = 1, even = 1, odd = 1;
+
+    /// True if packed k-tiles of a convolution with elements of 16 bits are expected to take less time.
+    FUSEKIT_H constexpr bool saves(std::int64_t channels, std::int64_t taps, std::int64_t filters) const {
+        constexpr std::int64_t tile_k = 64, rows = 192, most_filters = 128;
+        double const of_filters = static_cast<double>(filters < most_filters ? filters : most_filters) / rows,
+                     of_last = channels % tile_k == 0 ? 0 : (channels % 16 == 0 ? even : odd) * (1 + of_filters);
+        return packed * static_cast<double>((channels * taps + tile_k - 1) / tile_k) <
+               static_cast<double>(taps) * (whole * static_cast<double>(channels / tile_k) + of_last);
+    }
+};
+
 /// Rates of SIMT arithmetic: waves of 32 lanes on `schedulers` warp schedulers per SM. A tile of m x n issues 1 + loads
 /// / m + loads / n instructions per multiply-add, and w waves of a scheduler reach w / (w + waiting_waves) of the issue
 /// rate.
@@ -121,6 +137,7 @@ struct CostTable {
     Costs maxima;  ///< costs that Amax adds to Halo, whose tiles have gaps between rows
     SplitCosts split, matrix_split, bulk_split;
     TmaCosts tma;
+    PackingCosts packing = {};
     SimtCosts simt = {};
     StemCosts stem_reads = {};
     WeightCosts weights = {};

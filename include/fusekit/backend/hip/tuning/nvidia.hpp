@@ -74,6 +74,7 @@ struct NvidiaTuning {
                 .copy = 25,
                 .stored_output = 0.05,
                 .split_processors = 4},
+        .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 70,
                     .cluster_cache_bytes = 42,
