@@ -108,7 +108,7 @@ TEST_CASE("blocks of a cluster read each other's shared memory") {
         CHECK(hipFree(device) == hipSuccess);
     }
     CHECK(start(add_up, 6, 4, out.data()) == hipErrorInvalidConfiguration);
-    CHECK(start(add_up, 16, 16, out.data()) == hipErrorInvalidConfiguration);
+    CHECK(start(add_up, 32, 32, out.data()) == hipErrorInvalidConfiguration);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
 }
 

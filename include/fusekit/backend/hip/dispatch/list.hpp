@@ -8,7 +8,6 @@
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
-#include "fusekit/backend/hip/schedule/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gemm.hpp"
 #include "fusekit/backend/hip/schedule/gemv.hpp"
 #include "fusekit/backend/hip/schedule/grouped.hpp"
