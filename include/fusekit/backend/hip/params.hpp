@@ -65,10 +65,11 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan, T, U> && !has_phases<Plan>();
 
 /// True if threads of WarpSpecialized load an x or w that is misaligned for TMA (copy/copied_rows.hpp). False with
-/// statistics, which the threads merge, and for the weights of a TransposedConv, whose rows are not along GemmK.
+/// statistics, which the threads merge, with Amax, whose maxima need the SMEM, and for the weights of a TransposedConv,
+/// whose rows are not along GemmK.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool copies_rows =
-    sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles && !has_transposed_conv<Plan>;
+inline constexpr bool copies_rows = sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles &&
+                                    Plan::Epilogue::maxima == 0 && !has_transposed_conv<Plan>;
 
 /// Kernel argument of a plan with a Conv or Gemm.
 template <class Plan, Element T, detail::OutputElement U = T>

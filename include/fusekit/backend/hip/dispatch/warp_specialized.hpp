@@ -51,9 +51,13 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     Unmet by_loads = unmet_by_loads<U, T const, T const>(params.x, is_transposed ? transposed(w, 0, 1) : w);
     if constexpr (copies_rows<Plan, T, U>) {
         bool const fits = fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
-        params.maps.packs_taps = fits && !schedule.splits && packs_taps(params.x, w);
         if (by_loads && fits) params.maps.copied_bytes = copied_bytes(params.x, w);
+        else params.maps.packs_taps = fits && !schedule.splits && packs_taps(params.x, w);
         if (params.maps.copied_bytes > 0) by_loads = {};
+        // The threads' addresses include those of taps in the padding; a single row or column may have any stride.
+        if (params.maps.copies_x())
+            for (int const mode : {2, 3})
+                if (params.x.layout.shape[mode] == 1) params.x.layout.stride[mode] = 0;
     }
     unmet = first_unmet(unmet_by_code(gpu, kernel),
                         holds(!schedule.splits || launches_clusters(gpu),
