@@ -41,6 +41,9 @@ FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_grouped_gradie
     SplitKGroups const& split_k = params.split_k =
         choose_split_k(launches_clusters(gpu), units, 1, units * gradient_splits(units, gpu.processors()), tiles.items,
                        bytes, workspace_bytes);
+    bool const promotes = is_wide ? Mainloop::template promotes<2> : Mainloop::template promotes<1>;
+    if (!promotes && divide_up(tiles.items, split_k.count()) * tiles.steps() * 16 > Mainloop::max_unpromoted_pixels)
+        return {};
     auto launch = prepare_launch(
         gpu, kernel, params, units * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
         split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(units * split_k.groups * bytes) : 0,

@@ -12,7 +12,9 @@ namespace fusekit::hip {
 /// mma.sync: GemmM are 16 filters, GemmN 8 channels of x, GemmK 16 pixels of dy. A CTA has 32 filters and the channels
 /// that they read, and a warp 8 of these channels and all taps, so that a fragment of dy is loaded once for all taps.
 /// Products of different groups are accumulators that are not stored. CTAs divide the items (GroupedGradientTiles) of
-/// their filters, which they copy to SMEM one item ahead, and add their accumulators (split-K).
+/// their filters, which they copy to SMEM one item ahead, and add their accumulators (split-K). Tensor cores round sums
+/// toward zero, so these are promoted: added to sums in registers after 1024 pixels or more. Where registers are too
+/// few for two sets of sums, a CTA has at most max_unpromoted_pixels.
 template <class Plan, Element T, detail::OutputElement U>
 class GroupedWeightGradient {
     static constexpr auto filter = Plan::Head::collapsed;  // for constants alone
@@ -29,6 +31,9 @@ class GroupedWeightGradient {
 
 public:
     static constexpr int threads = Tiles::threads, blocks = Tiles::blocks, max_taps_of_32 = 12;
+    static constexpr int promoted_pixels = 1024, max_unpromoted_pixels = 4096;
+    template <int m_blocks>
+    static constexpr bool promotes = (taps + 1) * 4 * m_blocks <= 80;
     using Architecture = arch::Sm80;
     using Params = WeightGradientParams<Plan, T, U>;
     /// [tap][filter], and channels of x: those of 16 filters' groups. The tap after the last one is the bias.
@@ -158,8 +163,9 @@ private:
         }
         unsigned const step = params.split_k.count();
         bool const has_bias = params.bound.head.bias_gradient.given();
+        Sums<m_blocks> unpromoted = {};
         copy(split, 0);
-        int stage = 0;
+        int stage = 0, pixels_in_sums = 0;
 #pragma unroll 1
         for (unsigned item = split; item < tiles.items; item += step) {
             copy(item + step, stage ^ 1);
@@ -173,11 +179,29 @@ private:
             multiply<m_blocks>(tiles, stages + stage * stage_bytes, pixels, zeros, tap_offset, thread,
                                remaining(shape[0], at.n, tiles.dy.tile.images),
                                remaining(shape[2], at.p, tiles.dy.tile.halo_rows),
-                               remaining(shape[3], at.q, tiles.dy.tile.halo_columns), has_bias, sums);
+                               remaining(shape[3], at.q, tiles.dy.tile.halo_columns), has_bias,
+                               promotes<m_blocks> ? unpromoted : sums);
+            if constexpr (promotes<m_blocks>) {
+                if ((pixels_in_sums += all_pixels) >= promoted_pixels || item + step >= tiles.items) {
+                    promote<m_blocks>(sums, unpromoted);
+                    pixels_in_sums = 0;
+                }
+            }
             stage ^= 1;
             __syncthreads();
         }
         wait_for_copies();
+    }
+
+    /// sums += unpromoted in FP32, rounded to nearest; then clears `unpromoted`.
+    template <int m_blocks>
+    __device__ static void promote(Sums<m_blocks>& sums, Sums<m_blocks>& unpromoted) {
+#pragma unroll
+        for (int i = 0; i < m_blocks; ++i)
+#pragma unroll
+            for (int tap = 0; tap <= taps; ++tap)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) sums[i][tap][e] += unpromoted[i][tap][e], unpromoted[i][tap][e] = 0;
     }
 
     template <int m_blocks>
