@@ -69,8 +69,12 @@ struct GroupedEntry {
     /// True unless a head is a TransposedConv with strides and dilation, whose phases read irregular taps.
     template <class Head>
     FUSEKIT_H static consteval bool has_phases_without_dilation() {
-        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return Head::filter.dilations == PerMode<2>{1, 1};
-        else return true;
+        if constexpr (detail::spreads<problem::GeometryOf<Head>>) {
+            constexpr auto dilations = Head::filter.dilations;  // of one, two or three modes
+            return dilations[0] == 1 && dilations[1] == 1 && dilations[2] == 1;
+        } else {
+            return true;
+        }
     }
     /// True if a plan's head is a Conv or TransposedConv of signals or images whose filter may have several groups of
     /// channels.
