@@ -74,13 +74,14 @@ TEST_CASE("HIP: Gemv implements a few rows of contiguous channels") {
     CHECK(sentence([](ConvCase& of) { of.x[1] = 1, of.x_channel_stride = 2, of.contiguous_taps = true; }) == "");
 }
 
-TEST_CASE("HIP: Gemv's time grows with the weights, and is below that of tiles of 64 rows") {
+TEST_CASE("HIP: Gemv's time grows with the weights, and is below that of tiles of 64 rows except for short rows") {
     for (std::int64_t const n : {1, 8, 32}) {
         double before = 0;
         for (std::int64_t c = 32; c <= 1024; c *= 2) {
             ConvCase const of = layer(n, c, 1000);
             CHECK(time_of(of) >= before);
-            CHECK(time_of(of) < test::time_of<WarpSpecializedEntry, Wide>(of).seconds);
+            // on an H200 32 rows of 64 channels to 1536 take 4.3 us, and 2.3 with WarpSpecialized<64, 64, 8, ping_pong>
+            if (n == 1 || c >= 16 * n) CHECK(time_of(of) < test::time_of<WarpSpecializedEntry, Wide>(of).seconds);
             before = time_of(of);
         }
     }
