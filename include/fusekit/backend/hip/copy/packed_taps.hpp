@@ -32,7 +32,7 @@ public:
 private:
     static constexpr int windows = tile_m / warps, filters = tile_n / warps;  // of a warp
     static constexpr int loads = windows / rows_at_once, batch = loads % 4 == 0 ? 4 : 3;
-    static_assert(row_bytes == 128 && windows % 8 == 0 && filters % 8 == 0 && (loads % batch == 0 || loads == 2));
+    static_assert(row_bytes == 128 && windows % 8 == 0 && filters % 8 == 0 && loads % batch == 0);
 
     /// Window of a row of SMEM: the packet of x's first channel at its first tap, counted from x's first element; bit i
     /// is set if tap i is in x, not in the padding.
@@ -136,16 +136,13 @@ private:
         for (int first = 0; first < loads; first += batch) {
             Source loaded[batch];
 #pragma unroll
-            for (int i = 0; i < batch; ++i)
-                if (first + i < loads) loaded[i] = sources[(first + i) * rows_at_once + row];
+            for (int i = 0; i < batch; ++i) loaded[i] = sources[(first + i) * rows_at_once + row];
 #pragma unroll
             for (int i = 0; i < batch; ++i) {
-                int const below =
-                    (first + i) * rows_at_once;  // odd multiples of 4 rows swap halves of the swizzled row
-                if (first + i < loads)
-                    copy_async<packet>(to + below * row_bytes + (at ^ below % 8 * packet),
-                                       x + std::int64_t{loaded[i].first + offset} * packet,
-                                       (loaded[i].taps & bit) != 0);
+                // odd multiples of 4 rows swap the halves of a swizzled row
+                int const below = (first + i) * rows_at_once;
+                copy_async<packet>(to + below * row_bytes + (at ^ below % 8 * packet),
+                                   x + std::int64_t{loaded[i].first + offset} * packet, (loaded[i].taps & bit) != 0);
             }
         }
     }

@@ -29,16 +29,8 @@ FUSEKIT_H constexpr unsigned log2_of(unsigned power_of_two) {
 /// device.
 template <class Params>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu, Kernel<Params> const& kernel, KnownKernel& known) {
-    std::uint64_t const bit = gpu.index() < 64 ? std::uint64_t{1} << gpu.index() : 0;
-    if (__atomic_load_n(&known.asked, __ATOMIC_ACQUIRE) & bit)
-        return __atomic_load_n(&known.launchable, __ATOMIC_RELAXED) & bit;
-    Refusal refusal;
-    DeviceGuard const guard(gpu.index(), &refusal);
-    bool const allows = !refusal && allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads));
-    if (!allows) clear_last_error();
-    else __atomic_fetch_or(&known.launchable, bit, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
-    return allows;
+    return ask_once(known, gpu.index(),
+                    [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
 }
 template <class Plan, class Mainloop>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu) {

@@ -78,8 +78,8 @@ FUSEKIT_H int copy_bytes(TensorView<T> const& view) {
         if (shape[mode] > 1) bits |= static_cast<std::uintptr_t>(stride[mode]) * sizeof(T);
     return static_cast<int>(bits & -bits);
 }
-/// Returns the greatest number of bytes, 8, 4 or 2, at whose multiples the rows are that threads load of x and weights,
-/// one of which is misaligned for TMA; 0 if their channels are not contiguous.
+/// Returns the greatest number of bytes, 8, 4 or 2, at whose multiples all rows of x and weights are, if threads load
+/// both because x or the weights are misaligned for TMA; 0 if their channels are not contiguous.
 template <class T, class W>
 FUSEKIT_H int copied_bytes(TensorView<T> const& x, TensorView<W> const& w) {
     int const of_x = copy_bytes(x), of_w = copy_bytes(w), bytes = of_x < of_w ? of_x : of_w;

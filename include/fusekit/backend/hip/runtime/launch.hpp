@@ -122,24 +122,32 @@ struct KnownKernel {
     std::uint64_t asked = 0, launchable = 0;
 };
 
-/// True if this program has a kernel's code for the device and the device has the kernel's shared memory. Queries HIP
-/// once for each of the devices 0 to 63. Not a template, because it is called for many kernels.
-[[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
-                                                      unsigned shared_bytes, int device) {
+/// Returns the bit of `known` for a device; asks `query` once for each of the devices 0 to 63, while `device` is
+/// current.
+template <class Query>
+FUSEKIT_H bool ask_once(KnownKernel& known, int device, Query const& query) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
     if (__atomic_load_n(&known.asked, __ATOMIC_ACQUIRE) & bit)
         return __atomic_load_n(&known.launchable, __ATOMIC_RELAXED) & bit;
     Refusal refusal;
     DeviceGuard const guard(device, &refusal);
-    hipFuncAttributes attributes{};
-    bool const accepts = !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
-                         attributes.maxThreadsPerBlock >= threads &&
-                         hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(shared_bytes)) == hipSuccess;
+    bool const accepts = !refusal && query();
     if (!accepts) clear_last_error();
     else __atomic_fetch_or(&known.launchable, bit, __ATOMIC_RELAXED);
     __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
     return accepts;
+}
+
+/// True if this program has a kernel's code for the device and the device has the kernel's shared memory. Queries HIP
+/// once for each of the devices 0 to 63. Not a template, because it is called for many kernels.
+[[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
+                                                      unsigned shared_bytes, int device) {
+    return ask_once(known, device, [&] {
+        hipFuncAttributes attributes{};
+        return hipFuncGetAttributes(&attributes, kernel) == hipSuccess && attributes.maxThreadsPerBlock >= threads &&
+               hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes)) == hipSuccess;
+    });
 }
 
 /// A plan's kernel with one mainloop, as a value, so that code that prepares launches is compiled once for all kernels
