@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
             *std::min_element(found.all.begin(), found.all.end(),
                               [](Candidate const& a, Candidate const& b) { return a.seconds < b.seconds; });
         auto const name = [](Candidate const& c) -> std::string {
-            return c.predicted.schedule.name(c.predicted.parts).c_str();
+            return c.predicted.schedule.name(c.predicted.split_k).c_str();
         };
         double const ratio = choice.seconds / best.seconds, prediction = choice.predicted.seconds / choice.seconds;
         std::printf("%-40s %-34s %9.2f %9.2f %6.3f  %-34s %9.2f %6.3f %s\n", problem.name().c_str(),

@@ -101,7 +101,7 @@ int run(int argc, char** argv) {
             *std::min_element(found.all.begin(), found.all.end(),
                               [](Candidate const& a, Candidate const& b) { return a.seconds < b.seconds; });
         auto const name = [](Candidate const& c) -> std::string {
-            return c.predicted.schedule.name(c.predicted.parts).c_str();
+            return c.predicted.schedule.name(c.predicted.split_k).c_str();
         };
         rows.add(problem.name(), {text("%.3f", 1e6 * choice.seconds), text("%.3f", 1e6 * best.seconds),
                                   text("%.3f", 1e6 * choice.predicted.seconds), name(choice), name(best),

@@ -102,7 +102,7 @@ TEST_CASE("HIP: the library selects WarpSpecialized for misaligned pixels on sm_
                     Plan::bind({.weights = w, .filter = fk::filter(size, size).pad(size / 2)}, {.bias = bias}, {});
                 auto const layout = fk::nhwc(images, 28, 28, channels);
                 auto const prediction = layer.predict<fk::half>(architecture, layout, layout);
-                std::string const name = prediction.schedule.name(prediction.parts).c_str();
+                std::string const name = prediction.schedule.name(prediction.split_k).c_str();
                 CAPTURE(channels, size, images);
                 CHECK(name.find("WarpSpecialized") != std::string::npos);
             }

@@ -150,7 +150,7 @@ struct CostTable {
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int parts = 1;  ///< split-K: CTAs per tile
+    int split_k = 1;  ///< split-K factor: CTAs per tile
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
