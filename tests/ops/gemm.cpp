@@ -33,7 +33,7 @@ struct AddPlace {
 };
 
 /// Returns the coordinate of a value: batch, row and column.
-struct Place {
+struct Coordinate {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
     static float apply(float, fk::OutputCoord const& at, Args const&) {
@@ -111,7 +111,7 @@ TEST_CASE("users' operators after a Gemm get row, column and batch") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::packed<4>({{2, 3, 4, 5}}, {{0, 1, 2, 3}}));
     auto const w = fk::random<float>(device, fk::row_major(6, 5));
-    auto const y = fk::Plan<fk::Gemm, Place>::bind({.weights = w}, {})(device, x);
+    auto const y = fk::Plan<fk::Gemm, Coordinate>::bind({.weights = w}, {})(device, x);
     CHECK(y.layout() == fk::packed<4>({{2, 3, 4, 6}}, {{0, 1, 2, 3}}));
     int wrong = 0;
     for (int i = 0; i < 2 * 3 * 4 * 6; ++i)

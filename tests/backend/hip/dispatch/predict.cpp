@@ -68,9 +68,9 @@ TEST_CASE("HIP: a layer predicts time, bound and schedule for an absent GPU") {
 TEST_CASE("HIP: a prediction needs no memory") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
-    auto const nowhere = Plan::bind({.weights = fk::TensorView<float const>(nullptr, few.w.layout())});
+    auto const unaddressed = Plan::bind({.weights = fk::TensorView<float const>(nullptr, few.w.layout())});
     auto const where = fk::hip::Architecture::sm(90);
-    auto const expected = nowhere.predict<float>(where, few.x.layout(), few.y());
+    auto const expected = unaddressed.predict<float>(where, few.x.layout(), few.y());
     CHECK(expected.seconds == few.layer().predict<float>(where, few.x.layout(), few.y()).seconds);
     auto const wrong = Plan::bind({.weights = fk::TensorView<float const>(nullptr, fk::krsc(64, 3, 3, 32))});
     CHECK_THROWS_AS(wrong.predict<float>(where, few.x.layout(), few.y()), fk::Error);

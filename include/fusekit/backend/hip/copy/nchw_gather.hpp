@@ -65,23 +65,24 @@ public:
         bool const exists = own < static_cast<int>(x.layout.shape[1]);
         T const* const from = x.data + (exists ? own : 0) * x.layout.stride[1];
         unsigned char* const to = stage + static_cast<int>(chunk) * tiles.chunk_bytes();
-        Place place{0, first_group};
-        find(place);
+        Cursor at_group{0, first_group};
+        find(at_group);
 #pragma unroll 1
-        while (place.segment < tiles.segments()) {
+        while (at_group.segment < tiles.segments()) {
             std::uint16_t values[in_flight][channels];
             bool inside[in_flight];
             int at[in_flight];
 #pragma unroll
             for (int i = 0; i < in_flight; ++i) {
                 at[i] = -1, inside[i] = false;
-                if (place.segment < tiles.segments()) {
-                    int const within = place.group * 32 + static_cast<int>(lane);
-                    if (within < tables.length[place.segment]) at[i] = place.segment * tiles.segment_pixels + within;
-                    std::int64_t const offset = offset_of(position + static_cast<unsigned>(within), place.segment);
+                if (at_group.segment < tiles.segments()) {
+                    int const within = at_group.group * 32 + static_cast<int>(lane);
+                    if (within < tables.length[at_group.segment])
+                        at[i] = at_group.segment * tiles.segment_pixels + within;
+                    std::int64_t const offset = offset_of(position + static_cast<unsigned>(within), at_group.segment);
                     inside[i] = exists && offset >= 0;
                     load(values[i], from + (inside[i] ? offset : 0));
-                    place.group += step, find(place);
+                    at_group.group += step, find(at_group);
                 }
             }
 #pragma unroll
@@ -97,16 +98,16 @@ private:
     unsigned lane, chunks, chunk;
     int first_group, step;
 
-    /// A group of 32 positions of a segment.
-    struct Place {
+    /// Group `group` of 32 positions of segment `segment`. `group` may be past the segment's end until find().
+    struct Cursor {
         int segment, group;
     };
-    /// Advances over the ends of segments.
-    __device__ void find(Place& place) const {
-        while (place.segment < tiles.segments()) {
-            int const groups = (tables.length[place.segment] + 31) / 32;
-            if (place.group < groups) return;
-            place.group -= groups, ++place.segment;
+    /// Carries groups past a segment's end over to the next segments.
+    __device__ void find(Cursor& at_group) const {
+        while (at_group.segment < tiles.segments()) {
+            int const groups = (tables.length[at_group.segment] + 31) / 32;
+            if (at_group.group < groups) return;
+            at_group.group -= groups, ++at_group.segment;
         }
     }
 
