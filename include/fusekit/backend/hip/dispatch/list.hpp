@@ -184,7 +184,8 @@ struct Conditions {
     using T = ElementOf<X>;
     using Entry = EntryOf<Schedule>;
 
-    static constexpr bool on_gpu = !std::is_same_v<T, double>, right = !on_gpu || Entry::template runs<Plan>,
+    static constexpr bool on_gpu = !std::is_same_v<T, double>, known = !on_gpu || !std::is_same_v<Entry, NoEntry>,
+                          right = !on_gpu || Entry::template runs<Plan>, suitable = right || !known,
                           chosen =
                               on_gpu && right && ((Plan::pools && !Plan::has_mainloop) || Plan::has_weight_gradient);
 
@@ -233,10 +234,12 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(
             Misfit::on_gpu,
             "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
+        static_assert(Misfit::known,
+                      "with<Schedule>(): the type is not a schedule: give it all members of one of the library's");
         static_assert(
-            Misfit::right,
+            Misfit::suitable,
             "the schedule is not for this plan: Gemm, Direct and the like compute a Conv or Gemm, Reduction batch "
-            "statistics, Elementwise other plans; a schedule of your own needs all members of one of them");
+            "statistics, Elementwise other plans");
         static_assert(!Misfit::chosen,
                       "a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without "
                       "with<Schedule>()");
@@ -244,8 +247,7 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(Misfit::has_blocks(), "Blocks must be 1 or more, and the threads of all blocks at most 2048");
         static_assert(
             Misfit::has_split(),
-            "Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 "
-            "bits");
+            "Split: the schedule has no split-K kernel for its tile or for x's type: name the schedule without Split");
         static_assert(Misfit::has_split_k(), "Split: Factor (CTAs per tile) must be 2, 4 or 8");
         static_assert(!Misfit::totals, "Split: no ChannelStatistics in the plan: name the schedule without Split");
         return false;
