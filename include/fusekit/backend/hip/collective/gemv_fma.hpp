@@ -62,7 +62,7 @@ private:
     __device__ static void sum_block(GemvPart const& of, int first_f, int first_m, Rows const& rows, unsigned lane,
                                      Partial const& partial, Meanwhile const& meanwhile) {
         // vectors of each row per lane, all in flight at once
-        constexpr int depth = rows_at_once > 1 ? 1 : 2, taken = 32 * vector * depth;
+        constexpr int depth = rows_at_once > 1 ? 1 : 2, loop_elements = 32 * vector * depth;
         unsigned c = of.begin + lane * vector;
         Row<W> w[filters];
         Row<T> x[rows_at_once];
@@ -74,7 +74,7 @@ private:
         Zeros zeros;
         zeros.keep();
         Sum acc[filters * rows_at_once] = {};
-        unsigned const loops = (of.steps * step + taken - 1) / taken;
+        unsigned const loops = (of.steps * step + loop_elements - 1) / loop_elements;
 #pragma unroll 1
         for (unsigned loop = 0; loop < loops; ++loop) {
             Packet<W, vector> a[depth][filters];
@@ -105,11 +105,11 @@ private:
                         for (int j = 0; j < rows_at_once; ++j)
                             acc[i * rows_at_once + j] +=
                                 detail::widened_to<Sum>(a[d][i].values[e]) * detail::widened(b[d][j].values[e]);
-            c += taken;
+            c += loop_elements;
 #pragma unroll
-            for (int i = 0; i < filters; ++i) w[i].next += taken;
+            for (int i = 0; i < filters; ++i) w[i].next += loop_elements;
 #pragma unroll
-            for (int i = 0; i < rows_at_once; ++i) x[i].next += taken;
+            for (int i = 0; i < rows_at_once; ++i) x[i].next += loop_elements;
         }
         add_lanes<filters * rows_at_once, 16>(acc, lane);
         // lane l now has sum l / lanes

@@ -29,8 +29,8 @@ FUSEKIT_H constexpr unsigned log2_of(unsigned power_of_two) {
 /// device.
 template <class Params>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu, Kernel<Params> const& kernel, KnownKernel& known) {
-    return ask_once(known, gpu.index(),
-                    [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
+    return query_once(known, gpu.index(),
+                      [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
 }
 template <class Plan, class Mainloop>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu) {
