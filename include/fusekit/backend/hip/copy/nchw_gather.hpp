@@ -11,11 +11,12 @@
 
 namespace fusekit::hip {
 
-/// Tables in SMEM of a GatherTiles' segments and taps.
+/// SMEM tables of the segments and taps of a GatherTiles.
 struct GatherTables {
     int first_row[GatherTiles::max_taps], first_column[GatherTiles::max_taps];  ///< of each segment
     int length[GatherTiles::max_taps];  ///< of each segment, in positions
-    /// of each tap, the offset in positions of its x in a stage, and its index among all taps of a filter
+    /// for each tap: offset, in positions from the start of a stage, of the element of x that it reads at the tile's
+    /// first position; index among all taps of the filter
     int offset[GatherTiles::max_taps], number[GatherTiles::max_taps];
 
     /// Fills the tables. All threads of the CTA call it; a barrier follows.
@@ -33,9 +34,9 @@ struct GatherTables {
     }
 };
 
-/// Producer of the stages of GatheredPlanes, run by 8 warps. A warp stores 8 channels of 32 positions at a time: a lane
-/// loads one position's 8 channels and stores them as 16 bytes. Consecutive lanes have consecutive positions, which are
-/// in general consecutive columns of x, or every stride_w-th.
+/// Producer of GatheredPlanes' stages of x: 8 warps transpose planes of x to 16-byte rows of 8 channels. A lane loads
+/// the 8 channels of one position, one element each, and stores them as 16 bytes. Consecutive lanes have consecutive
+/// positions, so that a load of a warp reads every stride_w-th column of a row of x.
 template <class T>
 class NchwGather {
     static constexpr int in_flight = 4;  ///< positions that a lane loads before it stores the first of them
@@ -44,7 +45,7 @@ class NchwGather {
 
 public:
     static constexpr unsigned warps = 8;
-    /// A stage is full after one arrival of each producer warp, and empty after one of each of 8 consumer warps.
+    /// A stage is full when all 8 producer warps have arrived, and empty when all 8 consumer warps have released it.
     using Pipeline = TmaPipeline<GatherTiles::max_stages, 8, warps>;
 
     __device__ NchwGather(TensorView<T const> const& the_x, GatherTiles const& the_tiles,
@@ -58,8 +59,8 @@ public:
           first_group(static_cast<int>(warp / chunks)),
           step(static_cast<int>(warps / chunks)) {}
 
-    /// Gathers `chunks` x 8 channels of x, from channel `c` on, of the tile whose first position is `position`, into a
-    /// stage.
+    /// Gathers a stage of x for the tile that begins at position `position`: `chunks` x 8 channels, from channel `c`
+    /// on.
     __device__ void gather(unsigned position, int c, unsigned char* stage) const {
         int const own = c + static_cast<int>(chunk) * channels;
         bool const exists = own < static_cast<int>(x.layout.shape[1]);
@@ -111,8 +112,8 @@ private:
         }
     }
 
-    /// Offset in an image's channel of x of a segment's element at a position, from the first image's; -1 out of
-    /// bounds.
+    /// Offset in x, from the channel's first element in image 0, of the element that segment `segment` has at
+    /// `position`; -1 out of bounds of x.
     __device__ std::int64_t offset_of(unsigned position, int segment) const {
         unsigned const n = tiles.of_image.divide(position), within = position - n * tiles.of_image.value(),
                        row = tiles.of_row.divide(within), column = within - row * tiles.of_row.value();

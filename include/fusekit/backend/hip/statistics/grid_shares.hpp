@@ -48,7 +48,7 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    /// Number of polls of `begun`, about 50 microseconds together, before a CTA leaves its work item to the last CTA.
+    /// Maximum number of polls of `begun`, about 50 microseconds, after which a CTA skips its work item.
     static constexpr int max_polls = 64;
     unsigned& begun;
     /// number of CTAs that called take(), plus `with_share` times the number of them that got a work item
