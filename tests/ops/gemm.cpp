@@ -24,7 +24,7 @@ struct AddListed : Add {
 };
 
 /// Reads a per-pixel view, broadcast over the batch.
-struct AddPlace {
+struct AddMap {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
         fk::PixelParameters z;
@@ -132,9 +132,9 @@ TEST_CASE("users' operators after a Gemm get row, column and batch") {
           "Plan<Gemm, Add>: Add.view 1 of Args: expected matrices, which the operator lists in its `views`, got "
           "activations of 2 x 4 x 6");
     CHECK(refusal([&] {
-              static_cast<void>(fk::Plan<fk::Gemm, AddPlace>::bind({.weights = w}, {.z = one_z})(device, one));
+              static_cast<void>(fk::Plan<fk::Gemm, AddMap>::bind({.weights = w}, {.z = one_z})(device, one));
           }) ==
-          "Plan<Gemm, AddPlace>: AddPlace.view 1 of Args: expected one value per column, as per-pixel parameters are "
+          "Plan<Gemm, AddMap>: AddMap.view 1 of Args: expected one value per column, as per-pixel parameters are "
           "not valid after a Gemm, got 4 x 6 values");
 }
 

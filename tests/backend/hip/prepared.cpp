@@ -50,7 +50,7 @@ struct Layers {
         return Collected::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch}, {});
     }
 
-    /// Calls f(layer) for each.
+    /// Calls f(layer) for each layer.
     template <class F>
     void each(F const& f) {
         f(biased());

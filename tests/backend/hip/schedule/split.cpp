@@ -41,7 +41,7 @@ TEST_CASE("HIP: Split is faster for few tiles of long sums, and infinite for mor
     CHECK(shared.seconds < whole.seconds);
     CHECK((shared.split_k == 8 && whole.split_k == 1));
     CHECK_FALSE(time_of<WarpSpecializedEntry, Split<Narrow>>(problem(64, 64, 56, 64, 3)).is_finite());
-    // A part has 64 or 128 indices of GemmK at least.
+    // A CTA reduces at least 64 or 128 indices of GemmK.
     CHECK_FALSE(time_of<MatrixGemmEntry, Split<Tile>>(problem(1, 64, 7, 64, 1)).is_finite());
 }
 
