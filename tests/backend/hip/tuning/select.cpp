@@ -123,7 +123,7 @@ TEST_CASE("HIP: split-K is chosen if tiles leave processors idle and GemmK is lo
     CHECK(split_k(49, 512, 64) == 1);
     CHECK(split_k(49, 512, 65) == 1);  // one index fewer does not pay for an exchange
     CHECK(split_k(49, 512, 128) == 2);
-    CHECK(split_k(49, 512, 4608, 63) == 4);  // 8 tiles in 63 CTAs
+    CHECK(split_k(49, 512, 4608, 63) == 4);  // at most 63 CTAs: a factor of 8 needs 64 for 8 tiles
     CHECK(split_k(49, 512, 4608, 15) == 1);
 }
 

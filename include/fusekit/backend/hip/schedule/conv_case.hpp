@@ -58,7 +58,8 @@ struct ConvCase {
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
     /// with in_bulk: true if TMA or threads load these strides and addresses, and store y; true if TMA stores it
     bool aligned_pixels = true, stores_by_tma = true;
-    /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
+    /// alignment in bytes (8, 4 or 2) of the pixels of x and the taps of the weights, if threads load both; 0 if TMA
+    /// does
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     Filter<2> spread = {{1, 1}, {},     {},
