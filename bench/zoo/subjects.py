@@ -18,7 +18,7 @@ ops = torch.ops.fusekit
 
 @dataclasses.dataclass
 class Form:
-    """Form of the tensors: element type, memory format, and the bytes that rotated tensors exceed."""
+    """Element type, memory format and device of the tensors, and the cache size in bytes that rotated copies exceed."""
 
     dtype: torch.dtype
     order: torch.memory_format

@@ -107,7 +107,7 @@ TEST_CASE("HIP: split-K agrees with the oracle in every layout and size") {
     with_parts<Parted>(device, [](auto& parted, int) { check_sizes<float>(parted, "float"); });
 }
 
-TEST_CASE("HIP: split-K on sm_90a's matrix units agrees with the oracle") {
+TEST_CASE("HIP: split-K on sm_90a's tensor cores agrees with the oracle") {
     fk::hip::Device device = sm90a_device();
     with_parts<MatrixParted>(device, [](auto& parted, int) { check_sizes<fk::half>(parted, "half"); });
     auto wide = device.with<fk::hip::Split<fk::hip::MatrixGemm<128, 64, 2>, 4>>();

@@ -132,7 +132,7 @@ TEST_CASE("HIP: split-K stops where exchanging accumulators costs more than it s
     double const whole = 64 * 3.0 * 512;
     CHECK(split_k(49, 512, 512, 1 << 20, 0) == 8);
     CHECK(split_k(49, 512, 512, 1 << 20, whole / 2 + 1) == 1);
-    CHECK(split_k(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // saves a quarter for one more exchange
+    CHECK(split_k(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // 2 -> 4 would save less than an exchange costs
     CHECK(split_k(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
     CHECK(split_k(3025, 64, 576) == 4);  // 48 tiles: a factor of 4 is two CTAs per SM, of 8 three
 }
