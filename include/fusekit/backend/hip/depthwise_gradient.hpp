@@ -41,7 +41,7 @@ struct DepthwiseGradientShape {
         return registers(most, channels) <= max_registers_of_few ? most : 4;
     }
     static constexpr int columns = widest(), max_width = 32;  // max_width: bits of a mask
-    /// sums of a thread: of the taps, then of dy, which are the gradient of a bias
+    /// accumulators of a thread: one per tap and channel, then the sum of dy per channel, which is the bias gradient
     static constexpr int sums = (taps + 1) * channels;
     /// true if a CTA has 128 threads instead of 256: more sums would exceed 48 KB of SMEM, or registers
     static constexpr bool has_few_threads = sums > 40 || registers(columns, channels) > max_registers;

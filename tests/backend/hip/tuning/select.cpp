@@ -92,7 +92,7 @@ TEST_CASE("HIP: a workload's estimated time is its k-tiles plus overheads, or me
     CHECK(estimate(reading, costs, 0, table, on).bound == Bound::cache);
     CHECK(std::abs(cycles(workload, 1e6) - 1000000) < 10);
     CHECK(estimate(workload, costs, 1e6, table, on).bound == Bound::memory);
-    // Equal times take 2^(1/4) of one.
+    // If the times of the SMs and of memory are equal, their 4-norm is 2^(1/4) times one of them.
     CHECK(std::abs(static_cast<double>(cycles(workload, 2276)) - 2276 * 1.1892) < 8);
     on.launch = 1e-6;
     CHECK(cycles(workload, 0) == 1000 + 2276);
