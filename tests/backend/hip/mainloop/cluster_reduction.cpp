@@ -16,7 +16,7 @@ namespace {
 /// Launch of a reduction.
 struct Launched {
     unsigned width, cluster;
-    bool in_registers;  ///< ClusterReducing ran it: no other kernel has no iterations of a thread's loop
+    bool in_registers;  ///< true if ClusterReducing ran: its launches alone have 0 loop iterations
     std::size_t workspace_bytes;
 };
 
