@@ -23,7 +23,7 @@ namespace {
 using namespace bench;
 namespace fk = fusekit;
 
-/// Held out: bench/tune.cpp has none of them.
+/// Held-out layers, none of which bench/tune.cpp measures.
 constexpr char const* problems[] = {
     "48-56-56-96-3x3-p1-s1 32 half nhwc",    "96-28-28-192-3x3-p1-s1 64 half nhwc",
     "192-14-14-384-1x1-p0-s1 128 half nhwc", "384-14-14-384-3x3-p1-s1 16 half nhwc",
@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
             *std::min_element(found.all.begin(), found.all.end(),
                               [](Candidate const& a, Candidate const& b) { return a.seconds < b.seconds; });
         auto const name = [](Candidate const& c) -> std::string {
-            return c.predicted.schedule.name(c.predicted.parts).c_str();
+            return c.predicted.schedule.name(c.predicted.split_k).c_str();
         };
         double const ratio = choice.seconds / best.seconds, prediction = choice.predicted.seconds / choice.seconds;
         std::printf("%-40s %-34s %9.2f %9.2f %6.3f  %-34s %9.2f %6.3f %s\n", problem.name().c_str(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Accuracy of float products: errors of sums of K products against sums in double, with FMA instructions and with
-// sm_90a's matrix units (both kernels), in units of 2^-24 of the sum of the products' magnitudes. A chain of K float
+// sm_90a's tensor cores (both kernels), in units of 2^-24 of the sum of the products' magnitudes. A chain of K float
 // additions has an error of at most K units (Higham 2002, section 3.1).
 #include <fusekit/hip.hpp>
 

@@ -25,7 +25,7 @@ struct Values {
     explicit Values(Tensor const& tensor) : layout(tensor.layout()), all(static_cast<std::size_t>(tensor.size())) {
         tensor.copy_to(all.data());
     }
-    /// Zero outside the tensor.
+    /// Returns an element; 0 out of bounds of the tensor.
     double operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
         if (h < 0 || h >= layout.shape[2] || w < 0 || w >= layout.shape[3]) return 0;
         return static_cast<float>(all[static_cast<std::size_t>(layout.offset({{n, c, h, w}}))]);

@@ -193,7 +193,7 @@ int run(int argc, char** argv) {
             .text("--layers", "LIST", options.layers,
                   "'conv', 'stem' (half, NHWC), 'norm', 'all', names or parts of names, with commas between")
             .choice("--dtype", options.dtype, {"float", "half"},
-                    "element type of convolutions; half is on the matrix units of sm_90a")
+                    "element type of convolutions; half is on the tensor cores of sm_90a")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .text("--output", "DIR", options.output, "where schedules.csv and schedules.json go");

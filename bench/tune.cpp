@@ -104,7 +104,7 @@ void show_progress(std::size_t done, std::size_t count, std::string const& what)
 }
 
 std::string schedule_of(fk::hip::Prediction const& prediction) {
-    return prediction.schedule.name(prediction.parts).c_str();
+    return prediction.schedule.name(prediction.split_k).c_str();
 }
 
 char const* written(bool value) { return value ? "true" : "false"; }
@@ -146,7 +146,7 @@ std::string header_of(fk::hip::Device& device, std::vector<Problem> const& probl
         if (!best) continue;
         rows.push_back(
             {known.key, bench::text("    {%s,\n     %s, %d},  // %s: %s, %.2f us\n", written(known.key).c_str(),
-                                    written(best->predicted.schedule).c_str(), best->predicted.parts,
+                                    written(best->predicted.schedule).c_str(), best->predicted.split_k,
                                     problem.name().c_str(), schedule_of(best->predicted).c_str(), 1e6 * least)});
     }
     std::sort(rows.begin(), rows.end(), [](Row const& a, Row const& b) { return a.key < b.key; });

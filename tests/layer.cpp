@@ -45,7 +45,7 @@ TEST_CASE_METHOD(Convolution, "A Layer runs a plan that its unit does not know",
     CHECK(values_of(y) == std::vector<float>{11, 25, 36, 12, 26, 38, 13, 27, 40, 14, 28, 42});
 }
 
-TEST_CASE_METHOD(Convolution, "A Layer tells its plan's output and name", "[layer]") {
+TEST_CASE_METHOD(Convolution, "A Layer returns its plan's output shape and name", "[layer]") {
     CHECK(layer.output_shape({{5, 2, 9, 7}}) == fk::Index<4>{{5, 3, 9, 7}});
     CHECK(average_pool().output_shape({{5, 2, 8, 6}}) == fk::Index<4>{{5, 2, 4, 3}});
     CHECK(layer.name() == "Plan<Conv<filter(1, 1)>, Bias>");
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Convolution, "Layers are values: copied, moved, and replaced by
     for (HostLayer const& each : layers) CHECK(values_of(each(device, x)) == expected);
 }
 
-TEST_CASE_METHOD(Convolution, "A Layer refuses what its plan refuses, and leaves y as it was", "[layer]") {
+TEST_CASE_METHOD(Convolution, "A Layer refuses what its plan refuses, and does not change y", "[layer]") {
     auto const wrong = fk::random<float>(device, fk::nchw(1, 3, 2, 2));
     std::vector<float> const before(12, 7);
     fk::Tensor<float, fk::host::Device> y(device, fk::nchw(1, 3, 2, 2));

@@ -97,7 +97,7 @@ private:
     fk::Tensor<float, fk::hip::Device, 1> variance, scratch;
     fk::ChannelStatistics::Args statistics;
     fk::BoundPlan<Application> application;
-    fk::BoundPlan<Normalization> normalization;  ///< its backward plan computes the gradients
+    fk::BoundPlan<Normalization> normalization;  ///< argument of its Backward plan, which computes the gradients
     typename Norm::Gradients gradients;
 
     fk::TensorView<float, 1> channels(float* data) const { return {data, fk::channels(of_y.shape[1])}; }

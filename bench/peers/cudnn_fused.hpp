@@ -34,7 +34,7 @@ struct CudnnProblem {
     cudnnDataType_t type;  ///< of all tensors; accumulators are float. int8: float bias, int32 accumulators
     void const *weights = nullptr, *bias = nullptr;
     float scale = 1;
-    void const* scale_on_gpu = nullptr;  ///< a float, if scale is not 1
+    void const* scale_on_gpu = nullptr;  ///< address of scale, a float, on the GPU; null if scale is 1
     void const* gradient = nullptr;  ///< dy, for a weight gradient
 
     bool is_int8() const { return type == CUDNN_DATA_INT8; }

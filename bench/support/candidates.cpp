@@ -42,15 +42,15 @@ std::vector<T> ends_of(fk::Tensor<T, fk::hip::Device> const& tensor) {
     return ends;
 }
 
-/// Predictions; for Split, one per number of splits.
+/// Predictions; for Split, one per split-K factor (2, 4 and 8).
 std::vector<fk::hip::Prediction> expand(fk::hip::Predictions const& predictions) {
     std::vector<fk::hip::Prediction> all;
     for (fk::hip::Prediction each : predictions) {
         all.push_back(each);
-        int const best = each.parts;
+        int const best = each.split_k;
         if (each.schedule.splits)
-            for (each.parts = 2; each.parts <= 8; each.parts *= 2)
-                if (each.parts != best) all.push_back(each);
+            for (each.split_k = 2; each.split_k <= 8; each.split_k *= 2)
+                if (each.split_k != best) all.push_back(each);
     }
     return all;
 }
@@ -87,7 +87,7 @@ Measured measure(fk::hip::Device& device, Problem const& problem, int repeats,
     std::vector<T> expected;
     for (Candidate& candidate : found.all) {
         if (!wanted(candidate.predicted)) continue;
-        fk::hip::TunedProblem const choice{found.key, candidate.predicted.schedule, candidate.predicted.parts};
+        fk::hip::TunedProblem const choice{found.key, candidate.predicted.schedule, candidate.predicted.split_k};
         fk::hip::TunedTable table;
         table.architecture = device.architecture(), table.problems = &choice, table.count = 1;
         auto const run = layer.template prepare<T>(device.tuned(table), x, y);
@@ -99,7 +99,7 @@ Measured measure(fk::hip::Device& device, Problem const& problem, int repeats,
         if (expected.empty()) expected = result;
         if (!(largest_difference(result, expected) <= 1e-2))
             throw std::runtime_error(problem.name() + ": " +
-                                     candidate.predicted.schedule.name(candidate.predicted.parts).c_str() +
+                                     candidate.predicted.schedule.name(candidate.predicted.split_k).c_str() +
                                      " differs from other schedules");
         subjects.push_back([&, run](std::int64_t call) { run(device, inputs[slot(call)], outputs[slot(call)]); });
         measured.push_back(&candidate);

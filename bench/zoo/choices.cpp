@@ -58,7 +58,7 @@ void summarize(std::vector<std::string> const& lines) {
     ChoiceSummary all;
     for (Row const& row : rows) all.add(row.ratio, row.prediction);
     std::sort(rows.begin(), rows.end(), [](Row const& a, Row const& b) { return a.ratio > b.ratio; });
-    std::printf("\nthe worst\n");
+    std::printf("\nslowest choices\n");
     for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 20); ++i)
         std::printf("%7.3f  %s\n", rows[i].ratio, rows[i].line.c_str());
     all.print("all");
@@ -72,9 +72,9 @@ int run(int argc, char** argv) {
                     "the library's choice of schedules beside the best, in parts that resume into one CSV")
             .choice("--problems", options.problems, {"networks", "random"}, "layers of the table, or 200 random ones")
             .text("--networks", "LIST", options.networks, "'all', or networks of the table, separated by commas")
-            .integer("--batch", options.batch, 1, 4096, "images in a batch of a network's layer")
-            .choice("--layout", options.layout, {"nhwc", "nchw"}, "of a network's layer")
-            .choice("--dtype", options.dtype, {"half", "float"}, "of a network's layer")
+            .integer("--batch", options.batch, 1, 4096, "images in a batch, for --problems networks")
+            .choice("--layout", options.layout, {"nhwc", "nchw"}, "memory order, for --problems networks")
+            .choice("--dtype", options.dtype, {"half", "float"}, "element type, for --problems networks")
             .integer("--index", options.index, 0, 1023, "which GPU")
             .integer("--seconds", options.seconds, 0, 1 << 20, "stop after this time; run again to resume")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
@@ -101,7 +101,7 @@ int run(int argc, char** argv) {
             *std::min_element(found.all.begin(), found.all.end(),
                               [](Candidate const& a, Candidate const& b) { return a.seconds < b.seconds; });
         auto const name = [](Candidate const& c) -> std::string {
-            return c.predicted.schedule.name(c.predicted.parts).c_str();
+            return c.predicted.schedule.name(c.predicted.split_k).c_str();
         };
         rows.add(problem.name(), {text("%.3f", 1e6 * choice.seconds), text("%.3f", 1e6 * best.seconds),
                                   text("%.3f", 1e6 * choice.predicted.seconds), name(choice), name(best),

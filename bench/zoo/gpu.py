@@ -25,7 +25,7 @@ PASSES = {"forward": ("forward",), "linear": ("linear",), "input": ("input",), "
 
 
 def words(known=None):
-    """An argument type: a list of words, separated by commas."""
+    """Returns a type for argparse: a list of `known` words, separated by commas."""
     def parse(text):
         for word in text.split(","):
             if known and word not in known:
@@ -59,7 +59,7 @@ def applies(kind, layer, batch, layout):
 
 
 class Measure:
-    """measure(key) of sweep.run. `timer` returns the microseconds of each subject."""
+    """Function object for sweep.run: measure(key) times the subjects of a row by `timer`, in microseconds."""
 
     def __init__(self, form, timer, gradients=None):
         import norm_subjects
@@ -83,7 +83,7 @@ class Measure:
                 error = made.error()  # in double: a search for the fastest algorithm would take longer than it saves
             ways = {name: way for name, way in made.ways.items() if runs(way)}
             if not ways:
-                raise RuntimeError("PyTorch has no way to compute it")
+                raise RuntimeError("PyTorch does not support this layer")
             ours, copy, *peers = self.timer([made.ours, made.copy, *ways.values()], made.pairs)
         peer, way = min(zip(peers, ways))
         return {"ours_us": round(ours, 3), "peer_us": round(peer, 3), "peer": way, "copy_us": round(copy, 3),

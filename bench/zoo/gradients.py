@@ -17,7 +17,7 @@ class Problem(ctypes.Structure):
 
 
 class Gradients:
-    """The shared library; `stream` is the stream that kernels go to."""
+    """The shared library; `stream` is the stream on which kernels run."""
 
     def __init__(self, path, stream):
         self.library, self.stream = ctypes.CDLL(str(path.resolve())), stream

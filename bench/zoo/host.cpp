@@ -83,7 +83,8 @@ Times measure(Device& device, zoo::Layer const& l, Options const& options) {
 
     Sampling sampling;
     sampling.repeats = options.repeats;
-    sampling.pause_seconds = 0.02;  // libgomp's threads spin for milliseconds after their last work
+    sampling.pause_seconds =
+        0.02;  // libgomp's threads spin for milliseconds after their last work, and would slow down the other library
     auto const medians = interleaved_medians(
         {[&](std::int64_t call) { ours(io.x(call), io.y(call)); },
          [&](std::int64_t call) { theirs.execute(arguments[static_cast<std::size_t>(call % io.size())]); },
@@ -98,7 +99,8 @@ int run(int argc, char** argv) {
         CommandLine("zoo_host", "layers of real networks in float beside oneDNN's, in parts that resume into one CSV")
             .integer("--batch", options.batch, 1, 4096, "images in a batch")
             .integer("--threads", options.threads, 1, 1024, "threads of each library")
-            .choice("--layout", options.layout, {"nhwc", "nchw"}, "of activations and weights, for both")
+            .choice("--layout", options.layout, {"nhwc", "nchw"},
+                    "memory order of activations and weights, of both libraries")
             .text("--networks", "LIST", options.networks, "'all', or networks of the table, separated by commas")
             .integer("--seconds", options.seconds, 0, 1 << 20, "stop after this time; run again to resume")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")

@@ -81,7 +81,7 @@ inline std::vector<std::string> split(std::string const& text) {
 }
 
 /// Distinct layers of the named networks, or of all if `networks` is "all", in the table's order. Throws UsageError for
-/// a file that cannot be read, or a name that is no network of the table.
+/// a file that cannot be read, or an unknown network.
 inline std::vector<Layer> read_layers(std::string const& path, std::string const& networks) {
     std::ifstream file(path);
     std::string line;
@@ -96,12 +96,13 @@ inline std::vector<Layer> read_layers(std::string const& path, std::string const
         if (!wanted.empty() && at == wanted.end()) continue;
         if (at != wanted.end()) found[static_cast<std::size_t>(at - wanted.begin())] = true;
         std::optional<Layer> const layer = parse_layer(cells[1]);
-        if (!layer) throw UsageError("'" + path + "': '" + cells[1] + "' is no layer");
+        if (!layer)
+            throw UsageError("'" + path + "': '" + cells[1] + "' is not a layer's name, such as 64-56-56-64-3x3-p1-s1");
         if (std::none_of(layers.begin(), layers.end(), [&](Layer const& each) { return each.name == layer->name; }))
             layers.push_back(*layer);
     }
     for (std::size_t i = 0; i < wanted.size(); ++i)
-        if (!found[i]) throw UsageError("--networks: '" + wanted[i] + "' is no network of '" + path + "'");
+        if (!found[i]) throw UsageError("--networks: '" + wanted[i] + "' is not a network of '" + path + "'");
     return layers;
 }
 

@@ -90,11 +90,11 @@ def read_table(path, kind):
 
 
 def distinct(rows, networks=None):
-    """Each layer of `networks`, or of all, once, in the table's order. A name that is no network's is refused."""
+    """Each layer of `networks`, or of all, once, in the table's order. Exits with a message for an unknown network."""
     known = dict.fromkeys(network for network, _, _ in rows)
     for name in networks or ():
         if name not in known:
-            raise SystemExit(f"--networks: '{name}' is no network of the table; they are {', '.join(known)}")
+            raise SystemExit(f"--networks: '{name}' is not a network of the table: expected some of {', '.join(known)}")
     return list(dict.fromkeys(layer for network, layer, _ in rows if not networks or network in networks))
 
 

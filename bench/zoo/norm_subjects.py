@@ -6,7 +6,7 @@ import torch.nn.functional as functional
 
 from subjects import EPSILON, Subjects, copy_subject, kept, ops
 
-# Of the largest value: float sums, and one rounding to the element type forward, two backward.
+# Tolerances relative to the largest value: float sums, and one rounding to the element type forward, two backward.
 FORWARD = {torch.float32: 2e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 BACKWARD = {dtype: 2 * bound for dtype, bound in FORWARD.items()}
 
@@ -89,7 +89,7 @@ def training_backward(norm, batch, form):
     def error():
         wide = xs[0].double(), dys[0].double(), of.scale.double(), of.shift.double()
         before = functional.batch_norm(wide[0], None, None, wide[2], wide[3], True, 0.0, EPSILON)
-        decided = before.abs() > 1e-4  # elsewhere float may be on ReLU's other side
+        decided = before.abs() > 1e-4  # excludes values near 0, whose sign, and so ReLU's slope, may differ in float
         expected = theirs(*wide)[1]
         return share(ours(xs[0], dys[0])[1], expected, BACKWARD, form.dtype, decided)
 

@@ -30,7 +30,7 @@ LARGE = 20e6  # bytes of a batch norm's x
 
 
 def class_of(layer):
-    """The first class that a convolution belongs to."""
+    """Class of a convolution: the first of CLASSES whose condition it meets."""
     if layer.h == layer.w == 1:
         return "1x1 images"
     if layer.c <= 4:
@@ -42,7 +42,7 @@ def class_of(layer):
     if layer.dilation > 1:
         return "dilated"
     if layer.c % 8 or layer.k % 8:
-        return "channels not of 8"
+        return "channels % 8 != 0"
     if layer.stride > 1:
         return "strided"
     if layer.r == layer.s == 1:
@@ -50,14 +50,14 @@ def class_of(layer):
     return "few channels" if layer.c <= 96 else "3x3 and others"
 
 
-CLASSES = ("1x1 images", "1x1 dense", "3x3 and others", "channels not of 8", "depthwise", "dilated", "few channels",
+CLASSES = ("1x1 images", "1x1 dense", "3x3 and others", "channels % 8 != 0", "depthwise", "dilated", "few channels",
            "first layers", "grouped", "strided")
-NORM_CLASSES = ("under 20 MB", "20 MB and more", "channels not of 8")
+NORM_CLASSES = ("under 20 MB", "20 MB and more", "channels % 8 != 0")
 
 
 def norm_class(norm, batch, dtype):
     if norm.c % 8:
-        return "channels not of 8"
+        return "channels % 8 != 0"
     return NORM_CLASSES[BYTES[dtype] * norm.elements(batch) / 2 >= LARGE]
 
 
@@ -68,7 +68,7 @@ class Result:
         self.row, self.group = row, tuple(row[name] for name in GROUP)
         table = tables["norm" if row["pass"].startswith("norm") else "conv"]
         if row["layer"] not in table:
-            raise SystemExit(f"'{row['layer']}' is no layer of the tables")
+            raise SystemExit(f"'{row['layer']}' is not a layer of layers.csv or norms.csv")
         self.layer, self.counts = table[row["layer"]]
         self.ours, self.peer, self.copy, self.error = (
             float(row[name]) if row[name] else None for name in ("ours_us", "peer_us", "copy_us", "error"))
@@ -87,7 +87,7 @@ class Result:
 
 
 def layer_tables():
-    """Name -> (layer, {network: count}), of convolutions and of batch norms."""
+    """Maps the name of each convolution and batch norm to (layer, {network: count})."""
     tables = {}
     for kind, rows in (("conv", layers.convolutions()), ("norm", layers.norms())):
         table = tables.setdefault(kind, {})
@@ -97,7 +97,7 @@ def layer_tables():
 
 
 def read(paths, networks=None):
-    """Results of all files in groups, in the files' order; of one key's rows the last counts."""
+    """Groups the results of all files, in the files' order; the last row of a key replaces earlier ones."""
     tables, newest = layer_tables(), {}
     for path in paths:
         with open(path, newline="") as file:
@@ -141,7 +141,7 @@ def class_line(name, results):
 
 
 def network_ratios(results, every):
-    """The peer's time over ours of each network whose layers have all been measured, counts included."""
+    """Peer's time over ours for each fully measured network; a layer counts as often as the network has it."""
     ratios = {}
     for network in dict.fromkeys(name for each in results for name in each.counts):
         members = [each for each in results if network in each.counts]
@@ -160,7 +160,7 @@ def layers_of_networks(kind):
 
 
 def group_text(group, results):
-    """Lines of one group. Layers without a time of ours or of the peer are listed and count nowhere."""
+    """Lines of one group. Layers without a time of ours or of the peer are listed, and excluded from all figures."""
     measured = [each for each in results if each.ours and each.peer]
     out = ["", title_of(group), ", ".join(dict.fromkeys(f"{each.row['machine']}; {each.row['versions']}"
                                                         for each in results)),
@@ -172,7 +172,8 @@ def group_text(group, results):
         networks = network_ratios(measured, layers_of_networks(group[0]))
         if networks:
             out.append("networks, sums of times: " + ", ".join(f"{name} {ratio:.2f}" for name, ratio in networks.items()))
-        out.append(f"{'the worst':<44}{'ratio':>7}{'ours us':>10}{'peer us':>10}{'copy us':>10}  class, peer's way, networks")
+        out.append(f"{'slowest layers':<44}{'ratio':>7}{'ours us':>10}{'peer us':>10}{'copy us':>10}"
+                   "  class, peer's implementation, networks")
         for each in sorted(measured, key=lambda each: each.ratio)[:WORST]:
             copy = f"{each.copy:>10.2f}" if each.copy else f"{'':>10}"
             out.append(f"{each.layer.name:<44}{each.ratio:>7.2f}{each.ours:>10.2f}{each.peer:>10.2f}{copy}  "
@@ -196,7 +197,7 @@ def chart_of(group, results):
 
 
 def write(paths, charts=None, networks=None):
-    """Prints the report and writes the charts. True if every layer was measured and is right."""
+    """Prints the report and writes the charts. True if all layers were measured and are within their bounds."""
     good = True
     for group, results in read(paths, networks).items():
         print("\n".join(group_text(group, results)))
@@ -213,7 +214,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--charts", type=pathlib.Path, help="folder for an SVG of each group")
-    parser.add_argument("--networks", type=lambda text: text.split(","), help="only layers of these")
+    parser.add_argument("--networks", type=lambda text: text.split(","), help="report only layers of these networks")
     options = parser.parse_args()
     return 0 if write(options.files, options.charts, options.networks) else 1
 

@@ -18,7 +18,7 @@ ops = torch.ops.fusekit
 
 @dataclasses.dataclass
 class Form:
-    """Element type, memory format, and bytes that rotated tensors exceed."""
+    """Element type, memory format and device of the tensors, and the cache size in bytes that rotated copies exceed."""
 
     dtype: torch.dtype
     order: torch.memory_format
@@ -52,13 +52,13 @@ class Subjects:
 
 
 def kept(function, *inputs):
-    """A subject: function of the call's inputs; the results of the last calls live."""
+    """Subject that calls `function` on rotated inputs. Keeps the last results, so that their memory is not reused."""
     results = collections.deque(maxlen=len(inputs[0]))
     return lambda call: results.append(function(*(each[call % len(each)] for each in inputs)))
 
 
 def copy_subject(form, elements):
-    """An elementwise kernel that reads and writes `elements` in all."""
+    """Subject of an elementwise kernel that reads and writes `elements` elements in total."""
     source = form.random(max(1, elements // 2))
     pairs = form.pairs(elements)
     return kept(torch.neg, form.copies(source, pairs))
@@ -70,7 +70,7 @@ def conv_bound(expected, squares, terms, dtype):
 
 
 def largest_share(got, expected, bound):
-    """NaN counts as infinite."""
+    """Largest error as a share of its bound; infinite if an error is NaN."""
     share = ((got.double() - expected).abs() / bound).max().item()
     return share if share == share else float("inf")
 
@@ -89,7 +89,7 @@ def backward(dy, x, weight, layer, mask):
 
 
 def weights_of(layer, form):
-    """Weights that leave a sum's magnitude near x's."""
+    """Random weights, scaled so that the sums have about x's magnitude."""
     terms = layer.c // layer.groups * layer.r * layer.s
     return form.random(layer.k, layer.c // layer.groups, layer.r, layer.s, scale=terms**-0.5)
 
@@ -140,7 +140,7 @@ def gradient(layer, batch, form, mask, make):
 
     def error():
         def exact(images):
-            """The gradient of some images, and the sums of its terms' squares."""
+            """Gradient of the given images in double, and the sums of the squares of its terms."""
             dy, x, w = dys[0][images].double(), xs[0][images].double(), weight.double()
             return torch.stack([backward(dy, x, w, layer, mask)[of], backward(dy * dy, x * x, w * w, layer, mask)[of]])
 

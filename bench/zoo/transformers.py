@@ -16,7 +16,7 @@ def encoder(net, x, layers):
 def vit_b_16(net):
     net.normalized = False
     x = net.conv((3, 224, 224), 768, 16, 16, pad=0)
-    encoder(net, (x[0], x[1] * x[2] + 1, 1), 12)  # and the class token
+    encoder(net, (x[0], x[1] * x[2] + 1, 1), 12)  # patches and the class token
     net.classifier(x)
 
 
@@ -45,7 +45,7 @@ def bert_base(net):
 
 @network
 def llama2_7b(net):
-    """A token of each sequence: products of a vector at batch 1."""
+    """Linear layers of one token per sequence: matrix-vector products at batch 1."""
     net.normalized = False
     x = (4096, 1, 1)
     for _ in range(32):

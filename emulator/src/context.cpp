@@ -52,7 +52,8 @@ void hip_on_cpu::swap(Context& from, Context& to) { hip_on_cpu_swap(&from.stack,
 
 namespace {
 
-/// Calls a function from its address in halves: makecontext() passes nothing wider than an int.
+/// Trampoline: calls the function at an address that is passed as two ints, because makecontext() passes no wider
+/// arguments.
 void unpack(unsigned enter_high, unsigned enter_low, unsigned argument_high, unsigned argument_low) {
     auto const join = [](std::uintptr_t high, std::uintptr_t low) { return high << 32 | low; };
     reinterpret_cast<void (*)(void*)>(join(enter_high, enter_low))(

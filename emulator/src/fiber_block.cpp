@@ -193,11 +193,11 @@ void FiberBlock::diverged(char const* what, Thread const* first, Thread const* l
         if (thread.state == State::waiting) return std::string("wait for ") + thread.awaited + " at " + location;
         return (thread.state == State::at_barrier ? "wait at the barrier " : "wait at the shuffle ") + location;
     };
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (Thread const* thread = first; thread != last; ++thread) {
         std::string const text = describe(*thread);
-        if (std::find(told.begin(), told.end(), text) != told.end()) continue;
-        told.push_back(text);
+        if (std::find(reported.begin(), reported.end(), text) != reported.end()) continue;
+        reported.push_back(text);
         auto const alike = std::count_if(thread, last, [&](Thread const& other) { return describe(other) == text; });
         std::fprintf(stderr, "  %ld of %ld threads %s, the first of them (%u, %u, %u)\n", static_cast<long>(alike),
                      static_cast<long>(last - first), text.c_str(), thread->index.x, thread->index.y, thread->index.z);

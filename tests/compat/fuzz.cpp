@@ -22,7 +22,7 @@
 
 namespace {
 
-/// Memory that plans read and write. Tensors with `small` extents and strides fit.
+/// Buffers that plans read and write. A tensor whose descriptor is `small` fits in one.
 constexpr std::size_t buffer_bytes = 1 << 20, buffers = 12;
 alignas(64) unsigned char memory[buffers][buffer_bytes];
 

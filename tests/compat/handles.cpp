@@ -20,7 +20,7 @@ Handle as(void* pointer) {
 
 }  // namespace
 
-TEST_CASE("MIOpen: null, foreign, destroyed and other handles are told apart, and nothing is read through them") {
+TEST_CASE("MIOpen: null, foreign, destroyed and other handles are distinguished, and not dereferenced") {
     Tensor const tensor;
     Session const session;
     int size = 0;
@@ -87,7 +87,8 @@ TEST_CASE("MIOpen: each thread has its own last message") {
     CHECK(other == "");
     CHECK(last() == "miopenSetStream: handle: expected a handle, got null");
     Session const session;
-    CHECK(last() == "miopenSetStream: handle: expected a handle, got null");  // a call that succeeds leaves it
+    CHECK(last() ==
+          "miopenSetStream: handle: expected a handle, got null");  // a call that succeeds does not clear the message
 }
 
 TEST_CASE("MIOpen: threads create, use and destroy objects concurrently") {

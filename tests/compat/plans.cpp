@@ -268,7 +268,7 @@ bool check_workspace(miopenFusionPlanDescriptor_t plan, DeviceTensor& x, DeviceT
         return miopenExecuteFusionPlan_v2(session(), plan, x.descriptor, x.data(), y.descriptor, y.data(), args,
                                           workspace, size);
     };
-    // Nonzero, as a caller may have it.
+    // Workspace of nonzero bytes, which a caller may pass.
     auto const elements = static_cast<std::int64_t>((bytes + 63 + 3) / 4);
     DeviceTensor lent(fk::DataType::float32, fk::nchw(1, 1, 1, elements),
                       std::vector<double>(static_cast<std::size_t>(elements), 7));

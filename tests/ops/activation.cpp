@@ -91,10 +91,10 @@ TEST_CASE("the defaults of an activation's arguments are those of its equation")
 
 TEST_CASE("elementary functions run in operators of users") {
     fk::host::Device device(2);
-    CHECK(test::wrong_places_of_functions(device) == 0);
+    CHECK(test::wrong_values_of_functions(device) == 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("every activation runs as a one-operator plan", "", catalogue::Modes) {
     fk::host::Device device(2);
-    CHECK(test::wrong_places_of_activation<TestType>(device) == 0);
+    CHECK(test::wrong_values_of_activation<TestType>(device) == 0);
 }

@@ -24,7 +24,7 @@ struct AddListed : Add {
 };
 
 /// Reads a per-pixel view, broadcast over the batch.
-struct AddPlace {
+struct AddMap {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {
         fk::PixelParameters z;
@@ -33,7 +33,7 @@ struct AddPlace {
 };
 
 /// Returns the coordinate of a value: batch, row and column.
-struct Place {
+struct Coordinate {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
     static float apply(float, fk::OutputCoord const& at, Args const&) {
@@ -111,7 +111,7 @@ TEST_CASE("users' operators after a Gemm get row, column and batch") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::packed<4>({{2, 3, 4, 5}}, {{0, 1, 2, 3}}));
     auto const w = fk::random<float>(device, fk::row_major(6, 5));
-    auto const y = fk::Plan<fk::Gemm, Place>::bind({.weights = w}, {})(device, x);
+    auto const y = fk::Plan<fk::Gemm, Coordinate>::bind({.weights = w}, {})(device, x);
     CHECK(y.layout() == fk::packed<4>({{2, 3, 4, 6}}, {{0, 1, 2, 3}}));
     int wrong = 0;
     for (int i = 0; i < 2 * 3 * 4 * 6; ++i)
@@ -132,9 +132,9 @@ TEST_CASE("users' operators after a Gemm get row, column and batch") {
           "Plan<Gemm, Add>: Add.view 1 of Args: expected matrices, which the operator lists in its `views`, got "
           "activations of 2 x 4 x 6");
     CHECK(refusal([&] {
-              static_cast<void>(fk::Plan<fk::Gemm, AddPlace>::bind({.weights = w}, {.z = one_z})(device, one));
+              static_cast<void>(fk::Plan<fk::Gemm, AddMap>::bind({.weights = w}, {.z = one_z})(device, one));
           }) ==
-          "Plan<Gemm, AddPlace>: AddPlace.view 1 of Args: expected one value per column, as per-pixel parameters are "
+          "Plan<Gemm, AddMap>: AddMap.view 1 of Args: expected one value per column, as per-pixel parameters are "
           "not valid after a Gemm, got 4 x 6 values");
 }
 

@@ -59,11 +59,13 @@ TEST_CASE("Backward refuses missing inputs and writes nothing") {
           gradient + "x: expected 2 x 3 x 4 x 5 (N x C x H x W), got 2 x 3 x 4 x 4");
     CHECK(run_from(layer, halves, dscale.view<float>()) == gradient + "x: expected float, as dy, got half");
 
-    using Place = fk::Plan<fk::Bias, fk::BatchNormInference<fk::PerActivation>>;
-    auto const place = Place::bind({.bias = parameter}, {.mean = map, .variance = map, .scale = map, .shift = map});
+    using PerPixel = fk::Plan<fk::Bias, fk::BatchNormInference<fk::PerActivation>>;
+    auto const per_pixel =
+        PerPixel::bind({.bias = parameter}, {.mean = map, .variance = map, .scale = map, .shift = map});
     CHECK(
         refused([&] {
-            fk::Backward<Place>::bind(place, x, {.bias = dshift.view<float>()}, {})(device, dy, dx.view<float>());
+            fk::Backward<PerPixel>::bind(per_pixel, x, {.bias = dshift.view<float>()}, {})(device, dy,
+                                                                                           dx.view<float>());
         }) ==
         "Bias.gradients: expected none: this plan sums over the batch for each pixel; sum dx over the pixels instead, "
         "got a view of K");

@@ -108,7 +108,7 @@ TEST_CASE("statistics and Store get the values at their position") {
 
 TEST_CASE("apply_each passes and stores packets of adjacent elements") {
     using Two = fk::detail::Epilogue<Times, fk::Store, Where>;
-    struct Places {
+    struct Coords {
         std::vector<float>* stored;
 
         fk::OutputCoord operator[](int i) const { return {0, 1, 0, i}; }
@@ -117,11 +117,11 @@ TEST_CASE("apply_each passes and stores packets of adjacent elements") {
     float unused = 0;
     Two::Args const all{{{2.0f}}, {{fk::TensorView<float>(&unused, fk::nchw(1, 1, 1, 1))}}, {{}}};
     std::vector<float> stored;
-    Places const places{&stored};
+    Coords const coords{&stored};
     float x[3] = {1, 2, 3};
-    Two::PixelState const states[3] = {Two::prepare(places[0], all), Two::prepare(places[1], all),
-                                       Two::prepare(places[2], all)};
-    Two::apply_each(x, places, states, all);
+    Two::PixelState const states[3] = {Two::prepare(coords[0], all), Two::prepare(coords[1], all),
+                                       Two::prepare(coords[2], all)};
+    Two::apply_each(x, coords, states, all);
     CHECK(stored == std::vector<float>{3, 6, 9});
     CHECK((x[0] == 3 && x[1] == 16 && x[2] == 29));
 }

@@ -130,14 +130,14 @@ static_assert(ScaleFirst::evaluate(map, {.factor = 2}, {.bias = two_biases}, {.f
               fk::literal<fk::nchw(2, 2, 1, 2)>(30, 50, 50, 70, 110, 130, 130, 150));
 
 /// A user's operator that reads the coordinate: y = x + 10 n + 100 q.
-struct Place {
+struct Coordinate {
     static constexpr auto stage = fk::Stage::pointwise;
     struct Args {};
     static constexpr float apply(float x, fk::OutputCoord at, Args const&) {
         return x + 10 * static_cast<float>(at.n) + 100 * static_cast<float>(at.q);
     }
 };
-static_assert(fk::Plan<Place>::evaluate(map, {}) ==
+static_assert(fk::Plan<Coordinate>::evaluate(map, {}) ==
               fk::literal<fk::nchw(2, 2, 1, 2)>(1, 102, 3, 104, 15, 116, 17, 118));
 
 }  // namespace

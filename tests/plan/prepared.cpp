@@ -121,8 +121,8 @@ TEST_CASE("a prepared run refuses the same arguments as its layer, with the same
     auto const biased = Biased::bind({.bias = b}, {}).prepare<float>(device, layout, layout, 4);
     std::string const plan = "Plan<Bias, Activation<Abs>>: ";
     std::string const apart = "expected memory apart from the output's, got memory that overlaps it";
-    float const* const nowhere = nullptr;
-    CHECK(refused(y, biased, device, nowhere, y.data()) ==
+    float const* const null = nullptr;
+    CHECK(refused(y, biased, device, null, y.data()) ==
           plan + "x: expected a pointer to 1 x 4 x 1 x 2 elements, got a null pointer");
     CHECK(refused(y, biased, device, x.data(), static_cast<float*>(nullptr)) ==
           plan + "y: expected a pointer to 1 x 4 x 1 x 2 elements, got a null pointer");

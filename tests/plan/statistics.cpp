@@ -24,7 +24,7 @@ static_assert(Steps::has_totals && !Steps::waits && !Steps::per_pixel && !Steps:
 
 }  // namespace
 
-TEST_CASE("TileTotalsView stores each tile's totals separately, each float over all channels") {
+TEST_CASE("TileTotalsView stores tile by tile, and in a tile each float of all channels' totals contiguously") {
     struct Total {
         float first, second;
     };

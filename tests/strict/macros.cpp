@@ -2,12 +2,12 @@
 //
 // The headers compile after other libraries' macros; calls of fk::math with a macro's name are parenthesised.
 #include "other_macros.h"
-// After the macros.
+// included after the macros
 #ifdef HIP
 #include <fusekit/hip.hpp>
 #else
 #include <fusekit/layer.hpp>
-// After the header of one layer.
+// included after layer.hpp, which declares a part of it
 #include <fusekit/fusekit.hpp>
 #endif
 #include <fusekit/runtime.hpp>

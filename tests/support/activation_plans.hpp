@@ -15,7 +15,7 @@ namespace fk = fusekit;
 /// Runs a tensor with a NaN, both infinities and large values through Plan<Activation<Mode>> and compares with apply on
 /// the host. Returns the number of wrong elements.
 template <class Mode, class Device>
-int wrong_places_of_activation(Device& device, typename Mode::Args const& args = {}) {
+int wrong_values_of_activation(Device& device, typename Mode::Args const& args = {}) {
     constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
     float const special[] = {
         std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, largest, -largest, 0, -0.0f, 100, -100};
@@ -37,10 +37,10 @@ int wrong_places_of_activation(Device& device, typename Mode::Args const& args =
 
 /// Counts the wrong elements of every mode.
 template <class Device>
-int wrong_places_of_activations(Device& device) {
+int wrong_values_of_activations(Device& device) {
     int wrong = 0;
     catalogue::for_each_activation(
-        [&]<class Mode>(catalogue::Line<Mode> const&) { wrong += wrong_places_of_activation<Mode>(device); });
+        [&]<class Mode>(catalogue::Line<Mode> const&) { wrong += wrong_values_of_activation<Mode>(device); });
     return wrong;
 }
 
@@ -64,9 +64,9 @@ struct Elementary {
 
 /// Counts elements where a function differs from the host's.
 template <class Device>
-int wrong_places_of_functions(Device& device) {
+int wrong_values_of_functions(Device& device) {
     int wrong = 0;
-    for (int which = 0; which <= 5; ++which) wrong += wrong_places_of_activation<Elementary>(device, {which});
+    for (int which = 0; which <= 5; ++which) wrong += wrong_values_of_activation<Elementary>(device, {which});
     return wrong;
 }
 

@@ -45,7 +45,7 @@ struct ChannelMoments {
     }
 };
 
-/// Offset that is added to Bias' values; exactness of the statistics.
+/// Offset to add to Bias' values, and whether the statistics must equal the oracle's exactly.
 struct Expected {
     std::int64_t offset = 0;
     bool exact = false;

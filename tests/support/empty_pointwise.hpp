@@ -75,10 +75,10 @@ void check_empty_pools(Device& device) {
                   }).find("expected at least 1 value in each window, got values of ") != std::string::npos);
             CHECK(y.untouched());
         };
-        bool const no_places = shape[2] == 0 || shape[3] == 0;
-        check(fk::Plan<fk::GlobalAverage>::bind({}), no_places);
+        bool const no_pixels = shape[2] == 0 || shape[3] == 0;
+        check(fk::Plan<fk::GlobalAverage>::bind({}), no_pixels);
         check(fk::Plan<fk::Pool<fk::Max, 2, 2>>::bind({}), false);
-        check(fk::Plan<fk::Pool<fk::Average, fk::filter(2, 2).pad(1)>>::bind({}), no_places);
+        check(fk::Plan<fk::Pool<fk::Average, fk::filter(2, 2).pad(1)>>::bind({}), no_pixels);
     });
 }
 

@@ -115,7 +115,8 @@ inline std::vector<double> values_of(oracle::Tensor const& tensor) {
     return values;
 }
 
-/// Runs Conv, Bias, Residual and Store on it. `gemm`: the device uses 32-bit offsets.
+/// Runs Conv, Bias, Residual and Store on operands of which one has the far stride. `gemm`: the device uses 32-bit
+/// offsets.
 template <class T, class Device>
 void check_far_conv(FarMemory<Device>& memory, auto& device, char const* word, FarOperand const& far, bool gemm) {
     INFO(word << ": " << far.operand << " mode " << far.mode << " stride " << far.stride << ", "

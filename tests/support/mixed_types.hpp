@@ -75,7 +75,7 @@ inline void check_mixed_types(auto device, int cases_a_form, double multiplicati
     }(std::make_integer_sequence<int, 16>{});
 }
 
-/// Gemm, reductions, pools and statistics.
+/// Checks Gemm, reductions, pools and statistics with y of another type than x.
 template <class Device>
 void check_mixed_heads(Device& device) {
     using Wider = Types<fk::half, float>;

@@ -53,7 +53,7 @@ inline constexpr ModeKind exact{.exact = true}, rounded{}, gated{.gated = true},
     gated_with_tail{.gated = true, .tail = 2e-5};
 using Given = Mode const&;
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double tail = 2e-5;  // what normal_cdf, and the exp of a rounded polynomial, lose
+constexpr double tail = 2e-5;  // relative error of normal_cdf, and of the exp of a rounded polynomial
 
 // Formulas are written without cancellation. Facts are values, slopes, doubles, limits, differences.
 // clang-format off

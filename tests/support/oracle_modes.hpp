@@ -27,7 +27,7 @@ struct Mode {
     Real slope(Real x) const;
 
     ModeKind kind() const;
-    /// Mode with the arguments of cases: floats, and powers of two for factors.
+    /// Returns the mode with the arguments that test cases use: values of float, and powers of two for factors.
     Mode with_arguments() const;
 
     /// Value over the interval of x, doubled for curvature, with 8 ulps for the function. For a gate, adds its relative

@@ -110,7 +110,7 @@ inline void check_geometries_of_volumes(auto device) {
 }
 
 /// Every operator with per-pixel parameters, after convolutions and without one.
-inline void check_places_of_signals_and_volumes(auto& device) {
+inline void check_coordinates_of_signals_and_volumes(auto& device) {
     using Device = std::remove_reference_t<decltype(device)>;
     using R = fk::Residual;
     using M = fk::BatchNormInference<fk::PerActivation>;

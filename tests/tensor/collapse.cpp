@@ -81,5 +81,5 @@ TEST_CASE("convolutions of signals and volumes compute what the oracle does") {
 
 TEST_CASE("residuals and per-pixel parameters of signals and volumes") {
     fk::host::Device device(2);
-    check_places_of_signals_and_volumes(device);
+    check_coordinates_of_signals_and_volumes(device);
 }

@@ -6,7 +6,7 @@
 
 namespace fk = fusekit;
 
-TEST_CASE("stand-in addresses are far apart and no real memory") {
+TEST_CASE("stand-in addresses are far apart and are never those of objects") {
     auto const address = [](int number) { return reinterpret_cast<std::uintptr_t>(fk::detail::stand_in(number)); };
     for (int number = 1; number < 4096; ++number) {
         CHECK(address(number) - address(number - 1) == std::uintptr_t{1} << 48);

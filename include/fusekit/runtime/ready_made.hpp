@@ -29,11 +29,11 @@ using ConvResidualWith = Plan<Conv<dynamic>, Optional<Scale>, Optional<Bias>, Re
 using ConvBiasActivation = detail::ConvWith<PiecewiseActivation>;
 using ConvBiasCurved = detail::ConvWith<CurvedActivation>;
 
-/// Conv, optional Bias, BatchNormInference with per-channel or per-pixel statistics, optional activation.
+/// Conv, optional Bias, BatchNormInference with statistics per channel or per element of an image, optional activation.
 using ConvNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<Spatial>>;
 using ConvNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<Spatial>>;
-using ConvPlaceNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<PerActivation>>;
-using ConvPlaceNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<PerActivation>>;
+using ConvPixelNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<PerActivation>>;
+using ConvPixelNormCurved = detail::ConvWith<CurvedActivation, BatchNormInference<PerActivation>>;
 
 /// y = f(alpha1 conv(x, w) + bias + alpha2 z): miopenConvolutionBiasActivationForward, and the end of a residual block.
 /// Descriptors: conv, scale (optional), bias (optional), residual, activation.
@@ -45,13 +45,19 @@ using ConvRequantize = Plan<Conv<dynamic>, Optional<Bias>, PiecewiseActivation, 
 
 /// Batch norm and optional activation: inference, training, and backward.
 using NormActivation = Plan<BatchNormInference<Spatial>, AnyActivation>;
-using PlaceNormActivation = Plan<BatchNormInference<PerActivation>, AnyActivation>;
+using PixelNormActivation = Plan<BatchNormInference<PerActivation>, AnyActivation>;
 using TrainingActivation = Plan<BatchNormTraining<Spatial>, AnyActivation>;
-using PlaceTrainingActivation = Plan<BatchNormTraining<PerActivation>, AnyActivation>;
+using PixelTrainingActivation = Plan<BatchNormTraining<PerActivation>, AnyActivation>;
 using TrainingBackward = Backward<TrainingActivation>;
-using PlaceTrainingBackward = Backward<PlaceTrainingActivation>;
+using PixelTrainingBackward = Backward<PixelTrainingActivation>;
 
 /// Optional Bias and optional activation, without a convolution.
 using BiasActivation = Plan<Optional<Bias>, AnyActivation>;
+
+using ConvPlaceNormActivation [[deprecated("write ConvPixelNormActivation")]] = ConvPixelNormActivation;
+using ConvPlaceNormCurved [[deprecated("write ConvPixelNormCurved")]] = ConvPixelNormCurved;
+using PlaceNormActivation [[deprecated("write PixelNormActivation")]] = PixelNormActivation;
+using PlaceTrainingActivation [[deprecated("write PixelTrainingActivation")]] = PixelTrainingActivation;
+using PlaceTrainingBackward [[deprecated("write PixelTrainingBackward")]] = PixelTrainingBackward;
 
 }  // namespace fusekit::runtime::ready_made

@@ -20,7 +20,7 @@ struct tf32 {
 /// within that of a chain of float additions, K 2^-24 sum |x w| for K products.
 ///
 ///   Products<float>       unmodified factors, accumulated in such a chain: FMA instructions, or AMD's FP32 MFMA
-///   Products<bfloat16x3>  split factors on matrix units of sm_90a; error at most (13 + K / 32) 2^-24 sum |x w|
+///   Products<bfloat16x3>  split factors on tensor cores of sm_90a; error at most (13 + K / 32) 2^-24 sum |x w|
 ///                         (backend/hip/mma/bf16x6.hpp); an infinite factor, or one above 3.39e38, makes the sums
 ///                         that include it NaN
 ///   Products<tf32>        factors rounded to TF32 on matrix units of gfx942, and of NVIDIA GPUs from compute

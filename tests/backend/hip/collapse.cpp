@@ -16,5 +16,5 @@ TEST_CASE("HIP: convolutions of signals and volumes compute what the oracle does
 
 TEST_CASE("HIP: residuals and per-pixel parameters of signals and volumes") {
     fk::hip::Device device = gpu();
-    check_places_of_signals_and_volumes(device);
+    check_coordinates_of_signals_and_volumes(device);
 }

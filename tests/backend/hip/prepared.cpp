@@ -50,7 +50,7 @@ struct Layers {
         return Collected::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch}, {});
     }
 
-    /// Calls f(layer) for each.
+    /// Calls f(layer) for each layer.
     template <class F>
     void each(F const& f) {
         f(biased());
@@ -151,9 +151,9 @@ TEST_CASE("HIP: a prepared run is refused null pointers, and less alignment than
     fk::hip::Device device = gpu();
     auto const layout = fk::nchw(1, 1, 1, 8);
     auto x = fk::random<float>(device, fk::nchw(1, 1, 1, 12)), all = fk::random<float>(device, fk::nchw(1, 1, 1, 12));
-    float const* const nowhere = nullptr;
+    float const* const null = nullptr;
     auto const run = Abs::bind({}).prepare<float>(device, layout, layout);
-    CHECK(refused(all, run, device, nowhere, all.data()) ==
+    CHECK(refused(all, run, device, null, all.data()) ==
           "Plan<Activation<Abs>>: x: expected a pointer to 1 x 1 x 1 x 8 elements, got a null pointer");
     CHECK(refused(all, run, device, x.data(), static_cast<float*>(nullptr)) ==
           "Plan<Activation<Abs>>: y: expected a pointer to 1 x 1 x 1 x 8 elements, got a null pointer");

@@ -36,7 +36,7 @@ TEST_CASE("A layer is read from its name") {
     }
 }
 
-TEST_CASE("A name that is no layer's is refused") {
+TEST_CASE("A name that is not a layer's is refused") {
     for (char const* name :
          {"", "64-56-56-64-3x3-p1", "64-56-56-64-3x3-p1-s0", "64-56-56-64-3x3-p1-s1-x", "64-2-2-64-7x7-p1-s1",
           "64-56-56-64-3x3-p1-s1-g3", "64--56-56-64-3x3-p1-s1", "64-56-56-64-3x3-p1x-s1"})

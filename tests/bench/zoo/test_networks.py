@@ -57,7 +57,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(layer.flops(3), 2 * 3 * 16 * 5 * 6 * 2 * 3)
 
     def test_an_unknown_network_is_refused(self):
-        with self.assertRaisesRegex(SystemExit, "'resnet51' is no network of the table; they are resnet50, "):
+        with self.assertRaisesRegex(SystemExit, "'resnet51' is not a network of the table: expected some of resnet50, "):
             distinct(convolutions(), ["resnet51"])
 
     def test_layers_of_some_networks(self):

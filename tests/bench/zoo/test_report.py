@@ -27,7 +27,7 @@ class Classes(unittest.TestCase):
                 (Conv(58, 28, 28, 58, 3, 3, 1, 1, 1, 1, 58), "depthwise"),
                 (Conv(32, 28, 28, 64, 3, 3, 1, 1, 1, 1, 32), "depthwise"),
                 (Conv(64, 28, 28, 64, 3, 3, 2, 2, 1, 2, 8), "grouped"), (Conv(58, 28, 28, 58, 3, 3, 2, 2, 1, 2), "dilated"),
-                (Conv(58, 28, 28, 64, 1, 1, 0, 0, 2), "channels not of 8"), (Conv(64, 28, 28, 58), "channels not of 8"),
+                (Conv(58, 28, 28, 64, 1, 1, 0, 0, 2), "channels % 8 != 0"), (Conv(64, 28, 28, 58), "channels % 8 != 0"),
                 (Conv(64, 28, 28, 64, 1, 1, 0, 0, 2), "strided"), (Conv(64, 28, 28, 64), "1x1 dense"),
                 (Conv(96, 28, 28, 64, 3, 3, 1, 1), "few channels"), (Conv(104, 28, 28, 64, 1, 7, 0, 3), "3x3 and others")):
             self.assertEqual(report.class_of(layer), expected, layer.name)
@@ -37,7 +37,7 @@ class Classes(unittest.TestCase):
         self.assertEqual({report.class_of(layer) for layer in distinct(convolutions())}, set(report.CLASSES))
 
     def test_batch_norm(self):
-        self.assertEqual(report.norm_class(Norm(58, 28, 28), 1, "half"), "channels not of 8")
+        self.assertEqual(report.norm_class(Norm(58, 28, 28), 1, "half"), "channels % 8 != 0")
         self.assertEqual(report.norm_class(Norm(1000, 100, 100), 1, "half"), "20 MB and more")
         self.assertEqual(report.norm_class(Norm(1000, 100, 99), 1, "half"), "under 20 MB")
         self.assertEqual(report.norm_class(Norm(1000, 100, 50), 1, "float"), "20 MB and more")
@@ -74,14 +74,14 @@ class Text(unittest.TestCase):
         self.assertEqual(self.line(text, "few channels")[2:8], ["1", "0.50", "0.50", "0.50", "0.50", "0.50"])
         self.assertEqual(self.line(text, "all"), ["all", "3", "0.50", "0.80", "2.00", "6.80", "2.00", "4.59", "0.56", "0.40"])
         self.assertNotIn("networks, sums", text)  # no network is complete
-        worst = text[text.index("the worst"):].splitlines()[1:]
+        worst = text[text.index("slowest layers"):].splitlines()[1:]
         self.assertEqual([line.split()[1] for line in worst], ["0.50", "2.00", "8.00"])
         self.assertIn("few channels, conv2d + relu_, resnet50", worst[0])
 
     def test_worst_are_twenty(self):
         layers = distinct(convolutions())[:30]
         text, _ = self.written([row(layer.name, 1 + number, 30) for number, layer in enumerate(layers)])
-        worst = text[text.index("the worst"):].splitlines()[1:]
+        worst = text[text.index("slowest layers"):].splitlines()[1:]
         self.assertEqual([line.split()[0] for line in worst], [layer.name for layer in reversed(layers)][:20])
 
     def test_networks_weigh_layers_by_their_counts(self):
@@ -112,7 +112,7 @@ class Text(unittest.TestCase):
         self.assertFalse(self.written([row("64-56-56-64-3x3-p1-s1", 1, 1, error="nan")])[1])
 
     def test_an_unknown_layer_is_refused(self):
-        with self.assertRaisesRegex(SystemExit, "'1-2-3-4' is no layer of the tables"):
+        with self.assertRaisesRegex(SystemExit, "'1-2-3-4' is not a layer of layers.csv or norms.csv"):
             self.written([row("1-2-3-4", 1, 1)])
 
     def test_batch_norm_and_charts(self):

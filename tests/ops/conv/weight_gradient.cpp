@@ -56,7 +56,7 @@ TEST_CASE("a bias gradient is computed without weight gradients") {
     CHECK(db.data()[1] == 10);
 }
 
-TEST_CASE("weight gradients are evaluated and described") {
+TEST_CASE("evaluate() and describe() of a weight gradient follow its definition") {
     static constexpr auto x = fk::literal<fk::nchw(1, 1, 2, 3)>(1, 2, 3, 4, 5, 6);
     static constexpr auto dy = fk::literal<fk::nchw(1, 1, 2, 3)>(1, 10, 100, 1000, 10000, 100000);
     using ByWeights = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 3).pad(0, 1)>>;

@@ -29,8 +29,8 @@ struct BulkMaps {
     TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
     bool stores_y = true;  ///< false if threads store y, because its pixels are misaligned for TMA
-    /// bytes, 8, 4 or 2, at whose multiples the rows of x and w are, if threads load them because one is misaligned for
-    /// TMA; 0 if TMA loads them
+    /// alignment in bytes (8, 4 or 2) of the rows of x and w, if threads load both because one is misaligned for TMA; 0
+    /// if TMA loads them
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
 

@@ -8,9 +8,9 @@
 
 namespace fusekit::hip {
 
-/// Gradient of a depthwise convolution's weights that one thread computes: of all taps of `channels` consecutive
-/// channels of dy, over `columns` consecutive columns in each row of dy. x and dy have `bytes` bytes per element, and
-/// dy is contiguous along `fast`. The filter, `R` x `S` with strides and dilations, is part of a plan's type.
+/// Part of a depthwise convolution's weight gradient that one thread computes: all taps of `channels` consecutive
+/// channels, summed over `columns` consecutive columns of rows of dy. Elements of x and dy have `bytes` bytes, and dy
+/// is contiguous along `fast`. The filter's R x S taps, strides and dilations are compile-time constants.
 template <int R, int S, int StrideH, int StrideW, int DilationH, int DilationW, int bytes, detail::Axis fast>
 struct DepthwiseGradientShape {
     static constexpr bool along_channels = fast == detail::Axis::channel;
@@ -29,8 +29,8 @@ struct DepthwiseGradientShape {
         };
         return (taps + 1 + depth * count + width(count)) * lanes + StrideH * words(width(count)) + words(count);
     }
-    /// maximum of registers() in CTAs of 256 threads, in CTAs of 128 threads, and with two channels. gfx908 spills
-    /// above the lower limits, because each of its loads has two registers for an address.
+    /// limits on registers() in CTAs of 256 threads, in CTAs of 128 threads, and with two channels per thread; lower on
+    /// AMD, because gfx908 holds each load's address in two registers and spills
     static constexpr bool is_for_amd = arch::is_targeted<arch::Amd>;
     static constexpr int max_registers = 90, max_registers_of_few = is_for_amd ? max_registers : 136,
                          max_registers_of_pairs = is_for_amd ? 70 : max_registers_of_few;
@@ -41,9 +41,9 @@ struct DepthwiseGradientShape {
         return registers(most, channels) <= max_registers_of_few ? most : 4;
     }
     static constexpr int columns = widest(), max_width = 32;  // max_width: bits of a mask
-    /// sums of a thread: of the taps, then of dy, which are the gradient of a bias
+    /// accumulators of a thread: one per tap and channel, then the sum of dy per channel, which is the bias gradient
     static constexpr int sums = (taps + 1) * channels;
-    /// a CTA's sums, and those of `max_lanes` threads again, fit 48 KB of SMEM
+    /// true if a CTA has 128 threads instead of 256: more sums would exceed 48 KB of SMEM, or registers
     static constexpr bool has_few_threads = sums > 40 || registers(columns, channels) > max_registers;
     static constexpr int threads = has_few_threads ? 128 : 256, blocks = has_few_threads ? 3 : 2, max_lanes = 32;
     static constexpr bool fits = R <= 7 && S <= 7 && StrideH <= 4 && StrideW <= 4 && sums <= 50 &&
@@ -67,10 +67,9 @@ FUSEKIT_H consteval bool has_depthwise_gradient() {
 
 }  // namespace detail
 
-/// Kernel argument: how the kernel of a depthwise convolution's weight gradient divides its work. A CTA has the
-/// channels of 2^lane_bits threads; its other threads have the same channels and other items. An item is a tile of dy,
-/// of `rows` rows and the columns of a DepthwiseGradientShape, in one image. Items count first along columns, then
-/// rows, then images.
+/// Kernel argument: how DepthwiseWeightGradient divides its work. 2^lane_bits threads of a CTA have different channels;
+/// the others have the same channels and other items. An item is a tile of dy in one image: `rows` rows x the columns
+/// of a DepthwiseGradientShape. Item indices run along columns fastest, then rows, then images.
 struct DepthwiseGradientTiles {
     FastDivmod column_tiles = {}, row_tiles = {};
     unsigned items = 0, lane_bits = 0;

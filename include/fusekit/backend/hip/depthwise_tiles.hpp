@@ -35,9 +35,8 @@ struct SpreadWindow {
 
     FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
 
-    /// Columns of x that `count` columns of y from column q on read, q and `count` multiples of StrideW: from column q
-    /// / StrideW - before(count) on, width(count) of them. They include columns q / StrideW to (q + count) / StrideW
-    /// - 1.
+    /// Columns of x that `count` columns of y, from column q on, read; q and `count` are multiples of StrideW:
+    /// width(count) columns from q / StrideW - before(count) on, among them q / StrideW to (q + count) / StrideW - 1.
     FUSEKIT_H static constexpr int before() {
         int const reach = S - 1 - Left;
         return reach > 0 ? reach / StrideW : 0;
@@ -70,8 +69,8 @@ struct DepthwiseShape {
             along_channels ? (bytes * channels + 3) / 4 * elements / channels : (elements * bytes + 3) / 4;
         return Window::taps * channels + Window::depth * count * channels + elements + Window::stride_h * words;
     }
-    /// maximum of registers(), of 128 per thread; addresses, masks and the epilogue use the others. On AMD these are
-    /// more, masks among them.
+    /// limit on registers(): of a thread's 128, the rest is for addresses, masks and the epilogue, which need more on
+    /// AMD
     static constexpr int max_registers = (Window::stride_h > 1 ? 90 : 98) - (arch::is_targeted<arch::Amd> ? 32 : 0);
 
     FUSEKIT_H static constexpr int widest() {
@@ -91,8 +90,8 @@ struct DepthwiseShape<SpreadWindow<R, S, StrideH, StrideW, Left>, bytes, fast> {
         int const elements = Window::width(count) * channels;
         return Window::taps * channels + R * count * channels + elements + (elements * bytes + 3) / 4;
     }
-    /// maxima of registers() with half the columns, and with all of them, where gfx908's epilogues spill above the
-    /// lower one; max_columns: bits of a mask
+    /// limits on registers() with half of the columns and with all; with all, gfx908's epilogues spill above the lower
+    /// limit. max_columns: bits of a column mask
     static constexpr int max_registers = 90, max_registers_of_all = arch::is_targeted<arch::Amd> ? 70 : 84,
                          max_columns = 32;
     FUSEKIT_H static constexpr int widest() {
@@ -177,9 +176,9 @@ struct DepthwiseWindows<Head, bytes> {
 template <class Head, int bytes>
 using WindowsOf = typename detail::DepthwiseWindows<Head, bytes>::Type;
 
-/// Kernel argument: how a Depthwise kernel divides the outputs among threads. A thread computes `rows` rows of y of the
-/// outputs of a DepthwiseShape. Consecutive thread indices count first along `inner`, then `middle`, then `outer`, then
-/// images: along channels, columns and rows if y is contiguous along channels, else along columns, rows and channels.
+/// Kernel argument: how a Depthwise kernel divides y among threads. A thread computes `rows` rows of a DepthwiseShape's
+/// columns and channels. Thread indices run along `inner` fastest, then `middle`, `outer` and images; these are
+/// channels, columns and rows if y is channels-last, otherwise columns, rows and channels.
 struct DepthwiseTiles {
     FastDivmod inner = {}, middle = {}, outer = {};
     unsigned items = 0;  ///< number of threads with outputs
@@ -191,12 +190,11 @@ struct DepthwiseTiles {
     int multiplier = 1;  ///< filters per channel of x
     bool dense_weights = false;  ///< true if the taps of a filter are contiguous, and filter follows filter
 
-    /// Returns the number of rows of y per thread with the least estimated time. The time is that of the waves of CTAs;
-    /// a CTA loads the rows of x of `rows` windows, and the further rows of the last window. `others`: number of
-    /// threads per row of y; `resident`: number of threads that run concurrently.
+    /// Returns the number of rows of y per thread with the least estimated time: rounds of resident threads, times the
+    /// rows of x that a thread loads. `others`: threads per row of y; `resident`: threads that run concurrently.
     FUSEKIT_H static constexpr int best_rows(std::int64_t height, std::int64_t others, std::int64_t resident,
                                              int window_rows, int stride) {
-        constexpr int most = 64, start = 4;  // start: rows in the time of a thread's first loads
+        constexpr int most = 64, start = 4;  // start: latency of a thread's first loads, in rows
         int best = 1;
         std::int64_t least = -1;
         for (int rows = 1; rows <= most && rows <= height; ++rows) {

@@ -42,7 +42,7 @@ struct GatherTiles {
     FUSEKIT_HD int segments() const { return row_segments * column_segments; }
     FUSEKIT_HD int tile_pixels() const { return wide ? 2 * pixels : pixels; }
     FUSEKIT_HD int tile_filters() const { return wide ? filters : 2 * filters; }
-    /// Number of positions of segment `i` that the taps read.
+    /// Number of positions that a tile's taps read from segment `i`.
     FUSEKIT_HD int length(int i) const {
         int const row = i / column_segments, column = i % column_segments;
         return tile_pixels() + (tap_rows - 1 - row) / row_step * tap_height * pitch +
@@ -62,7 +62,7 @@ struct GatherTiles {
     /// the same banks.
     FUSEKIT_HD int chunk_bytes() const { return segments() * segment_pixels * 16; }
     FUSEKIT_HD int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
-    /// Number of stages that the `channels` channels of x of a tile take.
+    /// Number of stages of a tile for `channels` channels of x.
     FUSEKIT_HD int channel_blocks(int channels) const { return (channels + slices * slice - 1) / (slices * slice); }
     FUSEKIT_HD int stage_bytes() const { return 2 * slices * chunk_bytes() + tile_filters() * filter_pitch(); }
 
@@ -81,14 +81,15 @@ struct GatherTiles {
 
 namespace detail {
 
-/// Extents of one spatial mode of a convolution and the positions along it, to construct GatherTiles.
+/// One spatial mode of a convolution, for the construction of GatherTiles: extents of x and y, taps in bounds,
+/// segments, and `pitch`, the positions from a row of y to the next.
 struct GatherMode {
     std::int64_t x, y;
     int first_tap = 0, taps = 0, stride, dilation, pad;
     int step = 1, distance = 1, segments = 1, span = 0;
     std::int64_t pitch = 0;
 
-    /// `splits`: every tap index has its own segment.
+    /// `splits`: one segment per tap.
     FUSEKIT_H GatherMode(Filter<2> const& filter, int mode, std::int64_t extent_of_x, std::int64_t extent_of_y,
                          bool splits)
         : x(extent_of_x),
@@ -121,7 +122,8 @@ private:
         if (at >= x || at + (y - 1) * stride < 0) return false;
         return at >= 0 || (-at + stride - 1) / stride * stride + at < x;
     }
-    /// True if `shared` positions can be padding both after a row and before the next.
+    /// True if the last `shared` positions read after a row may also be the first positions of the next row, because
+    /// both are padding.
     FUSEKIT_H bool can_share(int shared) const {
         std::int64_t const next = y + span - shared;  // position of the next row's start
         for (int i = 0; i < segments; ++i) {
@@ -140,11 +142,11 @@ FUSEKIT_H inline double gathered_groups(GatherTiles const& tiles) {
     return 2.0 * groups;
 }
 
-/// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the largest of those of the MMAs, of SMEM,
-/// and of the producers' loads of x. Counted, not measured: an MMA of 120 columns takes 60 cycles and reads 30 lines of
-/// SMEM; a thread reads 8 words per tap of its fragments of filters; a warp stores 32 positions of 8 channels in 8
-/// loads of one line and a store of 4. Each of the 8 producer warps has loads of 4 x 8 channels in flight for 1000
-/// cycles. The two warpgroups alternate between fragments, 250 cycles per 4 taps, and MMAs.
+/// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the maximum of the cycles of MMAs, of SMEM
+/// accesses, and of the producers' global loads. Derived from instruction counts, not measured: an MMA with N = 120
+/// takes 60 cycles and reads 30 lines (128 bytes) of SMEM; a thread reads 8 words of filters per tap; a producer warp
+/// transposes 32 positions of 8 channels with 8 loads and one store of 4 lines. Each of the 8 producer warps has 4 x 8
+/// loads in flight, for 1000 cycles. A warpgroup loads fragments, 250 cycles per 4 taps, while the other's MMAs run.
 FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
     double const taps = tiles.taps(), groups = gathered_groups(tiles),
                  batches = static_cast<double>(divide_up(tiles.slices * tiles.taps(), 4)) / tiles.slices,
@@ -156,8 +158,8 @@ FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
     return tiles.stages < 2 ? mma + loads : most;
 }
 
-/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels. A warp's load of 32 pixels is in two or
-/// three sectors, with a stride in four.
+/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels. A load of 32 adjacent 16-bit pixels
+/// reads 2.5 sectors on average; with a column stride, 4.
 FUSEKIT_H inline double gathered_bytes(GatherTiles const& tiles) {
     return gathered_groups(tiles) * 8 * 32 * (tiles.stride_w > 1 ? 4 : 2.5) +
            32.0 * tiles.tile_filters() * tiles.all_taps;

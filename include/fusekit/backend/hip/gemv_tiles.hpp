@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// Kernel argument: the tile of a Gemv CTA, and how its warps of 32 threads divide it. Warp i computes the 2^warp_bits
 /// filters of group i % groups, for all rows of x in the tile, over range i / groups of `splits` ranges of C.
 struct GemvTiles {
-    /// most warps of a CTA; most filters of a warp, the rows of an MMA instruction; most rows of x
+    /// maximum numbers: warps of a CTA; filters of a warp, M of the MMA; rows of x per tile
     static constexpr int warps = 8, warp_filters = 16, max_rows = 32;
 
     FastDivmod row_tiles = {};  ///< number of tiles along the rows of x
@@ -23,8 +23,8 @@ struct GemvTiles {
     FUSEKIT_HD constexpr int threads() const { return 32 * groups * splits; }
 };
 
-/// Product of `rows` rows of x with `filters` filters, of `row_bytes` bytes each. by_mma: by MMA instructions of 16
-/// filters and 8 rows; otherwise by FMA instructions, 4 filters and 4 rows, or one, at a time.
+/// A product of `rows` rows of x and `filters` filters, each of `row_bytes` bytes. by_mma: true for MMAs of 16 filters
+/// x 8 rows; false for FMAs of 4 filters x 4 rows or 1 row at a time.
 struct GemvProduct {
     std::int64_t rows, filters, row_bytes;
     bool by_mma;
@@ -35,12 +35,11 @@ struct GemvCut {
     GemvTiles tiles = {};
     std::int64_t processor_ctas = 0;  ///< CTAs of the SM
     std::int64_t cta_bytes = 0;  ///< bytes that a CTA reads from L2
-    std::int64_t steps = 0;  ///< times that a warp waits for loads
+    std::int64_t steps = 0;  ///< iterations of a warp's loop, each of which waits for loads once
     double cycles = 0;
 
-    /// Selects the tile with the least time, which is that of the steps of the SM's rounds of `resident` CTAs, of
-    /// `step_cycles` cycles each, plus that of reading the operands of all of its CTAs from L2. Small tiles use all
-    /// SMs; large tiles read less.
+    /// Selects the tile with the least estimated time of the busiest SM: `step_cycles` per step of each round of
+    /// `resident` CTAs, plus its CTAs' operands at L2's bandwidth. Small tiles occupy all SMs; large tiles read less.
     FUSEKIT_H static GemvCut best(GemvProduct const& of, int resident, int processors, double cache_bytes,
                                   double step_cycles) {
         GemvCut best;

@@ -10,7 +10,7 @@
 
 namespace fusekit::hip {
 
-/// Box of pixels that the threads of a CTA copy to SMEM, [image][row][column][channel], `pitch` bytes per pixel.
+/// Box of pixels that a CTA copies to SMEM, with layout [image][row][column][channel] and `pitch` bytes per pixel.
 struct GroupedBox {
     struct Extents {
         int images = 1, halo_rows = 1, halo_columns = 1, pitch = 80;
@@ -19,8 +19,8 @@ struct GroupedBox {
     };
     Extents tile = {};
     FastDivmod halo_blocks = {};  ///< vectors of 8 channels per pixel
-    FastDivmod row_vectors = {};  ///< vectors of a row
-    int row_step = 1;  ///< rows that the threads copy at once
+    FastDivmod row_vectors = {};  ///< 16-byte vectors of a row of the box
+    int row_step = 1;  ///< rows of the box that the threads copy in one pass
 
     FUSEKIT_H GroupedBox() = default;
     FUSEKIT_H GroupedBox(int images, int rows, int columns, int blocks, int threads)
@@ -30,21 +30,21 @@ struct GroupedBox {
           row_step((max)(threads / (columns * blocks), 1)) {}
 };
 
-/// Kernel argument of GroupedWeightGradient: a CTA has 32 filters and 32 channels of x (a unit), and reduces items,
-/// each a tile of dy of `dy` pixels with the pixels `x` of x that its windows read. Items count first along columns,
-/// then rows, then images.
+/// Kernel argument of GroupedWeightGradient. A CTA computes the weight gradient of a unit, 32 filters and the 32
+/// channels of x that they read. It reduces items: tiles of dy (box `dy`) and the pixels of x that their windows read
+/// (box `x`). Item indices run along columns fastest, then rows, then images.
 struct GroupedGradientTiles {
     static constexpr int unit = 32, threads = 128, blocks = 2, stages = 2;
     static constexpr std::int64_t max_shared_bytes = 104 * 1024;
 
     GroupedBox x = {}, dy = {};
     FastDivmod column_tiles = {}, row_tiles = {};
-    FastDivmod columns = {}, rows = {};  ///< of a tile of dy
-    FastDivmod group_channels = {};  ///< C / groups, which are K / groups
+    FastDivmod columns = {}, rows = {};  ///< divisors: columns and rows of an item's tile of dy
+    FastDivmod group_channels = {};  ///< C / groups, which equals K / groups
     unsigned items = 0, units = 0;
 
-    /// Steps of 16 pixels of an item; bytes of a stage and of the shared memory before the stages: 16 zeros, and the
-    /// address of each pixel's window.
+    /// steps(): k-steps of 16 pixels per item. The next two: bytes of a stage, and of the SMEM before the stages, which
+    /// has 16 zero bytes and a PixelEntry per pixel.
     FUSEKIT_HD int steps() const { return (dy.tile.images * dy.tile.halo_rows * dy.tile.halo_columns + 15) / 16; }
     FUSEKIT_HD int dy_bytes() const { return steps() * 16 * dy.tile.pitch; }
     FUSEKIT_HD int x_bytes() const { return x.tile.images * x.tile.halo_rows * x.tile.halo_columns * x.tile.pitch; }
@@ -55,8 +55,8 @@ struct GroupedGradientTiles {
 
 namespace detail {
 
-/// True if a plan's weight gradient may have the kernel GroupedWeightGradient: groups, 16-bit elements and so few taps
-/// that a warp has the accumulators of all of them.
+/// True if a plan's weight gradient has the kernel GroupedWeightGradient: for several groups, 16-bit elements, and
+/// filters whose taps' accumulators all fit a warp's registers.
 template <class Plan, class T>
 FUSEKIT_H consteval bool has_grouped_gradient() {
     if constexpr (Plan::Head::collapsed_space != 2 || sizeof(T) != 2) return false;
@@ -72,7 +72,7 @@ FUSEKIT_H inline std::int64_t gradient_splits(std::int64_t units, int processors
     return splits > 8 ? splits / 8 * 8 : splits > 0 ? splits : 1;
 }
 
-/// Tiles of the fastest kernel by an estimate; no items if none fits the SMEM. dy has N x K x P x Q elements.
+/// Returns the tiling with the least estimated time; no items if none fits SMEM. dy: extents N x K x P x Q.
 FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& filter, Index<4> const& dy,
                                                             int processors) {
     using Tiles = GroupedGradientTiles;
@@ -101,7 +101,8 @@ FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& fil
                 std::int64_t const across = divide_up(dy[3], columns), down = divide_up(dy[2], rows),
                                    items = divide_up(dy[0], images) * across * down;
                 if (items >= std::int64_t{1} << 31) continue;
-                // cycles of an SM for an item: loads of 10 bytes a cycle for each of two CTAs; SMEM reads of the MMAs
+                // cycles per item: global loads at 10 bytes a cycle for each of two CTAs per SM; SMEM reads of the
+                // MMAs' operands
                 double const load = 6.4 * static_cast<double>(tiles.x.tile.pixels() + tiles.dy.tile.pixels()),
                              multiply = 200.0 * tiles.steps(), longer = load > multiply ? load : multiply,
                              cycles = static_cast<double>(divide_up(items, splits)) * (longer + 300) + load;

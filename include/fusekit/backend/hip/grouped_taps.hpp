@@ -19,15 +19,17 @@ FUSEKIT_H consteval bool targets_sm80(List<Tags...>) {
 
 }  // namespace detail
 
-/// Taps of a filter that pixels of y of one phase read, in each mode: for i < count, tap first + i step reads the
-/// element of the halo at start + i move from the pixel's first one. A transposed convolution with strides has a phase
-/// for each remainder of y's rows and columns by the strides; other convolutions have one phase.
+/// Taps of the filter in one phase of y, in each spatial mode: the i-th of `count` taps is filter tap first + i * step,
+/// and reads the halo at start + i * move, relative to the first element of the pixel's window. A transposed
+/// convolution with strides has one phase for each remainder of y's coordinates modulo the strides; other convolutions
+/// have one.
 struct GroupedPhase {
     PerMode<2> first, step, count, start, move;
 };
 
-/// grouped_window(): filter over x whose windows have the halo's elements of a pixel, or of all phases of a pixel of x.
-/// grouped_phases(): number of phases in each mode. grouped_phase(): taps of phase `phase`.
+/// grouped_window(): ordinary filter over x whose window contains all elements that one pixel of y reads, or with
+/// phases the pixels of all phases at one position. grouped_phases(): number of phases in each mode. grouped_phase():
+/// taps of phase `phase`.
 FUSEKIT_HD constexpr Filter<2> grouped_window(Filter<2> const& f) { return f; }
 FUSEKIT_HD constexpr PerMode<2> grouped_phases(Filter<2> const&) { return {1, 1}; }
 FUSEKIT_HD constexpr GroupedPhase grouped_phase(Filter<2> const& f, PerMode<2> const&) {
@@ -45,7 +47,8 @@ FUSEKIT_HD constexpr GroupedPhase grouped_phase(detail::TransposedFilter<2, fals
 
 namespace detail {
 
-/// Smallest index of x, relative to h, that rows h stride + a of y read, of all phases a; without dilation.
+/// Smallest index of x, relative to h, that any of the rows h * stride to (h + 1) * stride - 1 of y reads.
+/// Precondition: no dilation.
 FUSEKIT_HD constexpr int first_of_phases(Filter<2> const& f, int mode) {
     int const least = f.pad_before[mode] - f.size[mode] + 1, stride = f.strides[mode];
     return least > 0 ? (least + stride - 1) / stride : -(-least / stride);
@@ -77,7 +80,8 @@ FUSEKIT_HD constexpr GroupedPhase grouped_phase(detail::TransposedFilter<2, true
     return result;
 }
 
-/// Steps of a phase: MMAs of two pairs each of a tap and one of `channel_blocks` blocks of channels.
+/// Number of steps (MMAs along GemmK) of a phase: each multiplies two pairs of a tap and a block of 8 channels, of
+/// `channel_blocks` blocks.
 FUSEKIT_HD constexpr int grouped_steps(GroupedPhase const& phase, int channel_blocks) {
     return (phase.count.h * phase.count.w * channel_blocks + 1) / 2;
 }

@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Extents of a convolution with groups, from which its tiles follow.
+/// Extents and filter of a grouped convolution, from which its tile is chosen.
 struct GroupedProblem {
     std::int64_t n, c, k, groups;
     std::int64_t p, q;  ///< rows and columns of y, of each phase
@@ -42,26 +42,28 @@ FUSEKIT_H constexpr GroupedProblem grouped_problem(Index<4> const& x, Index<4> c
     return problem;
 }
 
-/// Tile of a Grouped kernel. A CTA computes `rows` x `columns` pixels of y, of `images` images and 32 `units` filters,
-/// and stages the pixels of x that their windows read (the halo) in SMEM. An MMA multiplies 16 pixels by 8 filters (an
-/// N-block); its GemmK are `pairs` pairs of a tap and a block of 8 channels of x, two of them per MMA.
+/// Tile of a Grouped kernel. A CTA computes `rows` x `columns` pixels of y in each of `images` images, for 32 * `units`
+/// filters, and stages the pixels of x that their windows read (the halo) in SMEM. An MMA multiplies 16 pixels by 8
+/// filters (an N-block). Its GemmK of 16 is two pairs of a tap and a block of 8 channels of x.
 struct GroupedTile {
-    /// rows of y of a strip: a warp computes 16 columns of a strip, each lane of A the same column of all rows
+    /// strip: rows of y that a warp computes together, at 16 columns; a fragment of operand a has these columns of one
+    /// row
     static constexpr int strip = 4, unit = 32, max_shared_bytes = 96 * 1024, max_images = 8;
 
     int images;  ///< 1 if the tile is not a whole image
     int rows, columns;
     int halo_rows, halo_columns;  ///< of one image
     int units;  ///< groups of 32 filters per CTA: 1 or 2
-    int loads;  ///< different blocks of channels of x that the four N-blocks of 32 filters read
-    int share;  ///< consecutive N-blocks, 1, 2 or 4, that read the same channels of x: one load of A for all of them
+    int loads;  ///< different channel blocks that the four N-blocks of 32 filters read: loads of operand a per step
+    int share;  ///< consecutive N-blocks (1, 2 or 4) that read the same channels of x, and so share a fragment of
+                ///< operand a
     int channel_blocks;  ///< blocks of 8 channels of x per N-block
     int halo_blocks;  ///< blocks of 8 channels of x per CTA
     int steps;  ///< MMAs per N-block of 16 pixels, of all phases
     int pitch;  ///< bytes from one pixel of the halo to the next
     bool isolated;  ///< true if no N-block reads channels of another group than its filters'
-    /// true if rows of x are loaded from SMEM once for a strip: an N-block has one block of channels, and its 3 x 3
-    /// window moves down by one row
+    /// true if a warp loads each row of x from SMEM once per strip and reuses it for the three rows of y whose windows
+    /// contain it: 3 x 3 filters with row stride 1, and one block of channels per N-block
     bool slides;
 
     FUSEKIT_H constexpr std::int64_t strip_columns() const { return std::int64_t{images} * (rows / strip) * columns; }
@@ -73,7 +75,7 @@ struct GroupedTile {
     FUSEKIT_H constexpr std::int64_t bytes() const { return filter_bytes() + offset_bytes() + halo_bytes(); }
 };
 
-/// A tile and the estimated cycles of the busiest SM; no rows if no tile fits the SMEM.
+/// A tile, and its estimated cycles on the busiest SM; tile.rows is 0 if no tile fits SMEM.
 struct GroupedChoice {
     GroupedTile tile;
     double cycles;
@@ -81,8 +83,8 @@ struct GroupedChoice {
 
 namespace detail {
 
-/// Largest number of blocks of 8 channels of x, aligned to 8, that `count` consecutive filters read; their first one is
-/// a multiple of `count`.
+/// Largest number of blocks of 8 channels of x that `count` consecutive filters, from a multiple of `count` on, read.
+/// Blocks start at multiples of 8.
 FUSEKIT_H constexpr int most_channel_blocks(GroupedProblem const& of, std::int64_t count) {
     std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
     if (channels % 8 == 0 && filters % count == 0) return static_cast<int>(channels / 8);
@@ -96,7 +98,8 @@ FUSEKIT_H constexpr int most_channel_blocks(GroupedProblem const& of, std::int64
     return static_cast<int>(most);
 }
 
-/// Largest number of consecutive N-blocks of 8 filters, 1, 2 or 4, that always begin at the same channels of x.
+/// Largest number, 1, 2 or 4, of consecutive N-blocks (8 filters each) whose channels of x always begin at the same
+/// block.
 FUSEKIT_H constexpr int shared_blocks(GroupedProblem const& of) {
     std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
     if (filters % 32 == 0) return 4;
@@ -106,9 +109,9 @@ FUSEKIT_H constexpr int shared_blocks(GroupedProblem const& of) {
     return share;
 }
 
-/// Cycles of an SM for one CTA of 4 warps: loads of x and of the weights, and SMEM reads of the MMAs' operands.
+/// Estimated cycles of one CTA of 4 warps: global loads of x and the weights, and SMEM reads of the MMAs' operands.
 FUSEKIT_H constexpr double cycles_of(GroupedTile const& tile) {
-    // an MMA's reads of SMEM: a fragment of A takes 4 cycles, of B 2, for the 4 rows of a strip
+    // cycles per MMA: reading a fragment of operand a takes 4 for each row of a strip, of b 2 for all 4 rows
     double const per_mma = tile.slides ? 2.3 : tile.loads + 0.5,
                  warps = static_cast<double>(divide_up(divide_up(tile.strip_columns(), 16) * tile.units, 4) * 4),
                  multiply = warps * 4 * GroupedTile::strip * tile.steps * per_mma,
@@ -117,7 +120,8 @@ FUSEKIT_H constexpr double cycles_of(GroupedTile const& tile) {
     return (load > multiply ? load + multiply / 4 : multiply + load / 4) + filters + 100;
 }
 
-/// Returns the better one of `best` and the fastest tile with the channels of `tile`.
+/// Returns the faster, by cycles_of(), of `best` and the best extents of y for a tile with the filters and channels of
+/// `tile`.
 FUSEKIT_H constexpr GroupedChoice better_tile(GroupedProblem const& of, int processors, GroupedTile tile,
                                               GroupedChoice best) {
     Filter<2> const& filter = of.filter;
@@ -142,7 +146,7 @@ FUSEKIT_H constexpr GroupedChoice better_tile(GroupedProblem const& of, int proc
                 std::int64_t const ctas = divide_up(of.n, std::int64_t{tile.images}) * divide_up(of.p, rows) *
                                           divide_up(of.q, columns) * filter_blocks;
                 double const cycles = cycles_of(tile),
-                             resident = bytes > 74 * 1024 ? 2 : 3,  // CTAs that hide each other's latencies
+                             resident = bytes > 74 * 1024 ? 2 : 3,  // CTAs per SM, which hide each other's latencies
                     total = static_cast<double>(divide_up(ctas, processors)) * cycles * (1 + 0.5 / resident) + 1000 +
                             cycles;
                 if (best.tile.rows == 0 || total < best.cycles) best = {tile, total};
@@ -169,14 +173,14 @@ FUSEKIT_H constexpr GroupedChoice choose_grouped_tile(GroupedProblem const& of, 
                   filter.size == PerMode<2>{3, 3} && filter.strides[0] == 1 && filter.dilations[0] == 1;
     for (tile.units = filters % 64 == 0 ? 2 : 1; tile.units > 0; --tile.units) {
         tile.halo_blocks = detail::most_channel_blocks(of, std::int64_t{tile.units} * GroupedTile::unit);
-        tile.pitch = 16 * (tile.halo_blocks | 1);  // an odd number of 16-byte words: no bank conflicts at stride 1
+        tile.pitch = 16 * (tile.halo_blocks | 1);  // an odd number of 16-byte vectors: no bank conflicts at stride 1
         best = detail::better_tile(of, processors, tile, best);
     }
     return best;
 }
 
-/// Kernel argument: the tile, and divisors that give a CTA its tile, and a thread its copies. CTAs count first along
-/// groups of filters, then along columns, rows and images.
+/// Kernel argument of Grouped: the tile, and divisors from which a CTA computes its tile's coordinate and a thread its
+/// copies. CTA indices run along filters fastest, then along columns, rows and images.
 struct GroupedTiles {
     GroupedTile tile = {};
     FastDivmod filter_blocks = {}, tiles_across = {}, tiles_down = {};

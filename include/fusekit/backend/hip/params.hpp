@@ -60,14 +60,15 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
-/// True if threads of WarpSpecialized store y where its pixels are misaligned for TMA: 16-bit results, staged in SMEM
-/// that TMA does not load the next tile of an operator's tensor to meanwhile. Pixels of a phase are too far apart.
+/// True if WarpSpecialized has code with which threads store a y whose pixels are misaligned for TMA: for 16-bit
+/// results, unless TMA loads an operator's tensor into the same SMEM buffer, or tiles are of one phase, whose pixels
+/// are not consecutive.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan, T, U> && !has_phases<Plan>();
 
-/// True if threads of WarpSpecialized load an x or w that is misaligned for TMA (copy/copied_rows.hpp). False with
-/// statistics, which the threads merge, with Amax, whose maxima need the SMEM, and for the weights of a TransposedConv,
-/// whose rows are not along GemmK.
+/// True if WarpSpecialized has code with which threads load an x or w that is misaligned for TMA
+/// (copy/copied_rows.hpp): not with statistics, which the same warps merge, not with Amax, whose maxima occupy the
+/// SMEM, and not for a TransposedConv, whose weights are not contiguous along GemmK.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool copies_rows = sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles &&
                                     Plan::Epilogue::maxima == 0 && !has_transposed_conv<Plan>;

@@ -9,12 +9,12 @@
 using namespace test;
 using fk::hip::MatrixGemm;
 
-TEMPLATE_TEST_CASE("HIP: convolutions of TF32 are exact on sm_90a's matrix units", "", (MatrixGemm<128, 64, 2>),
+TEMPLATE_TEST_CASE("HIP: convolutions of TF32 are exact on sm_90a's tensor cores", "", (MatrixGemm<128, 64, 2>),
                    (MatrixGemm<128, 128, 1>)) {
     check_matrix_schedule<FloatsAs<fk::tf32>, TestType>("float");
 }
 
-TEST_CASE("HIP: sm_90a's matrix units multiply floats as Products requests") {
+TEST_CASE("HIP: sm_90a's tensor cores multiply floats as Products requests") {
     fk::hip::Device device = sm90a_device();
     auto units = device.with<MatrixGemm<128, 64, 2>>();
     check_float_products<fk::tf32>(units, true);

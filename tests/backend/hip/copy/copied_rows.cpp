@@ -28,7 +28,7 @@ constexpr char const* misaligned[] = {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of misaligned pixels and filters on sm_90a's matrix units are exact", "",
+TEMPLATE_TEST_CASE("HIP: convolutions of misaligned pixels and filters on sm_90a's tensor cores are exact", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 128, 3>),
                    (WarpSpecialized<64, 64, 8, Roles::ping_pong>), (WarpSpecialized<96, 128, 5, Roles::ping_pong>),
                    (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 8>, 4>)) {
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of misaligned pixels and filters on sm_90a
                run_conv<Scheduled, fk::bfloat16, fk::dynamic>, scheduled);
 }
 
-TEST_CASE("HIP: no element beside misaligned slices of x and weights is used on sm_90a's matrix units") {
+TEST_CASE("HIP: no element beside misaligned slices of x and weights is used on sm_90a's tensor cores") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 3>>();
     auto const run = [&](int channels, int first) {
@@ -102,7 +102,7 @@ TEST_CASE("HIP: the library selects WarpSpecialized for misaligned pixels on sm_
                     Plan::bind({.weights = w, .filter = fk::filter(size, size).pad(size / 2)}, {.bias = bias}, {});
                 auto const layout = fk::nhwc(images, 28, 28, channels);
                 auto const prediction = layer.predict<fk::half>(architecture, layout, layout);
-                std::string const name = prediction.schedule.name(prediction.parts).c_str();
+                std::string const name = prediction.schedule.name(prediction.split_k).c_str();
                 CAPTURE(channels, size, images);
                 CHECK(name.find("WarpSpecialized") != std::string::npos);
             }

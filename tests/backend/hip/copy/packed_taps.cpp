@@ -78,7 +78,7 @@ TEST_CASE("HIP: k-tiles with several taps read single rows and columns of any st
     check_view({{1, 16, 5, 4}}, {{320, 1, -64, 16}}, 256);  // rows in reverse order
 }
 
-TEMPLATE_TEST_CASE("HIP: convolutions of k-tiles with several taps on sm_90a's matrix units are exact", "",
+TEMPLATE_TEST_CASE("HIP: convolutions of k-tiles with several taps on sm_90a's tensor cores are exact", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<64, 64, 8, Roles::ping_pong>), (WarpSpecialized<96, 128, 5, Roles::ping_pong>)) {
     fk::hip::Device device = sm90a_device();

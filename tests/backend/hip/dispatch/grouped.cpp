@@ -83,11 +83,11 @@ TEST_CASE("HIP: the library selects Grouped where it is faster, and another sche
         CHECK(problem.selects(x.view(), y.view()) == runs);
         problem.layer()(device, x.view(), y.view());
         std::vector<half> const expected = y.numbers();
-        struct Places {
+        struct Slices {
             int x_pitch, x_first, y_pitch, y_first;
             bool aligned;
         };
-        for (Places const& at : {Places{c + 8, 0, k + 16, 0, true},
+        for (Slices const& at : {Slices{c + 8, 0, k + 16, 0, true},
                                  {c, 8, k, 8, true},
                                  {c, 1, k, 0, false},
                                  {c, 0, k, 4, false},

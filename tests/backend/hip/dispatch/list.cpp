@@ -13,8 +13,8 @@ using namespace fk::hip;
 namespace {
 
 template <class Schedule>
-std::string name(int shared_by = 1) {
-    return facts_of<Schedule>().name(shared_by).c_str();
+std::string name(int split_k = 1) {
+    return facts_of<Schedule>().name(split_k).c_str();
 }
 
 /// User-defined schedule: a type with a schedule's numbers.

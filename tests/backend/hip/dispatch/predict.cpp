@@ -40,7 +40,7 @@ struct FewTiles {
 };
 
 /// CTAs that share a tile in a launch on `stream`.
-unsigned parts_on(auto const& stream, FewTiles const& few, Floats& y) {
+unsigned split_k_on(auto const& stream, FewTiles const& few, Floats& y) {
     return stream.prepare(few.layer(), Plan::collapse(few.x.const_view()), Plan::collapse(y.view()))
         .value()
         .params.split_k.count;
@@ -68,9 +68,9 @@ TEST_CASE("HIP: a layer predicts time, bound and schedule for an absent GPU") {
 TEST_CASE("HIP: a prediction needs no memory") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
-    auto const nowhere = Plan::bind({.weights = fk::TensorView<float const>(nullptr, few.w.layout())});
+    auto const unaddressed = Plan::bind({.weights = fk::TensorView<float const>(nullptr, few.w.layout())});
     auto const where = fk::hip::Architecture::sm(90);
-    auto const expected = nowhere.predict<float>(where, few.x.layout(), few.y());
+    auto const expected = unaddressed.predict<float>(where, few.x.layout(), few.y());
     CHECK(expected.seconds == few.layer().predict<float>(where, few.x.layout(), few.y()).seconds);
     auto const wrong = Plan::bind({.weights = fk::TensorView<float const>(nullptr, fk::krsc(64, 3, 3, 32))});
     CHECK_THROWS_AS(wrong.predict<float>(where, few.x.layout(), few.y()), fk::Error);
@@ -102,7 +102,8 @@ TEST_CASE("HIP: a prediction is printed in words") {
     Floats const y(device, few.y());
     auto const expected = layer.predict<float>(fk::hip::Architecture::sm(90), x.layout(), y.layout());
     std::string const words = expected.to_string().c_str();  // the schedule, microseconds and the bound
-    CHECK(words.find(expected.schedule.name(expected.parts).c_str()) == 0);
+    CHECK(words.find(expected.schedule.name(expected.split_k).c_str()) == 0);
+    CHECK(expected.parts == expected.split_k);  // its former name
     CHECK(words.find(std::string(" us, limited by ") + name_of(expected.bound)) != std::string::npos);
 }
 
@@ -111,7 +112,7 @@ TEST_CASE("HIP: the predicted schedule is the one that runs") {
     FewTiles const few(device);
     Floats y(device, few.y());
     auto const expected = few.layer().predict<float>(device, few.x.layout(), few.y());
-    CHECK(parts_on(device, few, y) == static_cast<unsigned>(expected.parts));
+    CHECK(split_k_on(device, few, y) == static_cast<unsigned>(expected.split_k));
 }
 
 TEST_CASE("HIP: a tuned table overrides the model for its problems") {
@@ -128,14 +129,14 @@ TEST_CASE("HIP: a tuned table overrides the model for its problems") {
         fk::hip::TunedTable table;
         table.architecture = device.architecture(), table.problems = &problem, table.count = 1;
         INFO(each.to_string().c_str());
-        CHECK(parts_on(device.tuned(table), few, y) == (each.schedule.splits ? 2u : 1u));
+        CHECK(split_k_on(device.tuned(table), few, y) == (each.schedule.splits ? 2u : 1u));
         CHECK(few.run(device.tuned(table), device) == expected);
         table.architecture = Architecture();
-        CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+        CHECK(split_k_on(device.tuned(table), few, y) == split_k_on(device, few, y));
         fk::hip::TunedProblem other = problem;
         other.key.n = 2;
         table.architecture = device.architecture(), table.problems = &other;
-        CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+        CHECK(split_k_on(device.tuned(table), few, y) == split_k_on(device, few, y));
     }
 }
 
@@ -145,7 +146,7 @@ TEST_CASE("HIP: a tuned table's factors scale the model per kind of schedule") {
     Floats y(device, few.y());
     fk::hip::TunedTable table;
     table.architecture = device.architecture();
-    CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+    CHECK(split_k_on(device.tuned(table), few, y) == split_k_on(device, few, y));
     std::vector<float> const expected = few.run(device, device);
     for (double& factor : table.factors) factor = 3;
     table.factors[static_cast<int>(fk::hip::ScheduleKind::gemm)] = 1e6;
@@ -155,7 +156,7 @@ TEST_CASE("HIP: a tuned table's factors scale the model per kind of schedule") {
 TEST_CASE("HIP: a tuned table finds problems by key") {
     fk::hip::TunedKey const first{fk::DataType::float16, true, true, 1, 64, 7, 7, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     fk::hip::TunedProblem problems[5];
-    for (int i = 0; i < 5; ++i) problems[i].key = first, problems[i].key.n = 2 * i + 1, problems[i].parts = i;
+    for (int i = 0; i < 5; ++i) problems[i].key = first, problems[i].key.n = 2 * i + 1, problems[i].split_k = i;
     fk::hip::TunedTable table;
     table.problems = problems;
     for (int count = 0; count <= 5; ++count) {
@@ -165,7 +166,7 @@ TEST_CASE("HIP: a tuned table finds problems by key") {
             key.n = n;
             auto const found = table.find(key);
             CHECK((found != nullptr) == (n % 2 == 1 && n < 2 * count));
-            if (found) CHECK(found->parts == (n - 1) / 2);
+            if (found) CHECK(found->split_k == (n - 1) / 2);
         }
     }
 }

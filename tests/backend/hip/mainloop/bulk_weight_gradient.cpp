@@ -17,7 +17,7 @@ constexpr fk::hip::WeightCosts costs = fk::hip::NvidiaTuning::costs.weights;
 
 // Partial tiles of channels; a column of ones in the first column block of a tile and in the second; strides, dilations
 // and uneven padding; 13 channels, the last stored alone; pixels split over several CTAs, fewest in the last.
-TEMPLATE_TEST_CASE("HIP: weight gradients on sm_90a's matrix units agree with the oracle", "", fk::half,
+TEMPLATE_TEST_CASE("HIP: weight gradients on sm_90a's tensor cores agree with the oracle", "", fk::half,
                    (Types<fk::bfloat16, float>)) {
     fk::hip::Device device = sm90a_device();
     check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{3, 72, 7, 9}, 136, "nhwc", "nhwc", "nhwc"});

@@ -16,7 +16,7 @@ namespace {
 /// Launch of a reduction.
 struct Launched {
     unsigned width, cluster;
-    bool in_registers;  ///< ClusterReducing ran it: no other kernel has no iterations of a thread's loop
+    bool in_registers;  ///< true if ClusterReducing ran: its launches alone have 0 loop iterations
     std::size_t workspace_bytes;
 };
 
@@ -25,6 +25,8 @@ class Recording : public fk::hip::Directed<Recording> {
 public:
     explicit Recording(fk::hip::Stream const& stream) : Directed(stream) {}
     mutable std::vector<Launched> launches;
+
+    int processors() const { return stream->gpu().processors(); }
 
     template <class BoundPlan, fk::Element T, fk::detail::OutputElement U>
     auto prepare(BoundPlan const& bound, fk::detail::ImageView<T const> const& x,
@@ -41,7 +43,11 @@ public:
     }
 };
 
-/// Checks batch norm and its gradients by the oracle, and the division of the forward run into clusters.
+/// SMs of the emulated H200. A GPU with more divides a tensor into larger clusters.
+constexpr int emulated_processors = 4;
+
+/// Checks batch norm and its gradients by the oracle and, on the emulated GPU, how the forward run is divided into
+/// clusters.
 template <class T>
 void check(Recording& device, oracle::Shape const& shape, char const* layouts, unsigned width, unsigned cluster) {
     INFO(shape.n << " x " << shape.c << " x " << shape.h << " x " << shape.w << ", " << layouts);
@@ -50,8 +56,10 @@ void check(Recording& device, oracle::Shape const& shape, char const* layouts, u
     about.seed = 64;  // tensors aligned to packets
     test::detail::check_training_of<T>(about, device);
     REQUIRE(device.launches.size() == 2);
-    CHECK(device.launches[0].width == width);
-    CHECK(device.launches[0].cluster == cluster);
+    if (device.processors() == emulated_processors) {
+        CHECK(device.launches[0].width == width);
+        CHECK(device.launches[0].cluster == cluster);
+    }
     for (Launched const& launched : device.launches) {
         INFO("width " << launched.width << ", clusters of " << launched.cluster);
         CHECK((launched.in_registers && launched.workspace_bytes == 0));

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("HIP: depthwise convolutions of every window are exact in eve
 TEST_CASE("HIP: depthwise filters in the plan's type are unrolled, or loop over taps") {
     fk::hip::Device device = gpu();
     auto const depthwise = device.with<Depthwise<>>();
-    auto const on = [&](std::uint64_t) -> auto& { return depthwise; };
+    auto const on = [on_device = &depthwise](std::uint64_t) -> auto& { return *on_device; };
     check_geometry<fk::half, fk::filter(3, 3).pad(1).groups(6)>({2, 6, 19, 17}, 6, on);
     check_geometry<float, fk::filter(3, 3).pad(1).stride(2).groups(4)>({1, 4, 16, 16}, 8, on);
     check_geometry<float, fk::filter(1, 1).stride(2).groups(6)>({1, 6, 7, 9}, 6, on);

@@ -90,7 +90,7 @@ TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients that mul
                 for (int k = 0; k < c; ++k)
                     for (int i = 0; i < r; ++i)
                         for (int j = 0; j < r; ++j) {
-                            // index in the other tensor of the element that meets the infinity at this tap
+                            // index, in the other tensor, of the element that is multiplied by the infinity at this tap
                             int const p = in_dy ? at_h + i - 1 : at_h - i + 1, q = in_dy ? at_w + j - 1 : at_w - j + 1;
                             bool const inside = p >= 0 && p < h && q >= 0 && q < w;
                             float const value = got[static_cast<std::size_t>(dw.layout().offset({{k, 0, i, j}}))];
@@ -102,7 +102,7 @@ TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients that mul
             }
 }
 
-TEST_CASE("HIP: blocks share the pixels of a depthwise weight gradient, with the same bits each run") {
+TEST_CASE("HIP: CTAs divide the pixels of a depthwise weight gradient, bitwise identical in every run") {
     constexpr auto filter = fk::filter(3, 3).pad(1).groups(5);
     using Layer = fk::Plan<fk::ConvWeightGradient<filter>>;
     fk::hip::Device device = gpu();

@@ -21,7 +21,7 @@ using Relu = fk::Activation<fk::Relu>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units are exact", "",
+TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's tensor cores are exact", "",
                    (WarpSpecialized<192, 64, 8>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
     fk::hip::Device device = sm90a_device();

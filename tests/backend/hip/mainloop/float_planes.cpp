@@ -22,7 +22,7 @@ static_assert(
 
 }  // namespace
 
-TEST_CASE("HIP: bf16x6 Planes convolutions of floats are exact on sm_90a's matrix units") {
+TEST_CASE("HIP: bf16x6 Planes convolutions of floats are exact on sm_90a's tensor cores") {
     check_planes<float, Planes<240, 1>>("float", 1, 3);
     check_planes<float, Planes<56, 4>>("float", 0, 3);
 }

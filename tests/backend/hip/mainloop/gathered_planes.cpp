@@ -52,7 +52,7 @@ void check_problems(std::string const& type, std::size_t first, std::size_t step
 
 }  // namespace
 
-TEST_CASE("HIP: GatheredPlanes convolutions on sm_90a's matrix units are exact") {
+TEST_CASE("HIP: GatheredPlanes convolutions on sm_90a's tensor cores are exact") {
     check_problems<fk::half, GatheredPlanes<>>("half", 0, 1);
 }
 TEST_CASE("HIP: GatheredPlanes convolutions of bfloat16 are exact") {

@@ -28,7 +28,7 @@ static_assert(!fk::hip::HaloEntry::has_kernel<fk::Plan<fk::TransposedConv<three>
 
 // Odd and even images; phases of 4, 2, 2 and 1 taps; a phase without taps; phases whose taps begin in padding; strides
 // in one mode; channels that fill neither a k-tile nor a tile; more tiles than the emulated GPU has SMs.
-TEMPLATE_TEST_CASE("HIP: strided transposed convolutions on sm_90a's matrix units are exact with every schedule", "",
+TEMPLATE_TEST_CASE("HIP: strided transposed convolutions on sm_90a's tensor cores are exact with every schedule", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<64, 128, 5, Roles::ping_pong>), (WarpSpecialized<96, 64, 7, Roles::ping_pong>)) {
     fk::hip::Device device = sm90a_device();
@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("HIP: strided transposed convolutions on sm_90a's matrix unit
     check_strided<fk::half, fk::filter(2, 5).pad(0, 1, 2, 3).stride(1, 2)>(scheduled, {2, 24, 7, 9}, 16);
 }
 
-TEMPLATE_TEST_CASE("HIP: phases of every window on sm_90a's matrix units are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_TEST_CASE("HIP: phases of every window on sm_90a's tensor cores are exact", "", fk::half, fk::bfloat16) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<WarpSpecialized<64, 64, 4, Roles::ping_pong>>();
     check_strided<TestType, fk::filter(5, 5).pad(2).stride(2)>(scheduled, {2, 16, 9, 12}, 40);

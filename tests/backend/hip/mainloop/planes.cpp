@@ -26,7 +26,7 @@ static_assert(!fusekit::hip::PlanesEntry::has_kernel<fk::Plan<fk::Gemm, fk::Bias
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: Planes convolutions on sm_90a's matrix units are exact", "", (Planes<240, 1>),
+TEMPLATE_TEST_CASE("HIP: Planes convolutions on sm_90a's tensor cores are exact", "", (Planes<240, 1>),
                    (Planes<64, 2>)) {
     check_planes<fk::half, TestType>("half");
 }

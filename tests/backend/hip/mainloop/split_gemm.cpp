@@ -28,7 +28,7 @@ using Parted = fk::hip::Split<fk::hip::Gemm<64, 64, 16, 4>, Parts>;
 template <int Parts>
 using MatrixParted = fk::hip::Split<fk::hip::MatrixGemm<64, 64, 4>, Parts>;
 
-/// Calls f(device, parts) with a scheduled device for each number of parts.
+/// Calls f(device, factor) with a device that runs the schedule with each split-K factor.
 template <template <int> class Schedule>
 void with_parts(fk::hip::Device& device, auto const& f) {
     auto const with = [&]<int parts>(std::integral_constant<int, parts>) {
@@ -107,7 +107,7 @@ TEST_CASE("HIP: split-K agrees with the oracle in every layout and size") {
     with_parts<Parted>(device, [](auto& parted, int) { check_sizes<float>(parted, "float"); });
 }
 
-TEST_CASE("HIP: split-K on sm_90a's matrix units agrees with the oracle") {
+TEST_CASE("HIP: split-K on sm_90a's tensor cores agrees with the oracle") {
     fk::hip::Device device = sm90a_device();
     with_parts<MatrixParted>(device, [](auto& parted, int) { check_sizes<fk::half>(parted, "half"); });
     auto wide = device.with<fk::hip::Split<fk::hip::MatrixGemm<128, 64, 2>, 4>>();
@@ -229,7 +229,7 @@ TEST_CASE("HIP: split-K is chosen by the table, and never for a schedule named b
     CHECK(same_bits(numbers(y), expected));
 }
 
-TEST_CASE("HIP: a Split schedule named by the caller has its number of splits") {
+TEST_CASE("HIP: a Split schedule named by the caller has its split-K factor") {
     fk::hip::Device device = gpu();
     OneTile const product(device);
     Floats y = product.output();

@@ -25,7 +25,7 @@ static_assert(!fusekit::hip::StemEntry::has_kernel<
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's tensor cores are exact", "", fk::half, fk::bfloat16) {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     using Scheduled = decltype(stem);

@@ -62,7 +62,7 @@ void check_schedule(std::string const& type) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with every schedule", "",
+TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with every schedule", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
                    (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
@@ -72,12 +72,12 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
     check_schedule<fk::half, TestType>("half");
 }
 
-TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's matrix units are exact", "", (WarpSpecialized<64, 64, 2>),
+TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 64, 2>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
 
-TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact", "", (WarpSpecialized<64, 128, 3>),
+TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 128, 3>),
                    (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
                    (WarpSpecialized<192, 64, 8>)) {
     fk::hip::Device device = sm90a_device();
@@ -262,7 +262,7 @@ TEST_CASE("HIP: workspace is the same for stand-in addresses as for memory") {
 
 // Channels of y that do not fill the filters' tile, in one block of 64 and in several; taps in reverse, and padding
 // wider than the taps reach.
-TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix units are exact", "",
+TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's tensor cores are exact", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {
     fk::hip::Device device = sm90a_device();

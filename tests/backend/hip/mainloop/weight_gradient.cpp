@@ -32,8 +32,7 @@ TEST_CASE("HIP: weight gradients are the adjoint: <dw, w> equals <dy, conv(x, w)
     check_adjoint(device);
 }
 
-TEST_CASE(
-    "HIP: blocks share the pixels of a gradient by the weights as workspace allows, with the same bits each run") {
+TEST_CASE("HIP: CTAs divide the pixels of a weight gradient as workspace allows, bitwise identical in every run") {
     using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
     fk::hip::Device device = gpu();
     oracle::Shape const in{2, 8, 40, 33}, out{2, 70, 40, 33};

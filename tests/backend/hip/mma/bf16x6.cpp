@@ -31,7 +31,7 @@ void check_reals() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of float are as exact as a float on sm_90a's matrix units", "",
+TEMPLATE_TEST_CASE("HIP: convolutions of float are as exact as a float on sm_90a's tensor cores", "",
                    (MatrixGemm<64, 64, 2>), (MatrixGemm<128, 64, 1>), (MatrixGemm<128, 128, 1>)) {
     check_matrix_schedule<float, TestType>("float");
     check_reals<TestType>();

@@ -11,24 +11,24 @@
 using namespace test;
 using fk::hip::MatrixGemm;
 
-TEMPLATE_TEST_CASE("HIP: convolutions of any layout are exact on sm_90a's matrix units", "", (MatrixGemm<64, 64, 4>),
+TEMPLATE_TEST_CASE("HIP: convolutions of any layout are exact on sm_90a's tensor cores", "", (MatrixGemm<64, 64, 4>),
                    (MatrixGemm<128, 64, 2>), (MatrixGemm<128, 128, 1>), (MatrixGemm<256, 64, 1>)) {
     check_matrix_schedule<fk::half, TestType>("half");
 }
 
-TEST_CASE("HIP: BatchedGemm is exact on sm_90a's matrix units") {
+TEST_CASE("HIP: BatchedGemm is exact on sm_90a's tensor cores") {
     fk::hip::Device device = sm90a_device();
     check_batched_products<fk::half>(device);
     check_batched_products<fk::bfloat16>(device);
 }
 
-TEST_CASE("HIP: transposed convolutions are exact on sm_90a's matrix units") {
+TEST_CASE("HIP: transposed convolutions are exact on sm_90a's tensor cores") {
     fk::hip::Device device = sm90a_device();
     auto units = device.with<MatrixGemm<64, 64, 4>>();
     check_transposed_convolutions<fk::half>(units);
     check_transposed<fk::bfloat16, fk::filter(4, 4).pad(1).stride(2), true>(units, {1, 72, 8, 6}, 70);
 }
 
-TEST_CASE("HIP: convolutions of bfloat16 in any layout are exact on sm_90a's matrix units") {
+TEST_CASE("HIP: convolutions of bfloat16 in any layout are exact on sm_90a's tensor cores") {
     check_matrix_schedule<fk::bfloat16, MatrixGemm<128, 64, 2>>("bfloat16");
 }

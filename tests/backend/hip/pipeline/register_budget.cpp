@@ -25,7 +25,7 @@ struct Reallocate : BlockOf<384> {
 
 }  // namespace
 
-TEST_CASE("HIP: warpgroups run on with the registers of their role") {
+TEST_CASE("HIP: warpgroups continue with the registers of their role") {
     fk::hip::Device device = sm90a_device();
     Array<unsigned> const done(device, 384, 0xffffffff);
     run_blocks<Reallocate>(device, {done.data()});

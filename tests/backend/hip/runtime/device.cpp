@@ -10,7 +10,7 @@
 #include "backend/hip/gpu.hpp"
 
 using namespace test;
-using namespace fusekit::hip;  // HIP's names are here on some platforms
+using namespace fusekit::hip;  // with nvcc, HIP's functions are members of it
 
 static_assert(fk::Device<fk::hip::Device>);
 static_assert(!std::is_copy_constructible_v<fk::hip::Device> && !std::is_copy_assignable_v<fk::hip::Device>);

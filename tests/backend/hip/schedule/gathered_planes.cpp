@@ -91,7 +91,7 @@ TEST_CASE("HIP: GatheredPlanes refuses the first condition that a problem does n
           "stages in shared memory = 0 is below 1: use MatrixGemm");  // y reads only padding
 }
 
-TEST_CASE("HIP: GatheredPlanes' time grows with the batch, and is infinite where it is of no use") {
+TEST_CASE("HIP: GatheredPlanes' time grows with the batch, and is infinite where it is never the fastest") {
     auto const change = [](ConvCase& of) { of = in_planes(of, fk::filter(3, 3).pad(1)); };
     CHECK(test::grows<GatheredPlanesEntry, GatheredPlanes<>>(64, 112, 128, 3, change));
     ConvCase convolution = in_planes(problem(8, 64, 14, 128, 3), fk::filter(3, 3).pad(1));

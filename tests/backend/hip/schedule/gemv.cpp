@@ -91,7 +91,7 @@ TEST_CASE("HIP: Gemv's time grows with the weights, and is below that of tiles o
     CHECK((time_of(large) > memory && time_of(large) < 1.25 * memory));
 }
 
-TEST_CASE("HIP: Gemv's tiles use all SMs, and read x seldom") {
+TEST_CASE("HIP: Gemv's tiles occupy all SMs, and few CTAs read each row of x") {
     auto const cut = [](std::int64_t rows, std::int64_t filters, std::int64_t c, bool by_mma = true) {
         return GemvCut::best({rows, filters, 2 * c, by_mma}, 2, 132, 52, 700);
     };

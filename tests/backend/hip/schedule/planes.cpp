@@ -65,7 +65,7 @@ TEST_CASE("HIP: Planes refuses the first condition that a problem does not meet,
     CHECK(of(tall) == "stages of x in shared memory = 0 is below 1: use MatrixGemm");
 }
 
-TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is of no use") {
+TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is never the fastest") {
     auto const in_planes = [](ConvCase& of) { of.planes = PlanesOrder::planes; };
     CHECK(test::grows<PlanesEntry, Planes<>>(64, 56, 128, 3, in_planes));
     ConvCase convolution = problem(8, 64, 14, 128, 5);

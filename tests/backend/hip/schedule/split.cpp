@@ -20,7 +20,7 @@ using Conv = fk::Conv<fk::filter(3, 3)>;
 
 static_assert(SplitSchedule<Split<Tile>> && !SplitSchedule<Tile>);
 static_assert(std::is_same_v<WholeSchedule<Split<Tile, 4>>, Tile> && std::is_same_v<WholeSchedule<Tile>, Tile>);
-static_assert(parts_of<Split<Tile, 4>> == 4 && parts_of<Tile> == 1);
+static_assert(split_k_of<Split<Tile, 4>> == 4 && split_k_of<Tile> == 1);
 // Schedules whose tiles may be shared: MatrixGemm, the smallest WarpSpecialized, Planes of 16 bits.
 template <class Entry, class Schedule, class T>
 constexpr bool splits = Entry::template splits<Schedule, T, traits_of<fk::Plan<Conv>, T>()>;
@@ -39,9 +39,9 @@ TEST_CASE("HIP: Split is faster for few tiles of long sums, and infinite for mor
     Estimate const whole = time_of<WarpSpecializedEntry, Narrow>(deep()),
                    shared = time_of<WarpSpecializedEntry, Split<Narrow>>(deep());
     CHECK(shared.seconds < whole.seconds);
-    CHECK((shared.parts == 8 && whole.parts == 1));
+    CHECK((shared.split_k == 8 && whole.split_k == 1));
     CHECK_FALSE(time_of<WarpSpecializedEntry, Split<Narrow>>(problem(64, 64, 56, 64, 3)).is_finite());
-    // A part has 64 or 128 indices of GemmK at least.
+    // A CTA reduces at least 64 or 128 indices of GemmK.
     CHECK_FALSE(time_of<MatrixGemmEntry, Split<Tile>>(problem(1, 64, 7, 64, 1)).is_finite());
 }
 

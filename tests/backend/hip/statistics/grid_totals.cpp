@@ -105,7 +105,7 @@ TEST_CASE("HIP: ChannelTotalsView returns any total after put()") {
 
 // Covers tiles with tails along pixels and channels; more columns than the emulated GPU has processors; and enough
 // pixels that all processors share each column with several tiles.
-TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are within their bounds", "",
+TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's tensor cores are within their bounds", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 3>), (WarpSpecialized<96, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
@@ -149,7 +149,7 @@ TEST_CASE("HIP: statistics of convolutions with the Halo schedule are within the
     }
 }
 
-TEST_CASE("HIP: an operator of statistics that adds one value at a time runs on sm_90a's matrix units") {
+TEST_CASE("HIP: an operator of statistics that adds one value at a time runs on sm_90a's tensor cores") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<WarpSpecialized<64, 64, 2>>();
     using Scheduled = decltype(scheduled);

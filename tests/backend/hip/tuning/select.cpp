@@ -92,7 +92,7 @@ TEST_CASE("HIP: a workload's estimated time is its k-tiles plus overheads, or me
     CHECK(estimate(reading, costs, 0, table, on).bound == Bound::cache);
     CHECK(std::abs(cycles(workload, 1e6) - 1000000) < 10);
     CHECK(estimate(workload, costs, 1e6, table, on).bound == Bound::memory);
-    // Equal times take 2^(1/4) of one.
+    // If the times of the SMs and of memory are equal, their 4-norm is 2^(1/4) times one of them.
     CHECK(std::abs(static_cast<double>(cycles(workload, 2276)) - 2276 * 1.1892) < 8);
     on.launch = 1e-6;
     CHECK(cycles(workload, 0) == 1000 + 2276);
@@ -101,7 +101,7 @@ TEST_CASE("HIP: a workload's estimated time is its k-tiles plus overheads, or me
 namespace {
 
 /// Split-K factor of m x n x k on 132 processors.
-int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t max_blocks = 1 << 20, double cycles = 1500) {
+int split_k(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t max_blocks = 1 << 20, double cycles = 1500) {
     static constexpr ScheduleFacts shared = facts_of<Split<Gemm<64, 64, 16, 6>>>();
     Product const product{m, n, 1, k};
     auto const time_of = [](Product const& part, double exchanges) {
@@ -109,32 +109,32 @@ int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t max_block
     };
     double const wide = gemm_cycles(large, product), narrow = gemm_cycles(small, product);
     Estimate const best = hip::detail::split_estimate(shared, 64, product, 3 * 132, max_blocks, cycles, 132, time_of);
-    return best.seconds < wide && best.seconds < narrow ? best.parts : 1;
+    return best.seconds < wide && best.seconds < narrow ? best.split_k : 1;
 }
 
 }  // namespace
 
 TEST_CASE("HIP: split-K is chosen if tiles leave processors idle and GemmK is long") {
-    CHECK(parts(49, 512, 4608) == 8);
-    CHECK(parts(784, 128, 1152) == 8);
-    CHECK(parts(196, 1024, 256) == 4);  // four pieces of 64
-    CHECK(parts(64 * 132, 192, 4608) == 2);  // three tiles per processor of this schedule, two of the larger one
-    CHECK(parts(64 * 132 + 1, 192, 4608) == 1);
-    CHECK(parts(49, 512, 64) == 1);
-    CHECK(parts(49, 512, 65) == 1);  // one index fewer does not pay for an exchange
-    CHECK(parts(49, 512, 128) == 2);
-    CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 CTAs
-    CHECK(parts(49, 512, 4608, 15) == 1);
+    CHECK(split_k(49, 512, 4608) == 8);
+    CHECK(split_k(784, 128, 1152) == 8);
+    CHECK(split_k(196, 1024, 256) == 4);  // four ranges of 64 of GemmK
+    CHECK(split_k(64 * 132, 192, 4608) == 2);  // three tiles per SM of this schedule, two of the larger one
+    CHECK(split_k(64 * 132 + 1, 192, 4608) == 1);
+    CHECK(split_k(49, 512, 64) == 1);
+    CHECK(split_k(49, 512, 65) == 1);  // one index fewer does not pay for an exchange
+    CHECK(split_k(49, 512, 128) == 2);
+    CHECK(split_k(49, 512, 4608, 63) == 4);  // at most 63 CTAs: a factor of 8 needs 64 for 8 tiles
+    CHECK(split_k(49, 512, 4608, 15) == 1);
 }
 
 TEST_CASE("HIP: split-K stops where exchanging accumulators costs more than it saves") {
     // A GemmK index takes 192 cycles: 64 for the products, half of that for loads, doubled with one wave per scheduler.
     double const whole = 64 * 3.0 * 512;
-    CHECK(parts(49, 512, 512, 1 << 20, 0) == 8);
-    CHECK(parts(49, 512, 512, 1 << 20, whole / 2 + 1) == 1);
-    CHECK(parts(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // saves a quarter for one more exchange
-    CHECK(parts(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
-    CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two CTAs per processor, eight are three
+    CHECK(split_k(49, 512, 512, 1 << 20, 0) == 8);
+    CHECK(split_k(49, 512, 512, 1 << 20, whole / 2 + 1) == 1);
+    CHECK(split_k(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // 2 -> 4 would save less than an exchange costs
+    CHECK(split_k(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
+    CHECK(split_k(3025, 64, 576) == 4);  // 48 tiles: a factor of 4 is two CTAs per SM, of 8 three
 }
 
 namespace {
@@ -165,7 +165,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
 template <class... Schedules>
 std::string chosen_of(List<Schedules...> table, ConvCase const& of) {
     Ranking const ranking(table, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
-    return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).parts).c_str();
+    return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).split_k).c_str();
 }
 
 using AllOfHalf =

@@ -1,4 +1,4 @@
-// expect: a schedule of your own needs all members of one of them
+// expect: with<Schedule>(): the type is not a schedule: give it all members of one of the library's
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

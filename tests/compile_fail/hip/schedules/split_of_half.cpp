@@ -1,4 +1,4 @@
-// expect: Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 bits
+// expect: Split: the schedule has no split-K kernel for its tile or for x's type: name the schedule without Split
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,4 +1,4 @@
-// expect: or Planes of 16 bits
+// expect: Split: the schedule has no split-K kernel for its tile or for x's type: name the schedule without Split
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -6,11 +6,11 @@
 namespace fusekit::hip {
 
 /// has_async_copies: true if the target copies from global to shared memory without a register (cp.async). copy_async()
-/// issues a copy of 4, 8 or 16 bytes, or of zeros if `is_read` is false; copy_async_first() a copy of the first `count`
-/// of them, and of zeros after these. wait_for_copies() waits for all copies of this
-/// thread. commit_copies() makes the copies since the last commit a group; wait_for_groups<count>() waits for all
-/// groups except the last `count`. Other targets load to registers, and store to shared memory after the arithmetic
-/// that hides the latency.
+/// issues a copy of 4, 8 or 16 bytes, or of zeros if `is_read` is false; copy_async_first() copies the first `count`
+/// bytes of the word and zero-fills the rest. commit_copies() commits this thread's copies since the last commit as a
+/// group (cp.async.commit_group); wait_for_groups<count>() waits for all groups except the last `count`;
+/// wait_for_copies() waits for all copies. Other targets load to registers, and store to shared memory after the
+/// arithmetic that hides the latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -152,7 +152,7 @@ FUSEKIT_H constexpr bool describes(Architecture architecture) {
 namespace detail {
 
 /// Returns the result of f(Tag{}) for the first tag of the list that describes the architecture, or of f(Any{}) if none
-/// does. Calls f(Any{}) in either case.
+/// does. f(Any{}) is always called, because its result initializes the variable.
 template <class F, class... Tags>
 FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<Tags...>) {
     auto result = f(Any{});

@@ -7,16 +7,17 @@
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
-/// Parts of a thread of the Depthwise kernels: the outputs that it computes, the elements of x that these read, and the
-/// operators before the filter.
+/// The work of one thread of the Depthwise kernels: its outputs, the rows and columns of x that they read, and the
+/// prologue of their channels.
 namespace fusekit::hip {
 
-/// Outputs of one thread: rows p to p + rows - 1 of columns from q on, of `channels` channels from k on.
+/// Outputs of one thread in image n: rows p to p + rows - 1, the columns of a DepthwiseShape from q on, and `channels`
+/// channels from k on. `exist` is false for threads past the last output.
 struct DepthwiseOutputs {
     int n, k, channels, p, q, rows;
     bool exist;
 
-    /// Outputs of thread `id` of the grid, each of a DepthwiseShape. Rows are counted from row -`before` of y on.
+    /// Returns the outputs of thread `id` of the grid. The first thread's rows begin `before` rows above y.
     template <class Shape, int before = 0>
     __device__ static DepthwiseOutputs of(DepthwiseTiles const& tiles, Index<4> const& y, unsigned id) {
         unsigned const a = tiles.inner.divide(id), b = tiles.middle.divide(a), n = tiles.outer.divide(b);
@@ -36,15 +37,16 @@ struct DepthwiseOutputs {
     }
 };
 
-/// Address of the first channel of x that a thread reads, of the first row and column that its windows read, and these
-/// columns.
+/// The part of x that a thread reads. `data`: address of its first channel at row `row` and column `column`, where its
+/// first window begins; both may be in the padding.
 template <Element T>
 struct DepthwiseInput {
     T const* data;
     int row, column;
     RowColumns columns;
 
-    /// Reads `width` columns from `column` on, and rows from `row` on.
+    /// Returns the input of the outputs `to`, whose windows read `width` columns from `column` on and rows from `row`
+    /// on.
     template <int width, class Tiles>
     __device__ static DepthwiseInput of(TensorView<T const> const& view, Tiles const& tiles, DepthwiseOutputs const& to,
                                         int row, int column) {
@@ -59,7 +61,7 @@ struct DepthwiseInput {
     }
 };
 
-/// Prepared prologue of a thread's channels of x.
+/// The prologue with parameters prepared for a thread's channels of x.
 template <class Plan, class Sum, int channels>
 class DepthwisePrologue {
     using Prologue = typename Plan::Prologue;
@@ -72,7 +74,8 @@ public:
             states[c] =
                 Prologue::prepare(std::int64_t{(of.k + (c < of.channels ? c : 0)) / params.depthwise.multiplier}, args);
     }
-    /// Operand of an element of x; zero in padding, which the prologue does not change.
+    /// Applies the prologue to an element of x and converts it for the FMA; 0 if not `valid`: padding is zero after the
+    /// prologue.
     template <class T>
     __device__ Sum operand(T value, int channel, bool valid) const {
         if constexpr (Prologue::size == 0) return detail::widened(value);

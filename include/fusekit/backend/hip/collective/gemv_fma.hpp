@@ -10,8 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Products of a warp of 32 threads in multiply-adds of float, int32 for int8: 4 filters by 4 rows of x, or by one, at
-/// a time. Lanes load consecutive vectors of C; shuffles add the lanes' sums in a fixed order.
+/// GEMV tile of a warp of 32 threads in FMA instructions of float (int32 for int8): 4 filters x 4 rows of x at a time,
+/// or x 1 row. The lanes divide C: consecutive lanes load consecutive vectors. Shuffles then add the lanes' sums in a
+/// fixed order.
 template <Element T, Element W>
 class GemvFma {
     using Sum = detail::AccumulatorOf<T>;
@@ -20,7 +21,7 @@ class GemvFma {
 public:
     static constexpr unsigned step = 32 * widest;
 
-    /// Sums as GemvMma::sum() does.
+    /// GemvMma::sum() with FMA instructions.
     template <class Rows, class Partial, class Meanwhile>
     __device__ static void sum(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
                                Partial const& partial, Meanwhile const& meanwhile) {
@@ -40,7 +41,8 @@ private:
     template <int rows_at_once, int vector, class Rows, class Partial, class Meanwhile>
     __device__ static void sum_of(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
                                   Partial const& partial, Meanwhile const& meanwhile) {
-        // loops over filters and rows of the tile, not of this part: shuffles need all lanes of AMD's waves
+        // loops to the tile's number of filters, not to of.filters: an AMD wave has the lanes of two warps, and
+        // shuffles need all of them
 #pragma unroll 1
         for (int f = 0; f < 1 << tiles.warp_bits; f += filters)
 #pragma unroll 1
@@ -50,7 +52,8 @@ private:
                 });
     }
 
-    /// Loads the lane's vector `ahead` vectors of the warp after the next one.
+    /// Loads the lane's vector that is `ahead` warp-wide vectors (32 * `vector` elements each) after row.next; zeros
+    /// from row.end on.
     template <int vector, class E>
     __device__ static Packet<E, vector> load(Zeros const& zeros, Row<E> const& row, unsigned c, int ahead) {
         int const offset = ahead * 32 * vector;
@@ -61,8 +64,8 @@ private:
     template <int rows_at_once, int vector, class Rows, class Partial, class Meanwhile>
     __device__ static void sum_block(GemvPart const& of, int first_f, int first_m, Rows const& rows, unsigned lane,
                                      Partial const& partial, Meanwhile const& meanwhile) {
-        // vectors of each row per lane, all in flight at once
-        constexpr int depth = rows_at_once > 1 ? 1 : 2, taken = 32 * vector * depth;
+        // depth: vectors that a lane loads of each row before it multiplies the first of them
+        constexpr int depth = rows_at_once > 1 ? 1 : 2, loop_elements = 32 * vector * depth;
         unsigned c = of.begin + lane * vector;
         Row<W> w[filters];
         Row<T> x[rows_at_once];
@@ -74,7 +77,7 @@ private:
         Zeros zeros;
         zeros.keep();
         Sum acc[filters * rows_at_once] = {};
-        unsigned const loops = (of.steps * step + taken - 1) / taken;
+        unsigned const loops = (of.steps * step + loop_elements - 1) / loop_elements;
 #pragma unroll 1
         for (unsigned loop = 0; loop < loops; ++loop) {
             Packet<W, vector> a[depth][filters];
@@ -105,14 +108,14 @@ private:
                         for (int j = 0; j < rows_at_once; ++j)
                             acc[i * rows_at_once + j] +=
                                 detail::widened_to<Sum>(a[d][i].values[e]) * detail::widened(b[d][j].values[e]);
-            c += taken;
+            c += loop_elements;
 #pragma unroll
-            for (int i = 0; i < filters; ++i) w[i].next += taken;
+            for (int i = 0; i < filters; ++i) w[i].next += loop_elements;
 #pragma unroll
-            for (int i = 0; i < rows_at_once; ++i) x[i].next += taken;
+            for (int i = 0; i < rows_at_once; ++i) x[i].next += loop_elements;
         }
         add_lanes<filters * rows_at_once, 16>(acc, lane);
-        // lane l now has sum l / lanes
+        // acc[0] of lane l is sum number l / lanes
         constexpr unsigned lanes = 32 / (filters * rows_at_once);
         int const number = static_cast<int>(lane / lanes);
         if (lane % lanes == 0) partial(first_m + number % rows_at_once, first_f + number / rows_at_once) = acc[0];
@@ -121,7 +124,8 @@ private:
     __device__ static Sum of_lane(Sum value, unsigned mask) {
         return config::bit_cast<Sum>(of_lane_xor(config::bit_cast<float>(value), mask));
     }
-    /// Adds `count` sums over all lanes. In each step a lane keeps half of its sums, and adds its partner's to them.
+    /// Adds `count` sums over all lanes (butterfly): in each step a lane sends half of its sums to lane ^ mask, and
+    /// adds the received ones to the other half.
     template <int count, unsigned mask, int size>
     __device__ static void add_lanes(Sum (&sums)[size], unsigned lane) {
         if constexpr (count > 1) {

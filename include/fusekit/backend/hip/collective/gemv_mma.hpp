@@ -9,16 +9,16 @@
 
 namespace fusekit::hip {
 
-/// Part of a Gemv warp of 32 threads: the first filter and row of x, their numbers, and the range of C, which begins at
-/// a multiple of a step. All warps of a CTA have the same number of steps, and load nothing past `end`.
+/// Work of a Gemv warp of 32 threads: `filters` filters from k on, `rows` rows of x from m on, and the range [begin,
+/// end) of C. All warps of a CTA run the same number of steps; elements past `end` are zero.
 struct GemvPart {
     int k, filters, m, rows;
     unsigned begin, end, steps;
 };
 
-/// Products of a warp by mma.sync: up to 16 filters, the rows of the MMA instruction, by up to 32 rows of x. Lanes load
-/// 16 bytes of a row straight to registers: the four lanes of a row load 64 contiguous bytes, which are the operands of
-/// two instructions. The order of k within these is alike for both operands, and of no importance.
+/// GEMV tile of a warp by mma.sync: up to 16 filters (M of the MMA) x up to 32 rows of x (N). Operands are loaded from
+/// global memory to registers: the four lanes of a row load 16 bytes each, which are the operands of two MMAs. Both
+/// operands permute k within these 64 bytes in the same way, so that the sums are unchanged.
 template <Element T>
 class GemvMma {
     using Unit = MmaSync<T>;
@@ -28,7 +28,9 @@ class GemvMma {
 public:
     static constexpr unsigned step = chunk;  ///< elements of C
 
-    /// Calls sum_of<most rows, elements per load>().
+    /// Sums the products of the warp's filters and rows over its range of C, and stores each sum to partial(row,
+    /// filter). Calls meanwhile() while the first loads are in flight. Selects sum_of() by the number of rows and the
+    /// width of loads.
     template <class Rows, class Partial, class Meanwhile>
     __device__ static void sum(GemvPart const& of, GemvTiles const& tiles, Rows const& rows, unsigned lane,
                                Partial const& partial, Meanwhile const& meanwhile) {
@@ -47,14 +49,15 @@ public:
     }
 
 private:
-    /// A lane's row of an operand: the address of the lane's next element, at index c of C, and the end of the range of
-    /// C; 0 for a row that does not exist.
+    /// Row of an operand that a lane loads. `next`: address of the lane's next element; `end`: end of the range of C,
+    /// or 0 if the row is out of bounds.
     struct Row {
         T const* next;
         unsigned end;
     };
 
-    /// Loads a lane's elements of chunk `ahead` after the next element, `vector` at a time; zeros from row.end on.
+    /// Loads the lane's 16 bytes of the chunk that is `ahead` chunks after row.next, in vectors of `vector` elements;
+    /// zeros from row.end on. `c`: index of row.next in C.
     template <int vector>
     __device__ static Words<4> load(Row const& row, unsigned c, int ahead) {
         constexpr int size = vector * bytes;
@@ -82,7 +85,7 @@ private:
     template <int most_rows, int vector, class Rows, class Partial, class Meanwhile>
     __device__ static void sum_of(GemvPart const& of, int first_m, Rows const& rows, unsigned lane,
                                   Partial const& partial, Meanwhile const& meanwhile) {
-        // tiles of 8 columns of the MMA instruction; chunks whose loads are in flight at once
+        // columns: MMAs along the rows of x; depth: chunks whose loads are in flight at once
         constexpr int columns = most_rows / 8, depth = vector * bytes < 16 ? (vector * bytes < 4 ? 1 : 3)
                                                        : columns == 1      ? 6
                                                                            : 2;

@@ -21,11 +21,11 @@ struct SplitKGroups {
 /// bytes of padding per row, so that the rows that a warp writes at once are in different banks.
 template <int Rows, int Columns, int gap = 1>
 struct AccumulatorTile {
-    static constexpr unsigned height = Rows, quads = Columns / 4;
+    static constexpr unsigned height = Rows, row_packets = Columns / 4;
     /// number of floats that each group of CTAs stores to the workspace per output tile
     static constexpr int floats = Rows * Columns;
 
-    Packet<float, 4> rows[Rows][quads + gap];
+    Packet<float, 4> rows[Rows][row_packets + gap];
     bool is_last;
 };
 
@@ -35,26 +35,26 @@ struct RowRange {
 };
 
 /// Sums the AccumulatorTiles of all CTAs of output tile `number`, in the order of the CTAs, so that results are bitwise
-/// identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 * (`thread` % Tile::quads)
-/// on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may modify its tile or
-/// exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the workspace; the last to
-/// arrive of the CTAs with the same `rank` in their groups sums the groups' values. All threads of `barrier` call this
-/// function while the CTA's other threads call attend_merge(); the first `threads` callers add, with several loads in
-/// flight. Returns the rows for which this CTA called put().
+/// identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 * (`thread` %
+/// Tile::row_packets) on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may
+/// modify its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the
+/// workspace; the last to arrive of the CTAs with the same `rank` in their groups sums the groups' values. All threads
+/// of `barrier` call this function while the CTA's other threads call attend_merge(); the first `threads` callers add,
+/// with several loads in flight. Returns the rows for which this CTA called put().
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                       unsigned group, unsigned rank, unsigned thread,
                                                       Barrier const& barrier, Put const& put) {
-    constexpr unsigned quads = Tile::quads, height = Tile::height, rows_apart = threads / quads, rows_at_once = 4,
-                       splits_at_once = 4;
-    unsigned const quad = thread % quads;
+    constexpr unsigned row_packets = Tile::row_packets, height = Tile::height, rows_apart = threads / row_packets,
+                       rows_at_once = 4, splits_at_once = 4;
+    unsigned const packet = thread % row_packets;
     RowRange const own{height * rank / split_k.cluster, height * (rank + 1) / split_k.cluster};
     /// For each row that this CTA sums: adds the thread's four columns over `count` CTAs or groups, loaded by load(row,
     /// i), and calls take(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
-        if (thread >= rows_apart * quads) return;
+        if (thread >= rows_apart * row_packets) return;
 #pragma unroll 1
-        for (unsigned first = own.begin + thread / quads; first < own.end; first += rows_at_once * rows_apart) {
+        for (unsigned first = own.begin + thread / row_packets; first < own.end; first += rows_at_once * rows_apart) {
             Packet<float, 4> sums[rows_at_once] = {};
 #pragma unroll 1
             for (unsigned begin = 0; begin < count; begin += splits_at_once) {
@@ -77,15 +77,16 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    auto* const of_groups = split_k.groups == 1 ? nullptr  // null: no workspace
-                                                : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
-                                                      std::size_t{number} * split_k.groups * height * quads + quad;
+    auto* const of_groups = split_k.groups == 1
+                                ? nullptr  // null: no workspace
+                                : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
+                                      std::size_t{number} * split_k.groups * height * row_packets + packet;
     if (split_k.cluster > 1) cluster_barrier();
     sum_up(
-        split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
+        split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][packet], of); },
         [&](unsigned row, Packet<float, 4> const& sums) {
             if (split_k.groups == 1) put(row, sums);
-            else of_groups[(group * height + row) * quads] = sums;
+            else of_groups[(group * height + row) * row_packets] = sums;
         });
     if (split_k.cluster > 1) cluster_arrive();
     if (split_k.groups > 1) {
@@ -94,7 +95,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
         if (thread == 0) state->arrived = 0;
         sum_up(
             split_k.groups,
-            [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * quads]); }, put);
+            [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * row_packets]); }, put);
     }
     return own;
 }
@@ -108,7 +109,7 @@ __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups cons
     if (split_k.count() == 1) return {0, Tile::height};
     RowRange const own = reduce_split_k_to<threads>(
         tile, split_k, number, group, rank, thread, BlockBarrier(),
-        [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::quads] = sums; });
+        [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::row_packets] = sums; });
     __syncthreads();
     return own;
 }

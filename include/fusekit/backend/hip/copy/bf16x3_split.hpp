@@ -18,7 +18,7 @@ namespace fusekit::hip {
 template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
-    using Quad = Packet<float, 4>;
+    using Packet4 = Packet<float, 4>;
     /// 8-channel chunks of a pixel; each is 16 bytes per bfloat16 term
     static constexpr int chunks = Tiles::channels / 8;
     /// distance from one of a lane's chunks to its next, in chunks of the tile
@@ -68,15 +68,15 @@ private:
         auto const chunk = thread % chunks;
 #pragma unroll 1
         for (int number = static_cast<int>(thread); number < all; number += stride * in_flight) {
-            Quad quads[in_flight][2];
+            Packet4 packets[in_flight][2];
 #pragma unroll
             for (int i = 0; i < in_flight; ++i) {
                 int const pixel = (number + stride * i) / chunks, read = pixel < copied ? pixel : 0;
                 auto const* const row = pixels + read * 128;
 #pragma unroll
                 for (unsigned j = 0; j < 2; ++j)
-                    quads[i][j] =
-                        *reinterpret_cast<Quad const*>(row + ((2 * chunk + j) ^ static_cast<unsigned>(read % 8)) * 16);
+                    packets[i][j] = *reinterpret_cast<Packet4 const*>(
+                        row + ((2 * chunk + j) ^ static_cast<unsigned>(read % 8)) * 16);
             }
 #pragma unroll
             for (int i = 0; i < in_flight; ++i) {
@@ -84,7 +84,7 @@ private:
                 if (number + stride * i >= all) break;
                 float remainder[8];
 #pragma unroll
-                for (int e = 0; e < 8; ++e) remainder[e] = pixel < copied ? quads[i][e / 4].values[e % 4] : 0;
+                for (int e = 0; e < 8; ++e) remainder[e] = pixel < copied ? packets[i][e / 4].values[e % 4] : 0;
                 store_bf16_terms(remainder, tile + Tiles::chunk_offset(first_pixel + pixel, chunk),
                                  tiles.term_bytes(parts));
             }

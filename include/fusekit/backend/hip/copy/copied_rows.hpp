@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Source of one SMEM row of an operand tile, a window of x or a filter: the address of channel 0 at its first tap, and
-/// the row and column of this tap in x. The address is not read if the tap is in the padding.
+/// Source of one SMEM row of an operand tile, which is a window of x or a filter: address of channel 0 at its first
+/// tap, and row and column of this tap in x. The tap may be in the padding; the address is then not read.
 struct alignas(16) RowSource {
     unsigned char const* first;
     std::int32_t h, w;
@@ -18,10 +18,10 @@ struct alignas(16) RowSource {
 
 /// Producer of pipeline stages from x and filters that are misaligned for TMA: the four producer warps copy the
 /// channels of each window and filter by cp.async, 8 or 4 bytes at a time, to the swizzled rows that TMA would write,
-/// with zeros in the padding and past the last channel. A row that begins in the middle of a 4-byte word is copied from
-/// 2 bytes before, and moved by 2 bytes in SMEM when the copies have completed. Each warp copies a quarter of the rows
-/// of both operands, and reports a stage as full when its copies to the stage have completed, `lag` stages after it has
-/// issued them.
+/// with zeros in the padding and past the last channel. cp.async needs 4-byte alignment: a row that begins in the
+/// middle of a word is copied from 2 bytes before its first channel, and shifted by 2 bytes in SMEM when the copies
+/// have completed. Each warp copies a quarter of the rows of both operands. It commits a stage (arrives on its "full"
+/// mbarrier) `lag` stages after it has issued the stage's copies.
 template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>
 class CopiedRows {
     using State = typename Pipeline::State;
@@ -30,32 +30,34 @@ class CopiedRows {
     static_assert(Stage::row_bytes == row_bytes && windows % 8 == 0 && filters % 8 == 0);
 
 public:
-    static constexpr unsigned warps = 4;  ///< each arrives once at every stage
+    static constexpr unsigned warps = 4;  ///< producer warps; each arrives once per stage
 
 private:
-    /// State of each row of a warp in a stage: is_early is not 0 if the row is copied from 2 bytes before its first
-    /// channel; its last channel, which then does not fit the row, is in the low half of its word.
+    /// Per row of a warp in a stage: is_early is nonzero if the row is copied from 2 bytes before its first channel.
+    /// The row's last channel then does not fit, and is copied to the low half of `words`.
     struct Tails {
         std::uint32_t words[windows + filters];
         unsigned char is_early[windows + filters];
     };
 
-    /// One operand of a warp. down, right: taps of x from one tap to the next, 0 for filters; row_bytes, column_bytes:
-    /// bytes. Taps outside of `height` x `width` are zero.
+    /// One operand. From one tap to the next row or column of taps: bytes in memory (row_bytes, column_bytes), and
+    /// pixels of x (down, right; 0 for filters). Taps outside `height` x `width` are padding.
     struct Operand {
         std::int64_t row_bytes, column_bytes;
         int down, right, height, width;
     };
 
 public:
-    /// SMEM of the warps: the sources of the rows that each copies for the current output tile, and the operands.
+    /// SMEM of the producer warps: each warp's sources for the current output tile, its operands, and the tails of each
+    /// stage.
     struct Shared {
         RowSource sources[warps][windows + filters];
         Operand operands[warps][2];
         Tails tails[warps][stages];
     };
 
-    /// `warp`: index of the producer warp, from 0 to 3. All lanes of the warps call all functions.
+    /// `the_warp`: index of the producer warp, from 0 to 3. `the_width`: alignment of all rows, 8, 4 or 2 bytes. All
+    /// lanes of the warps call all functions.
     template <class Problem>
     __device__ CopiedRows(Shared& shared, Problem const& conv, int the_width, unsigned the_warp, unsigned the_lane)
         : sources(shared.sources[the_warp]),
@@ -76,8 +78,8 @@ public:
         operands[1] = {of_w.stride[2] * element_bytes, of_w.stride[3] * element_bytes, 0, 0, 1, 1};
     }
 
-    /// Copies the operands of k-tiles [begin, end) of the output tile at `tile`. If the tile `is_last`, waits for all
-    /// copies, so that all stages are reported.
+    /// Loads k-tiles [begin, end) of the output tile at `tile`. If the tile `is_last`, waits for all copies and commits
+    /// all stages.
     template <class Problem>
     __device__ void load_tile(Problem const& conv, Stage* ring, Pipeline const& pipeline, TileStart const& tile,
                               StepRange const& steps, bool is_last) {
@@ -140,8 +142,8 @@ private:
         }
     }
 
-    /// Copies the channels from `c` on of tap (r, s) of the first `count` rows of operand `number`, which are at
-    /// multiples of `bytes`, to the warp's rows at `to`. Copies rows in groups of 8, past `count` too.
+    /// Copies the channels from `c` on, at tap (r, s), of the first `count` rows of operand `number` to the warp's SMEM
+    /// rows at `to`. Rows are aligned to `bytes` bytes. `count` is rounded up to a whole group of rows.
     template <int bytes>
     __device__ void copy_rows(unsigned char* to, int number, int r, int s, int c, int channels, int count) const {
         constexpr int word = bytes == 2 ? 4 : bytes, lanes_of_row = row_bytes / word, rows_at_once = 32 / lanes_of_row;
@@ -176,7 +178,7 @@ private:
             }
     }
 
-    /// Moves the rows of a stage that were copied from 2 bytes before their first channel.
+    /// Shifts the rows of a stage that were copied from 2 bytes before their first channel.
     __device__ void move_rows(Stage& stage, Tails const& of_stage) const {
         using Words = Packet<std::uint32_t, 2>;
         constexpr int at_once = 8, pairs = at_once / 2;
@@ -222,7 +224,8 @@ private:
         full.advance();
     }
 
-    static constexpr int no_row = -(1 << 30);  ///< row of a window past the last pixel
+    static constexpr int no_row =
+        -(1 << 30);  ///< row coordinate of a window past the last pixel: out of bounds at every tap
 
     RowSource* sources;
     Operand* operands;
@@ -232,7 +235,7 @@ private:
     State state, full;
 };
 
-/// Type: CopiedRows if `enabled`; else without SMEM.
+/// Type: CopiedRows if `enabled`; otherwise an empty type with an empty Shared.
 template <bool enabled>
 struct CopiedRowsIf {
     template <class Stage, class Pipeline, int tile_m, int tile_n, int stages>

@@ -26,8 +26,8 @@ struct RegistersOf<1> {
     using Type = unsigned char;
 };
 
-/// Type: Count elements as 32-bit words, or as one integer of fewer bits. A thread keeps loads in flight in this form:
-/// single elements would be extracted, and the load awaited, at once.
+/// Type: Count elements as 32-bit words, or as one integer of fewer bits. Loaded registers keep this form until they
+/// are used: extracting the elements earlier would wait for the load.
 template <class T, int Count>
 using RegistersFor = typename RegistersOf<static_cast<int>(sizeof(T)) * Count>::Type;
 
@@ -37,11 +37,11 @@ using RegistersFor = typename RegistersOf<static_cast<int>(sizeof(T)) * Count>::
 struct RowColumns {
     unsigned mask;  ///< bit j is set if column j is in bounds
     int stride;  ///< elements from one column to the next
-    int channels;  ///< channels of the thread that exist
+    int channels;  ///< the thread's channels in bounds
     std::int64_t next_channel;  ///< elements from the thread's first channel to its second
     int vector;  ///< elements per access
 
-    /// Mask of `count` columns from column `first` on, of a row of `width` columns.
+    /// Returns the mask of `count` columns from column `first` on, in a row of `width` columns.
     template <int count>
     __device__ static unsigned mask_of(int first, int width) {
         static_assert(count <= 32);
@@ -121,7 +121,7 @@ private:
         if constexpr (count > 1) {
             if (of.vector < count) return load_center<count / 2>(zeros, row, mask, of);
         }
-        constexpr int loads = (max)(lanes / count, 1);  // of a word
+        constexpr int loads = (max)(lanes / count, 1);  // loads per 32-bit word
 #pragma unroll
         for (int i = 0; i < center; i += count * loads) {
             struct {

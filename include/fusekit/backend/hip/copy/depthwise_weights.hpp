@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// Filters of a depthwise convolution, K x 1 x R x S, for a problem of GemmN K / groups; K is the number of channels of
-/// y. Those of a transposed convolution without strides are rotated by 180 degrees, as its windows over x read them.
+/// Returns a view of a depthwise convolution's filters as K x 1 x R x S, for K channels of y. For a transposed
+/// convolution without strides, the view is rotated by 180 degrees: it is then an ordinary convolution.
 template <class Problem>
 __device__ auto depthwise_filters(Problem const& of) {
     auto w = of.w;
@@ -26,20 +26,20 @@ __device__ auto depthwise_filters(Problem const& of) {
     return w;
 }
 
-/// Weights of `channels` channels of y that a thread of a Depthwise kernel keeps in registers. `rotated`: their view is
-/// rotated by 180 degrees.
+/// Weights of `channels` channels of y, which a thread of a Depthwise kernel keeps in registers. `rotated`: the
+/// filters' view is rotated by 180 degrees.
 template <class Window, int channels, Element Weight, class Sum, bool rotated = false>
 class DepthwiseWeights {
     static constexpr int taps = Window::taps, each = taps * channels;
-    /// loads of a thread in flight at once
+    /// number of weights that a thread loads before it stores the first of them
     static constexpr int batch = each % 9 == 0 ? 9 : each % 7 == 0 ? 7 : (min)(each, 8);
 
 public:
     using Registers = Sum[Window::rows][Window::columns][channels];
 
-    /// Copies the weights of a CTA's channels to SMEM, [item of channels][channel][tap], where a CTA has consecutive
-    /// items of channels, and item 0 follows the last. Consecutive threads load consecutive weights. All threads call
-    /// it.
+    /// Copies the weights of a CTA's channels to SMEM: [item][channel][tap], where an item is the channels of one
+    /// thread. A CTA's threads have consecutive items, and item 0 again after the last. Consecutive threads load
+    /// consecutive weights. All threads call it.
     template <class Params>
     __device__ static void stage(Params const& params, Zeros const& zeros, TensorView<Weight const> const& w,
                                  void* shared, unsigned thread, unsigned block) {

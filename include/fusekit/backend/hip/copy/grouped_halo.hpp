@@ -10,8 +10,8 @@
 
 namespace fusekit::hip {
 
-/// The tile of a CTA of a Grouped kernel: pixels of y from (n, p, q) and filters from k on, and the first block of 8
-/// channels of x that they read.
+/// Start of a Grouped CTA's tile: its first pixel of y (n, p, q), its first filter k, and the first block of 8 channels
+/// of x that its filters read.
 struct GroupedCoord {
     int n, k, p, q, channel_block;
 
@@ -25,11 +25,12 @@ struct GroupedCoord {
         channel_block = block_of(tiles, k);
     }
 
-    /// First block of 8 channels of x, of all, that filter `filter` reads.
+    /// Index, among all of x, of the first block of 8 channels that filter `filter` reads.
     __device__ static int block_of(GroupedTiles const& tiles, int filter) {
         return static_cast<int>(tiles.group_filters.divide(static_cast<unsigned>(filter))) * tiles.group_channels / 8;
     }
-    /// First block of channels, counted from the CTA's first one, that N-block `number` of the CTA reads.
+    /// Index, counted from channel_block, of the first block of 8 channels that N-block `number` (8 filters) of the CTA
+    /// reads; clamped so that all of the N-block's blocks are in the halo.
     __device__ int first_block(GroupedTiles const& tiles, int number) const {
         int const first = block_of(tiles, k + 8 * number) - channel_block,
                   most = tiles.tile.halo_blocks - tiles.tile.channel_blocks;
@@ -37,7 +38,8 @@ struct GroupedCoord {
     }
 };
 
-/// A row of strips of a CTA's tile: the image of the tile and the strip of its rows.
+/// Coordinate of strip number `number` of a CTA's tile: image in the tile, and strip (GroupedTile::strip rows of y) in
+/// the image.
 struct GroupedStrip {
     int image, strip;
 
@@ -46,11 +48,12 @@ struct GroupedStrip {
           strip(static_cast<int>(number) - image * static_cast<int>(tiles.strips.value())) {}
 };
 
-/// Loads of a Grouped CTA of `threads` threads to SMEM.
+/// Loads from global memory to SMEM by a Grouped CTA of `threads` threads.
 template <Element T, int threads>
 struct GroupedLoad {
-    /// Copies the halo asynchronously, in vectors of 8 channels: [image][row][column][channel], pixels `pitch`
-    /// bytes apart. Padding, channels from C on and images from N on are zeros. Tiles: GroupedTiles or a GroupedBox.
+    /// Issues the asynchronous copies (cp.async) of the halo: SMEM layout [image][row][column][channel] with `pitch`
+    /// bytes per pixel, in vectors of 8 channels. Zero-fills padding, channels past C and images past N. Tiles:
+    /// GroupedTiles or a GroupedBox.
     template <class Tiles, class Coord>
     __device__ static void copy_halo(Tiles const& tiles, Coord const& at, TensorView<T const> const& x,
                                      Filter<2> const& window, unsigned char* halo, unsigned thread) {
@@ -88,7 +91,8 @@ struct GroupedLoad {
         }
     }
 
-    /// Calls `function` for each phase of y with its number in each mode, its taps and its first step.
+    /// Calls function(number, phase, first_step) for each phase of y: its number in each mode, its taps (GroupedPhase),
+    /// and the index of its first step among the steps of all phases.
     template <class Conv, class Function>
     __device__ static void for_each_phase(GroupedTiles const& tiles, Conv const& conv, Function const& function) {
         if constexpr (detail::spreads<std::remove_cvref_t<decltype(conv.filter)>>) {
@@ -106,7 +110,8 @@ struct GroupedLoad {
         }
     }
 
-    /// Row, column and channel block of a pair of a tap of a phase and a block.
+    /// Pair `number` of a phase, half of an MMA's GemmK: row and column of the tap among the phase's taps, and block of
+    /// 8 channels.
     struct Pair {
         int row, column, block;
 
@@ -123,8 +128,8 @@ struct GroupedLoad {
         }
     };
 
-    /// Offsets, in bytes from a window's first element in the halo, of the pairs of tap and channel block of each step;
-    /// that of the pair past a phase's last one is the last one's.
+    /// Fills the SMEM table of the pairs' byte offsets in the halo, from a window's first element; two pairs per step.
+    /// If a phase has an odd number of pairs, the last offset is repeated, and its weights are zero.
     template <class Conv>
     __device__ static void fill_offsets(GroupedTiles const& tiles, Conv const& conv, int* offsets, unsigned thread) {
         GroupedTile const& tile = tiles.tile;
@@ -140,17 +145,17 @@ struct GroupedLoad {
         });
     }
 
-    /// First weight of filter `filter` of a group: of tap 0 and the group's first channel of x.
+    /// Address of the weight of filter `filter` at tap 0 and the first channel of its group, `group`.
     template <class Conv>
     __device__ static T const* weights_of(GroupedTiles const& tiles, Conv const& conv, int filter, int group) {
         return conv.weights_of(group) +
                (filter - group * static_cast<int>(tiles.group_filters.value())) * conv.w.layout.stride[0];
     }
 
-    /// Stores the filters as fragments of B: [N-block][step][lane][half], a word of the weights of channels 2 (lane %
-    /// 4) and following of filter lane / 4, of pair 2 step + half. Weights of other groups' channels, filters from K on
-    /// and the pair past the last one are zeros. Words that are aligned in memory are copied asynchronously, so that no
-    /// thread waits for one of them before it issues the next.
+    /// Stores the filters to SMEM as fragments of the MMA's operand b: [N-block][step][lane][half], a word with the
+    /// weights of channels 2 (lane % 4) and 2 (lane % 4) + 1 of filter lane / 4, for pair 2 step + half. Weights of
+    /// channels of other groups, of filters past K and of the pair past a phase's last one are zero. Words that are
+    /// aligned in memory are copied by cp.async, so that all loads of a thread are in flight at once.
     template <class Conv>
     __device__ static void store_filters(GroupedTiles const& tiles, GroupedCoord const& at, Conv const& conv,
                                          std::uint32_t* filters, unsigned thread) {
@@ -160,7 +165,7 @@ struct GroupedLoad {
         int const lane = static_cast<int>(thread % 32);
         for (int unit = 0; unit < tile.units; ++unit) {
             T const* from[n_blocks];
-            int channels[n_blocks];  // of the lane's first word in its filter's group
+            int channels[n_blocks];  // channel of the lane's first word, counted in its filter's group
 #pragma unroll
             for (int j = 0; j < n_blocks; ++j) {
                 int const number = unit * n_blocks + j, filter = at.k + 8 * number + lane / 4,

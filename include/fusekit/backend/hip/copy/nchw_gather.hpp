@@ -11,11 +11,12 @@
 
 namespace fusekit::hip {
 
-/// Tables in SMEM of a GatherTiles' segments and taps.
+/// SMEM tables of the segments and taps of a GatherTiles.
 struct GatherTables {
     int first_row[GatherTiles::max_taps], first_column[GatherTiles::max_taps];  ///< of each segment
     int length[GatherTiles::max_taps];  ///< of each segment, in positions
-    /// of each tap, the offset in positions of its x in a stage, and its index among all taps of a filter
+    /// for each tap: offset, in positions from the start of a stage, of the element of x that it reads at the tile's
+    /// first position; index among all taps of the filter
     int offset[GatherTiles::max_taps], number[GatherTiles::max_taps];
 
     /// Fills the tables. All threads of the CTA call it; a barrier follows.
@@ -33,9 +34,9 @@ struct GatherTables {
     }
 };
 
-/// Producer of the stages of GatheredPlanes, run by 8 warps. A warp stores 8 channels of 32 positions at a time: a lane
-/// loads one position's 8 channels and stores them as 16 bytes. Consecutive lanes have consecutive positions, which are
-/// in general consecutive columns of x, or every stride_w-th.
+/// Producer of GatheredPlanes' stages of x: 8 warps transpose planes of x to 16-byte rows of 8 channels. A lane loads
+/// the 8 channels of one position, one element each, and stores them as 16 bytes. Consecutive lanes have consecutive
+/// positions, so that a load of a warp reads every stride_w-th column of a row of x.
 template <class T>
 class NchwGather {
     static constexpr int in_flight = 4;  ///< positions that a lane loads before it stores the first of them
@@ -44,7 +45,7 @@ class NchwGather {
 
 public:
     static constexpr unsigned warps = 8;
-    /// A stage is full after one arrival of each producer warp, and empty after one of each of 8 consumer warps.
+    /// A stage is full when all 8 producer warps have arrived, and empty when all 8 consumer warps have released it.
     using Pipeline = TmaPipeline<GatherTiles::max_stages, 8, warps>;
 
     __device__ NchwGather(TensorView<T const> const& the_x, GatherTiles const& the_tiles,
@@ -58,30 +59,31 @@ public:
           first_group(static_cast<int>(warp / chunks)),
           step(static_cast<int>(warps / chunks)) {}
 
-    /// Gathers `chunks` x 8 channels of x, from channel `c` on, of the tile whose first position is `position`, into a
-    /// stage.
+    /// Gathers a stage of x for the tile that begins at position `position`: `chunks` x 8 channels, from channel `c`
+    /// on.
     __device__ void gather(unsigned position, int c, unsigned char* stage) const {
         int const own = c + static_cast<int>(chunk) * channels;
         bool const exists = own < static_cast<int>(x.layout.shape[1]);
         T const* const from = x.data + (exists ? own : 0) * x.layout.stride[1];
         unsigned char* const to = stage + static_cast<int>(chunk) * tiles.chunk_bytes();
-        Place place{0, first_group};
-        find(place);
+        Cursor at_group{0, first_group};
+        find(at_group);
 #pragma unroll 1
-        while (place.segment < tiles.segments()) {
+        while (at_group.segment < tiles.segments()) {
             std::uint16_t values[in_flight][channels];
             bool inside[in_flight];
             int at[in_flight];
 #pragma unroll
             for (int i = 0; i < in_flight; ++i) {
                 at[i] = -1, inside[i] = false;
-                if (place.segment < tiles.segments()) {
-                    int const within = place.group * 32 + static_cast<int>(lane);
-                    if (within < tables.length[place.segment]) at[i] = place.segment * tiles.segment_pixels + within;
-                    std::int64_t const offset = offset_of(position + static_cast<unsigned>(within), place.segment);
+                if (at_group.segment < tiles.segments()) {
+                    int const within = at_group.group * 32 + static_cast<int>(lane);
+                    if (within < tables.length[at_group.segment])
+                        at[i] = at_group.segment * tiles.segment_pixels + within;
+                    std::int64_t const offset = offset_of(position + static_cast<unsigned>(within), at_group.segment);
                     inside[i] = exists && offset >= 0;
                     load(values[i], from + (inside[i] ? offset : 0));
-                    place.group += step, find(place);
+                    at_group.group += step, find(at_group);
                 }
             }
 #pragma unroll
@@ -97,21 +99,21 @@ private:
     unsigned lane, chunks, chunk;
     int first_group, step;
 
-    /// A group of 32 positions of a segment.
-    struct Place {
+    /// Group `group` of 32 positions of segment `segment`. `group` may be past the segment's end until find().
+    struct Cursor {
         int segment, group;
     };
-    /// Advances over the ends of segments.
-    __device__ void find(Place& place) const {
-        while (place.segment < tiles.segments()) {
-            int const groups = (tables.length[place.segment] + 31) / 32;
-            if (place.group < groups) return;
-            place.group -= groups, ++place.segment;
+    /// Carries groups past a segment's end over to the next segments.
+    __device__ void find(Cursor& at_group) const {
+        while (at_group.segment < tiles.segments()) {
+            int const groups = (tables.length[at_group.segment] + 31) / 32;
+            if (at_group.group < groups) return;
+            at_group.group -= groups, ++at_group.segment;
         }
     }
 
-    /// Offset in an image's channel of x of a segment's element at a position, from the first image's; -1 out of
-    /// bounds.
+    /// Offset in x, from the channel's first element in image 0, of the element that segment `segment` has at
+    /// `position`; -1 out of bounds of x.
     __device__ std::int64_t offset_of(unsigned position, int segment) const {
         unsigned const n = tiles.of_image.divide(position), within = position - n * tiles.of_image.value(),
                        row = tiles.of_row.divide(within), column = within - row * tiles.of_row.value();

@@ -9,10 +9,10 @@
 
 namespace fusekit::hip {
 
-/// Producer of pipeline stages whose k-tiles are packed: GemmK is (R, S, C) without gaps, so that a k-tile has channels
-/// of several taps if C is small, and only the last k-tile of a window is padded with zeros. The four producer warps
-/// copy a quarter of the windows each by cp.async, 16 bytes of a tap at a time; TMA loads the filters, which are
-/// contiguous along GemmK. A stage is full when the copies of all warps and the filters have arrived.
+/// Producer of pipeline stages with packed k-tiles: GemmK is (R, S, C) without gaps, so that with few channels a k-tile
+/// spans several taps, and only the last k-tile of a window is zero-padded. Each of the four producer warps copies a
+/// quarter of the windows by cp.async, 16 bytes of a tap at a time. TMA loads the filters, which are contiguous along
+/// GemmK. A stage is full when all warps have arrived and the filters' bytes have.
 ///
 /// Preconditions (packs_taps()): C is a multiple of 16 bytes, pixels of x are at multiples of 16 bytes, x spans fewer
 /// than 2^31 packets of 16 bytes, a filter has at most 32 taps, and these are contiguous.
@@ -22,20 +22,22 @@ class PackedTaps {
     static constexpr int row_bytes = Stage::row_bytes, packet = 16, packets = row_bytes / packet,
                          rows_at_once = 32 / packets, element_bytes = row_bytes / Stage::tile_k,
                          elements = packet / element_bytes;
-    /// number of stages with copies in flight; the consumer releases a stage when the next one is full
+    /// number of stages with copies in flight. Two fewer than the ring's: the consumer releases a stage only when the
+    /// next one is full
     static constexpr int lag = (max)(stages - 2, 0);
 
 public:
     static constexpr int warps = 4;
-    static constexpr unsigned arrivals = warps + 1;  ///< at every stage: of the warps, and of TMA's thread
+    static constexpr unsigned arrivals =
+        warps + 1;  ///< arrivals per stage: one of each warp, and that of the thread that issues TMA
 
 private:
     static constexpr int windows = tile_m / warps, filters = tile_n / warps;  // of a warp
     static constexpr int loads = windows / rows_at_once, batch = loads % 4 == 0 ? 4 : 3;
     static_assert(row_bytes == 128 && windows % 8 == 0 && filters % 8 == 0 && loads % batch == 0);
 
-    /// Window of a row of SMEM: the packet of x's first channel at its first tap, counted from x's first element; bit i
-    /// is set if tap i is in x, not in the padding.
+    /// Window of one SMEM row. `first`: index in x, in packets of 16 bytes, of channel 0 at the window's first tap.
+    /// `taps`: bit i is set if tap i is in bounds of x.
     struct alignas(8) Source {
         std::int32_t first;
         std::uint32_t taps;
@@ -46,11 +48,11 @@ public:
         Source sources[warps][windows];  ///< of the current output tile
     };
 
-    /// `warp`: index of the producer warp. All lanes of the warps call all functions.
+    /// `the_warp`: index of the producer warp, from 0 to 3. All lanes of the warps call all functions.
     __device__ PackedTaps(Shared& shared, unsigned the_warp, unsigned the_lane)
         : sources(shared.sources[the_warp]), warp(static_cast<int>(the_warp)), lane(static_cast<int>(the_lane)) {}
 
-    /// Copies the operands of all k-tiles of the output tile at `tile`.
+    /// Loads all k-tiles of the output tile at `tile`.
     template <class Params, class Problem>
     __device__ void load_tile(Params const& params, Problem const& conv, Stage* ring, Pipeline const& pipeline,
                               TileStart const& tile) {
@@ -64,7 +66,7 @@ public:
                   down = static_cast<int>(stride[2] * filter.dilations[0] / elements),
                   right = static_cast<int>(stride[3] * filter.dilations[1] / elements);
         auto const bytes_of_filters = static_cast<unsigned>(Stage::filters(conv.group_k()) * row_bytes);
-        // of this lane's packet: tap (r, s) is the tap number `tap`
+        // this lane's packet of the k-tile: tap number `tap`, which is (r, s), and first channel c
         int tap = lane % packets * elements / channels, c = lane % packets * elements - tap * channels,
             r = tap / columns, s = tap - r * columns;
 #pragma unroll 1
@@ -89,7 +91,7 @@ public:
         }
         ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
     }
-    /// Reports the stages of all copies as full, after the last load_tile().
+    /// Commits all stages with copies in flight. Called after the last load_tile().
     __device__ void finish(Pipeline const& pipeline) {
         while (in_flight > 0) publish<0>(pipeline);
     }
@@ -124,8 +126,8 @@ private:
         }
     }
 
-    /// Copies this lane's packet of each of the warp's windows: the one `offset` packets from the window's first, of
-    /// tap `tap`; zeros if that is in the padding or past the last tap.
+    /// Copies this lane's packet of each of the warp's windows: the packet of tap `tap` that is `offset` packets after
+    /// the window's first one. Zero-fills it if the tap is out of bounds of x or past the last tap.
     template <class Problem>
     __device__ void copy_windows(Stage& stage, Problem const& conv, int tap, int offset) const {
         auto const* const x = reinterpret_cast<unsigned char const*>(conv.x.data);
@@ -139,7 +141,7 @@ private:
             for (int i = 0; i < batch; ++i) loaded[i] = sources[(first + i) * rows_at_once + row];
 #pragma unroll
             for (int i = 0; i < batch; ++i) {
-                // odd multiples of 4 rows swap the halves of a swizzled row
+                // 128-byte swizzle: chunk XOR row % 8; `at` has the low two bits of the row, `below` % 8 the third
                 int const below = (first + i) * rows_at_once;
                 copy_async<packet>(to + below * row_bytes + (at ^ below % 8 * packet),
                                    x + std::int64_t{loaded[i].first + offset} * packet, (loaded[i].taps & bit) != 0);
@@ -147,8 +149,8 @@ private:
         }
     }
 
-    /// Copies this lane's packet of each of the warp's filters in the last k-tile, with zeros past the end of GemmK. On
-    /// an H200 TMA takes up to 24 cycles for each row that is partly out of bounds.
+    /// Copies this lane's packet of each of the warp's filters in the last k-tile, zero-filled past the end of GemmK.
+    /// cp.async instead of TMA, which on an H200 takes up to 24 cycles for each row that is partly out of bounds.
     template <class Problem>
     __device__ void copy_filters(Stage& stage, Problem const& conv, int first, int k, int end) const {
         int const at = lane % packets * packet, begin = warp * filters,

@@ -38,7 +38,7 @@ public:
     };
 
     /// True if two transposed tiles and at least one stage of planes fit SMEM without its last `free_bytes` bytes.
-    __device__ static bool leaves(Tiles const& tiles, int free_bytes) {
+    __device__ static bool fits(Tiles const& tiles, int free_bytes) {
         return tiles.plane_stages(parts, bytes - free_bytes, 1) >= 1;
     }
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }

@@ -6,7 +6,8 @@
 
 namespace fusekit::hip {
 
-/// The convolution of one phase, as TileOrder and the writers read it. Pixels are those of y.
+/// The convolution of one phase with the members of ConvProblem that TileOrder and the epilogue read. Pixels are those
+/// of y.
 template <class Problem>
 class PhasePixels {
 public:
@@ -33,7 +34,7 @@ private:
     TmaPhase const& phase;
 };
 
-/// Order of the tiles of all phases: phase by phase, those of more taps first, each phase's tiles in TileOrder. A CTA
+/// Order of the tiles of all phases: phases with more taps first, and the tiles of each phase in TileOrder. A CTA
 /// computes one tile per round; every other round is assigned to the CTAs in reverse order, so that the CTA with the
 /// longest k-loop of a round has the shortest of the next.
 template <class Problem, class Maps, int TileM, int TileN>

@@ -150,7 +150,7 @@ private:
         for (int i = 0; i < count; ++i) {
             if (times[i].is_finite()) times[i].seconds *= tuned.factor(schedules[i].kind);
             if (measured && times[i].is_finite() && schedules[i] == measured->schedule)
-                times[i].seconds = 0, times[i].parts = measured->parts;
+                times[i].seconds = 0, times[i].split_k = measured->split_k;
         }
     }
 };

@@ -11,8 +11,8 @@
 
 namespace fusekit::hip::detail {
 
-/// True if clusters may reduce this plan (ClusterReducing): its results need the sums of channels. Plans for other
-/// targets, and other plans, have no such kernels.
+/// True if the plan has ClusterReducing kernels: all targets of the program have clusters, and results need the sums of
+/// a channel, as in batch norm's training.
 template <class Plan>
 inline constexpr bool may_reduce_in_clusters = [] {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
@@ -29,8 +29,8 @@ FUSEKIT_H constexpr unsigned log2_of(unsigned power_of_two) {
 /// device.
 template <class Params>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu, Kernel<Params> const& kernel, KnownKernel& known) {
-    return ask_once(known, gpu.index(),
-                    [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
+    return query_once(known, gpu.index(),
+                      [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
 }
 template <class Plan, class Mainloop>
 FUSEKIT_H bool runs_large_clusters(Gpu const& gpu) {
@@ -38,8 +38,8 @@ FUSEKIT_H bool runs_large_clusters(Gpu const& gpu) {
     return runs_large_clusters(gpu, kernel_of<Plan, Mainloop>(), known);
 }
 
-/// Prepares a launch in which clusters store a segment in registers, with vectors of `lanes` elements. Returns nothing
-/// if they cannot.
+/// Prepares a launch of ClusterReducing, which keeps a segment in a cluster's registers, with vectors of `lanes`
+/// elements. Empty if no segment fits the registers.
 template <int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H std::optional<Result<Launch<ReductionParams<Plan, T, U>>>> prepare_in_clusters(
     Gpu const& gpu, ReductionParams<Plan, T, U> params) {

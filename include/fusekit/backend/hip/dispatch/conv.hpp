@@ -25,7 +25,7 @@ FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
 /// Returns the Error of the first unmet condition, if any.
 template <class Schedule, class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
-                                                                ConvOperands<Plan, T, U> const& operands, int parts,
+                                                                ConvOperands<Plan, T, U> const& operands, int split_k,
                                                                 IndexLimits const& limits) {
     using Entry = EntryOf<Schedule>;
     constexpr Unmet by_plan = Entry::template unmet_by_plan<Plan, T, U>();
@@ -34,7 +34,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
         if (!unmet) {
             unmet = can_implement<Schedule, T, U>(case_of(operands, true, 0, limits));
             if (!unmet)
-                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, parts, unmet))
+                if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, split_k, unmet))
                     return *launch;
         }
     return refuse_schedule(type_name<Plan>(),
@@ -43,13 +43,13 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
 
 }  // namespace detail
 
-/// Prepares a launch of a plan with a Conv or Gemm with one schedule; with split-K, `parts` CTAs compute one tile.
+/// Prepares a launch of a plan with a Conv or Gemm with one schedule; with split-K, `split_k` CTAs compute one tile.
 /// Returns the Error of the first unmet condition if the schedule cannot compute the plan.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
                                                                    detail::ImageView<U> const& y,
-                                                                   int parts = parts_of<Schedule>,
+                                                                   int split_k = split_k_of<Schedule>,
                                                                    IndexLimits const& limits = {}) {
     using Entry = EntryOf<Schedule>;
     detail::ConvOperands<Plan, T, U> const operands{bound, x, y};
@@ -66,9 +66,9 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
                 refuse_limit(type_name<Plan>, "y", "fewer than 2^30 pixels, for a schedule with TMA loads", output,
                              output[0] * output[2] * output[3], limits.pixels))
             return *refusal;
-        return detail::prepare_by_tma<Schedule>(gpu, operands, parts, limits);
+        return detail::prepare_by_tma<Schedule>(gpu, operands, split_k, limits);
     } else {
-        return detail::Launcher<Entry>::template prepare<Schedule, orders>(gpu, operands, parts, limits);
+        return detail::Launcher<Entry>::template prepare<Schedule, orders>(gpu, operands, split_k, limits);
     }
 }
 
@@ -120,18 +120,18 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
                 auto const launch = with_entry(Bulk{}, best, [&]<class Schedule>(Schedule) {
                     Unmet unmet;
                     return Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands,
-                                                                                  ranking.time(best).parts, unmet);
+                                                                                  ranking.time(best).split_k, unmet);
                 });
                 if (launch) return *launch;
                 ranking.strike(best);
             }
         }
-        int const parts = best < 0 ? 1 : ranking.time(best).parts;
+        int const split_k = best < 0 ? 1 : ranking.time(best).split_k;
         using Other = OtherCandidates<Tuning, Plan, T, U, orders>;
         auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
             return gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
         });
-        return prepare_product(gpu, with, operands, parts, limits);
+        return prepare_product(gpu, with, operands, split_k, limits);
     });
 }
 

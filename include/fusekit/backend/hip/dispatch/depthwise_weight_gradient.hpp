@@ -23,8 +23,9 @@ FUSEKIT_H bool runs_depthwise_gradient(WeightGradientParams<Plan, T, U> const& p
            dy[0] * dy[2] * dy[3] < (std::int64_t{1} << 31);
 }
 
-/// Base-2 logarithm of the number of threads of a CTA with different channels, of `max_bits` at most, for channels of
-/// `vectors` threads: as many as are contiguous in memory, unless a ninth of the threads or more had no channels.
+/// Returns log2 of the number of a CTA's threads along the channels, at most `max_bits`, for `vectors` threads' worth
+/// of channels. Prefers the widest, whose accesses are contiguous, among those that leave fewer than a ninth of the
+/// threads without channels.
 FUSEKIT_H constexpr unsigned lane_bits_of_channels(std::int64_t vectors, unsigned max_bits) {
     unsigned bits = 0;
     while (bits < max_bits && std::int64_t{1} << bits < vectors) ++bits;

@@ -21,16 +21,16 @@ struct Launcher<GatheredPlanesEntry> {
     /// launch() as Launcher describes it (launcher.hpp). With split-K, a tile has at most one CTA per stage.
     template <class Given, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, T> const& operands, int parts,
+                                                                  ConvOperands<Plan, T, T> const& operands, int split_k,
                                                                   Unmet& unmet) {
         ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, GatheredPlanesGemm<Plan, WholeSchedule<Given>, T>>();
         GatherTiles& tiles = params.gather;
         tiles = gather_tiles(params.x.layout.shape, params.y.layout.shape, window_filter(operands.filter),
-                             gpu.processors(), parts);
+                             gpu.processors(), split_k);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));
         unmet = first_unmet(unmet_by_code(gpu, kernel),
-                            holds(parts <= 1 || launches_clusters(gpu),
+                            holds(split_k <= 1 || launches_clusters(gpu),
                                   "this program has code for GPUs without clusters", "compile for sm_90a alone"),
                             GatheredPlanesEntry::unmet_by_tiles(tiles),
                             holds(has_dense_filters(w.layout, w.data, sizeof(T)),
@@ -39,7 +39,7 @@ struct Launcher<GatheredPlanesEntry> {
         params.channels_fastest = false;
         if constexpr (can_split<Plan, T>) {
             int const blocks = tiles.channel_blocks(static_cast<int>(params.x.layout.shape[1]));
-            params.split_k.count = static_cast<unsigned>(parts < blocks ? parts : blocks);
+            params.split_k.count = static_cast<unsigned>(split_k < blocks ? split_k : blocks);
             if (params.split_k.count > 1)
                 return *prepare_launch(gpu, kernel, params, std::int64_t{tiles.tiles} * params.split_k.count,
                                        LaunchMode::clusters, 0, params.split_k.count);

@@ -91,12 +91,12 @@ FUSEKIT_H Refusal refuse_product(ConvOperands<Plan, T, U> const& operands) {
     return {};
 }
 
-/// Prepares a launch of one schedule's kernel. With split-K, `parts` CTAs compute one tile.
+/// Prepares a launch of one schedule's kernel. With split-K, `split_k` CTAs compute one tile.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
                                                                  GemmKernel<ConvParams<Plan, T, U>> const& with,
                                                                  ConvOperands<Plan, T, U> const& operands,
-                                                                 [[maybe_unused]] int parts,
+                                                                 [[maybe_unused]] int split_k,
                                                                  IndexLimits const& limits) {
     BoundPlan<Plan> const& bound = operands.bound;
     auto const& filter = operands.filter;
@@ -141,7 +141,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
     params.slabs = cut.slabs;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
-            params.split_k.count = static_cast<unsigned>(parts);
+            params.split_k.count = static_cast<unsigned>(split_k);
             return prepare_split_k(gpu, kernel, params, schedule, cut.tiles * columns);
         }
     return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
@@ -151,14 +151,14 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu,
 struct GemmLauncher {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
-                                                                    ConvOperands<Plan, T, U> const& operands, int parts,
-                                                                    IndexLimits const& limits) {
+                                                                    ConvOperands<Plan, T, U> const& operands,
+                                                                    int split_k, IndexLimits const& limits) {
         if constexpr (SplitSchedule<Schedule> && !can_split<Plan, T>) {
             return refuse_matrix_units<Plan>(gpu);
         } else {
             if (Refusal refusal = refuse_product(operands)) return *refusal;
             auto const with = gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
-            return prepare_product(gpu, with, operands, parts, limits);
+            return prepare_product(gpu, with, operands, split_k, limits);
         }
     }
 };

@@ -21,7 +21,7 @@ struct Launcher<GemvEntry> {
         return *launch<Schedule>(gpu, operands, 1, unmet);
     }
 
-    /// Precondition: can_implement(), and the offsets fit 32 bits.
+    /// Prepares a launch. Precondition: can_implement(), and offsets fit 32 bits.
     template <class Schedule, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
                                                                   ConvOperands<Plan, T, U> const& operands, int,
@@ -41,7 +41,8 @@ struct Launcher<GemvEntry> {
     }
 
 private:
-    /// Returns the most elements of a row of x and of the weights that one load of up to 16 bytes reads.
+    /// Returns the number of elements, a power of two, of the widest load (up to 16 bytes) that is aligned in all rows
+    /// of x and of the weights.
     template <class T, class W>
     FUSEKIT_H static int vector_of(TensorView<T> const& x, TensorView<W> const& w) {
         int vector = 16 / static_cast<int>(sizeof(T) > sizeof(W) ? sizeof(T) : sizeof(W));

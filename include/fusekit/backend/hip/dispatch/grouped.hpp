@@ -13,14 +13,14 @@ struct Launcher<GroupedEntry> {
     /// For a schedule that the caller named.
     template <class Schedule, Orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
-                                                                    ConvOperands<Plan, T, U> const& operands, int parts,
-                                                                    IndexLimits const& limits) {
+                                                                    ConvOperands<Plan, T, U> const& operands,
+                                                                    int split_k, IndexLimits const& limits) {
         Unmet unmet = holds(GroupedEntry::runs_on(gpu.architecture()),
                             "the GPU is not of compute capability 8.0 or later", "use NativeGemm");
         if constexpr (GroupedEntry::has_kernel<Plan, T, U>) {
             if (!unmet) unmet = GroupedEntry::can_implement<Schedule, T, U>(case_of(operands, false, 0, limits));
             if (!unmet)
-                if (auto const prepared = launch<Schedule>(gpu, operands, parts, unmet)) return *prepared;
+                if (auto const prepared = launch<Schedule>(gpu, operands, split_k, unmet)) return *prepared;
         } else if (!unmet) {
             unmet = holds(false, "the program has no code for compute capability 8.0 or later", "compile for it");
         }

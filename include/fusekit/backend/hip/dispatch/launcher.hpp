@@ -19,9 +19,9 @@ FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architectur
 
 /// Class template whose function prepares launches with one schedule; specialized for each entry of dispatch/list.hpp.
 /// Members:
-///   prepare<Schedule, orders>(gpu, operands, parts, limits)     returns a Result of a Launch
+///   prepare<Schedule, orders>(gpu, operands, split_k, limits)     returns a Result of a Launch
 /// or, for entries by_tma,
-///   launch<Schedule>(gpu, operands, parts, unmet)               returns a Maybe of a Launch; empty, with the first
+///   launch<Schedule>(gpu, operands, split_k, unmet)               returns a Maybe of a Launch; empty, with the first
 ///                                                               failed condition in `unmet`, if an operand's layout,
 ///                                                               the program or the GPU does not support it
 template <class Entry>

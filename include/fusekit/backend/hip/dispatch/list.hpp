@@ -157,9 +157,9 @@ FUSEKIT_H EntryFacts const& entry_of(ScheduleKind kind, List<Entries...>) {
 
 FUSEKIT_H inline EntryFacts const& entry_of(ScheduleKind kind) { return detail::entry_of(kind, ConvSchedules{}); }
 
-FUSEKIT_H inline Text ScheduleFacts::name(int shared_by) const {
+FUSEKIT_H inline Text ScheduleFacts::name(int split_k) const {
     Text const whole = entry_of(kind).written(*this);
-    return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
+    return splits ? "Split<" + whole + ", " + Text::number(split_k) + ">" : whole;
 }
 
 /// Returns the first condition of a schedule, for elements T of x and U of y, that a convolution does not meet: "C = 96
@@ -187,7 +187,8 @@ struct Conditions {
     using T = ElementOf<X>;
     using Entry = EntryOf<Schedule>;
 
-    static constexpr bool on_gpu = !std::is_same_v<T, double>, right = !on_gpu || Entry::template runs<Plan>,
+    static constexpr bool on_gpu = !std::is_same_v<T, double>, known = !on_gpu || !std::is_same_v<Entry, NoEntry>,
+                          right = !on_gpu || Entry::template runs<Plan>, suitable = right || !known,
                           chosen =
                               on_gpu && right && ((Plan::pools && !Plan::has_mainloop) || Plan::has_weight_gradient);
 
@@ -205,8 +206,8 @@ struct Conditions {
         if constexpr (splits) return Entry::template splits<Schedule, T, traits_of<Plan, T>()>;
         return true;
     }
-    FUSEKIT_H static consteval bool has_parts() {
-        if constexpr (splits) return Schedule::parts == 2 || Schedule::parts == 4 || Schedule::parts == 8;
+    FUSEKIT_H static consteval bool has_split_k() {
+        if constexpr (splits) return Schedule::split_k == 2 || Schedule::split_k == 4 || Schedule::split_k == 8;
         return true;
     }
     static constexpr bool totals = splits && Plan::totals_tiles;
@@ -218,7 +219,7 @@ template <class Schedule, class X, class BoundPlan>
 struct Misfit : Conditions<Schedule, X, BoundPlan> {
     using Met = Conditions<Schedule, X, BoundPlan>;
     static constexpr bool value = !Met::on_gpu || !Met::right || Met::chosen || !Met::has_threads() ||
-                                  !Met::has_blocks() || !Met::has_split() || !Met::has_parts() || Met::totals;
+                                  !Met::has_blocks() || !Met::has_split() || !Met::has_split_k() || Met::totals;
 };
 
 }  // namespace detail
@@ -236,10 +237,12 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(
             Misfit::on_gpu,
             "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
+        static_assert(Misfit::known,
+                      "with<Schedule>(): the type is not a schedule: give it all members of one of the library's");
         static_assert(
-            Misfit::right,
+            Misfit::suitable,
             "the schedule is not for this plan: Gemm, Direct and the like compute a Conv or Gemm, Reduction batch "
-            "statistics, Elementwise other plans; a schedule of your own needs all members of one of them");
+            "statistics, Elementwise other plans");
         static_assert(!Misfit::chosen,
                       "a ConvWeightGradient, or a plan that pools without a Conv, takes no schedule: call it without "
                       "with<Schedule>()");
@@ -247,9 +250,8 @@ struct Accepts : EntryOf<Schedule>::template CanImplement<Schedule> {
         static_assert(Misfit::has_blocks(), "Blocks must be 1 or more, and the threads of all blocks at most 2048");
         static_assert(
             Misfit::has_split(),
-            "Split takes a Gemm of float by float, a MatrixGemm, WarpSpecialized<64, 64, Stages>, or Planes of 16 "
-            "bits");
-        static_assert(Misfit::has_parts(), "Split: Parts must be 2, 4 or 8");
+            "Split: the schedule has no split-K kernel for its tile or for x's type: name the schedule without Split");
+        static_assert(Misfit::has_split_k(), "Split: Factor (CTAs per tile) must be 2, 4 or 8");
         static_assert(!Misfit::totals, "Split: no ChannelStatistics in the plan: name the schedule without Split");
         return false;
     }

@@ -79,8 +79,8 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
                 "bytes from one pixel of y to the next"},
                holds(false, "y's pixels are not evenly spaced", "pass y without gaps")};
 
-/// Returns the bytes of the widest copies, up to 16, at whose multiples all pixels of a tensor, or taps of filters, and
-/// the last channel's end are.
+/// Returns the widest copy in bytes, a power of two up to 16, to which all pixels of a tensor (or taps of filters) are
+/// aligned and which divides the bytes of their channels.
 template <class T>
 FUSEKIT_H int copy_bytes(TensorView<T> const& view) {
     Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
@@ -89,16 +89,16 @@ FUSEKIT_H int copy_bytes(TensorView<T> const& view) {
         if (shape[mode] > 1) bits |= static_cast<std::uintptr_t>(stride[mode]) * sizeof(T);
     return static_cast<int>(bits & -bits);
 }
-/// Returns the greatest number of bytes, 8, 4 or 2, at whose multiples all rows of x and weights are, if threads load
-/// both because x or the weights are misaligned for TMA; 0 if their channels are not contiguous.
+/// Returns the alignment in bytes (8, 4 or 2) of all pixels of x and all taps of the weights, for threads that load
+/// both because one is misaligned for TMA; 0 if channels are not contiguous.
 template <class T, class W>
 FUSEKIT_H int copied_bytes(TensorView<T> const& x, TensorView<W> const& w) {
     int const of_x = copy_bytes(x), of_w = copy_bytes(w), bytes = of_x < of_w ? of_x : of_w;
     return x.layout.stride[1] != 1 || w.layout.stride[1] != 1 ? 0 : bytes < 8 ? bytes : 8;
 }
 
-/// True if threads load x, so that k-tiles pack the channels of several taps (copy/packed_taps.hpp): where TMA would
-/// take longer, because the last k-tile of each tap has few channels.
+/// True if threads load x in k-tiles that pack the channels of several taps (copy/packed_taps.hpp), because by the cost
+/// model TMA would take longer: its last k-tile of each tap has few channels.
 template <class T, class W>
 FUSEKIT_H bool packs_taps(TensorView<T> const& x, TensorView<W> const& w) {
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;

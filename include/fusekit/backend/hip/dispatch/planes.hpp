@@ -63,17 +63,17 @@ struct PlanesLaunch {
     bool (*encode_x)(Params&);  ///< for channels-last x: encodes its tensor map
 };
 
-/// Returns the launch of a Planes kernel. With split-K, `parts` CTAs compute one tile, but at most one for each channel
-/// block of x (PlaneTiles::channels channels). Empty, with `unmet` as the first unmet condition, if the program, the
-/// GPU or the weights' layout does not support it.
+/// Returns the launch of a Planes kernel. With split-K, `split_k` CTAs compute one tile, but at most one for each
+/// channel block of x (PlaneTiles::channels channels). Empty, with `unmet` as the first unmet condition, if the
+/// program, the GPU or the weights' layout does not support it.
 template <class Plan, Element T>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                      PlanesLaunch<ConvParams<Plan, T, T>> const& with,
                                                                      ConvOperands<Plan, T, T> const& operands,
-                                                                     int parts, Unmet& unmet) {
+                                                                     int split_k, Unmet& unmet) {
     ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
     std::int64_t const channel_blocks = divide_up(params.x.layout.shape[1], PlaneTiles<64, T>::channels),
-                       sharers = parts < channel_blocks ? parts : channel_blocks;
+                       sharers = split_k < channel_blocks ? split_k : channel_blocks;
     auto const w = typed<T>(Plan::Head::filters(params.bound.head));
     bool const is_3x3 = w.layout.shape[2] == 3 && w.layout.shape[3] == 3;
     Unmet const by_channels = unmet_by_tma(w.layout, w.data, sizeof(T), names_of_w);
@@ -112,7 +112,7 @@ struct Launcher<PlanesEntry> {
     /// of x.
     template <class Given, class Plan, Element T>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, T> const& operands, int parts,
+                                                                  ConvOperands<Plan, T, T> const& operands, int split_k,
                                                                   Unmet& unmet) {
         using Schedule = WholeSchedule<Given>;
         using Params = ConvParams<Plan, T, T>;
@@ -128,7 +128,7 @@ struct Launcher<PlanesEntry> {
                                                                       Plan::Head::geometry(params.bound.head), true);
                 return encode_parts(params.maps.x, params.x, tiles);
             };
-        return launch_planes_kernel(gpu, with, operands, parts, unmet);
+        return launch_planes_kernel(gpu, with, operands, split_k, unmet);
     }
 };
 

@@ -14,13 +14,14 @@ struct Prediction {
     double seconds;
     Bound bound;
     ScheduleFacts schedule;
-    int parts = 1;  ///< split-K: CTAs per tile
+    int split_k = 1;  ///< split-K factor: CTAs per tile
+    int parts = split_k;  ///< deprecated name of split_k (an attribute would warn in clang wherever this is copied)
 
     /// Text of the prediction: "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
     FUSEKIT_H Text to_string() const {
         char time[32];
         std::snprintf(time, sizeof time, "%.3g us", 1e6 * seconds);
-        return schedule.name(parts) + ": " + time + ", limited by " + name_of(bound);
+        return schedule.name(split_k) + ": " + time + ", limited by " + name_of(bound);
     }
 };
 
@@ -51,7 +52,7 @@ FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound,
 
 FUSEKIT_H inline Prediction best_of(Ranking const& ranking) {
     int const best = ranking.best();
-    return {ranking.time(best).seconds, ranking.time(best).bound, ranking.schedule(best), ranking.time(best).parts};
+    return {ranking.time(best).seconds, ranking.time(best).bound, ranking.schedule(best), ranking.time(best).split_k};
 }
 
 }  // namespace detail

@@ -45,8 +45,8 @@ FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64
     return best;
 }
 
-/// Bytes of a row of x that a cluster's segment of columns has: the unit in which L2 reads memory. Segments as narrow
-/// as that are many, and so occupy many SMs.
+/// Width in bytes of a cluster's segment of columns: one sector, the unit in which L2 reads memory. The narrowest such
+/// segments give the most clusters, and so occupy the most SMs.
 inline constexpr std::int64_t cluster_row_bytes = 32;
 /// Iterations of a thread's loop up to which a cluster reduces a segment. Larger tensors need the bandwidth of all SMs,
 /// and their time hides the barrier of a grid group.

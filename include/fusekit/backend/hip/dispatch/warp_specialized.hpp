@@ -9,7 +9,7 @@
 
 namespace fusekit::hip::detail {
 
-/// Type: mainloop of a schedule with TMA loads; Split<Schedule, Parts> has the same one for every Parts.
+/// Type: mainloop of a schedule with TMA loads; Split<Schedule, Factor> has the same one for every Factor.
 template <class Schedule, class Plan, Element T, OutputElement U>
 struct BulkMainloop {
     using Type = std::conditional_t<has_phases<Plan>(), PhasedWarpSpecializedGemm<Plan, Schedule, T, U>,
@@ -41,7 +41,7 @@ template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
                                                                    Kernel<ConvParams<Plan, T, U>> const& kernel,
                                                                    ConvOperands<Plan, T, U> const& operands,
-                                                                   [[maybe_unused]] int parts, Unmet& unmet) {
+                                                                   [[maybe_unused]] int split_k, Unmet& unmet) {
     constexpr bool is_transposed = has_transposed_conv<Plan>;
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
@@ -78,7 +78,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                        tiles = divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
-            params.split_k.count = static_cast<unsigned>(parts);
+            params.split_k.count = static_cast<unsigned>(split_k);
             return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
     return launch_tiles(gpu, schedule, kernel, params, tiles);
@@ -116,7 +116,7 @@ template <>
 struct Launcher<WarpSpecializedEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int parts,
+                                                                  ConvOperands<Plan, T, U> const& operands, int split_k,
                                                                   Unmet& unmet) {
         constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Schedule>();
         if constexpr (has_phases<Plan>() && SplitSchedule<Schedule>) {
@@ -124,7 +124,7 @@ struct Launcher<WarpSpecializedEntry> {
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
             if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);
-            else return launch_bulk_kernel(gpu, facts, kernel, operands, parts, unmet);
+            else return launch_bulk_kernel(gpu, facts, kernel, operands, split_k, unmet);
         }
     }
 };

@@ -38,8 +38,8 @@ FUSEKIT_H bool fits_buffer(TensorView<T> const& view) {
 }
 
 /// True if quads of dy (four consecutive pixels) are contiguous, with dense rows and planes, and the sum of two offsets
-/// in x, as of a window row and a column, fits 32 bits: each offset is non-negative, and at most half of a Buffer's
-/// range.
+/// in x (of a window row and of a window column) fits 32 bits: each offset is non-negative, and at most half of a
+/// Buffer's range.
 template <Element T>
 FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;

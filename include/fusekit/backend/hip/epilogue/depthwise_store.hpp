@@ -20,7 +20,7 @@ class DepthwiseStore {
     static constexpr int widest = detail::widest_vector(static_cast<int>(sizeof(U)), columns);
 
 public:
-    /// Begins at pixel `at`, for `the_count` channels from at.k on.
+    /// Stores rows of y from pixel `the_start` on, `the_count` channels from the_start.k on.
     __device__ DepthwiseStore(Params const& the_params, OutputCoord const& the_start, int the_count)
         : kernel_params(the_params),
           at(the_start),
@@ -60,7 +60,7 @@ public:
         else store_row<widest>(params, values, remaining());
         skip();
     }
-    /// Leaves out the next row of y.
+    /// Skips the next row of y.
     __device__ void skip() {
         std::int64_t const row = kernel_params.y.layout.stride[2];
         ++at.p, distance += row, to += row;
@@ -74,7 +74,8 @@ private:
     U* to;
     State states[channels];
 
-    /// On AMD, comparisons with it are not kept in scalar registers.
+    /// Number of columns of y from at.q on. Opaque to AMD's compiler, which would otherwise keep comparisons with it in
+    /// scalar registers.
     __device__ int remaining() const { return static_cast<int>(opaque_per_thread(static_cast<unsigned>(to_end))); }
     /// Rounds the results of a pixel to U.
     __device__ static Packet<U, channels> rounded(float const (&results)[channels]) {

@@ -18,12 +18,14 @@ class GatheredStore : NchwChannels<Plan, Atom, U, GatherTiles> {
     using Base = NchwChannels<Plan, Atom, U, GatherTiles>;
     using Base::count, Base::first, Base::image_stride, Base::plane, Base::result, Base::thread, Base::tiles, Base::y;
     static constexpr int pixels = GatherTiles::pixels, products = pixels / Atom::n, channels = 8;
-    /// Distance in elements between staged channels; lanes that stage pixels of eight channels use different banks.
+    /// Elements from a staged channel to the next: 124 words, so that a store of four lanes' words to each of eight
+    /// channels has no bank conflicts.
     static constexpr int pitch = pixels + 8;
     static_assert(sizeof(U) == 2 && pixels % 2 == 0);
 
 public:
-    /// Staging buffers of a warpgroup. position[i]: index of position i of the tile in a staged channel, or -1.
+    /// Staging buffers of a warpgroup, one per warp. position[i]: index of the tile's position i in a staged channel,
+    /// without gaps; -1 if it is in a gap.
     struct Shared {
         alignas(16) U staged[4][channels * pitch];
         std::int16_t position[pixels];
@@ -49,8 +51,8 @@ public:
     }
 
 private:
-    /// Stages and stores one half of the warp's 16 channels, channels `from` to `from` + 7 of y: elements `begin` to
-    /// `end` of the images' channels.
+    /// Stages and stores one half of the warp's 16 channels: channels `from` to `from` + 7 of y, elements [begin, end)
+    /// of each, counted over all images.
     template <int own>
     __device__ void store_half(typename Atom::Accumulators const (&acc)[products], Shared& shared, int from,
                                std::uint32_t begin, std::uint32_t end) const {

@@ -10,9 +10,9 @@
 
 namespace fusekit::hip {
 
-/// Epilogue of a warp of a Grouped kernel: applies the operators to the accumulators of 16 columns of a strip x 32
-/// filters, and stores them. Lane l holds filters 8 j + 2 (l % 4) and following of columns l / 4 and l / 4 + 8, for
-/// N-blocks j. Elements of 2 bytes are exchanged in the quad of lanes, so that a lane stores 8 channels of a pixel.
+/// Epilogue of a warp of a Grouped kernel: applies the operators to the accumulators of 16 columns of a row of y x 32
+/// filters, and stores them. Lane l has filters 8 j + 2 (l % 4) and 8 j + 2 (l % 4) + 1 of N-block j, at columns l / 4
+/// and l / 4 + 8. 16-bit results are transposed within each quad of lanes, so that a lane stores 8 contiguous channels.
 template <class Plan, Element T, Element U>
 class GroupedStore {
     using Epilogue = typename Plan::Epilogue;
@@ -54,7 +54,7 @@ public:
         }
     };
 
-    /// For filters from `the_unit` * 32 of the CTA's tile on.
+    /// Epilogue of the 32 filters from filter 32 * `the_unit` of the CTA's tile on.
     __device__ GroupedStore(Params const& the_params, GroupedCoord const& the_tile, int the_unit, unsigned lane)
         : params(the_params),
           at(the_tile),
@@ -62,11 +62,11 @@ public:
           first(the_tile.k + the_unit * GroupedTile::unit),
           filters(static_cast<int>(the_params.y.layout.shape[1])) {}
 
-    /// A lane's two pixels of a phase in the first row of a strip: columns `column` and `column` + 8 of the tile's
-    /// strips, which have `count` in all.
+    /// A lane's two pixels of a phase in the first row of a strip: columns `column` and `column` + 8, counted over all
+    /// strips of the tile, which have `count` columns.
     struct Pixels {
         int n[2], p[2], q[2];
-        int rows[2];  ///< rows of y from the pixel on; 0 if it is no pixel of y
+        int rows[2];  ///< rows of y from the pixel's row on; 0 if the pixel is out of bounds of y
         U* to[2];
     };
     __device__ Pixels pixels(int column, int count, PerMode<2> const& phase) const {
@@ -88,7 +88,8 @@ public:
         return result;
     }
 
-    /// Stores the accumulators of row `m` of the strip. A call for each row in order moves `pixels` down.
+    /// Applies the epilogue to row `m` of the strip and stores it, then advances `pixels` to the next row; called for
+    /// rows in order.
     __device__ void store(float const (&acc)[n_blocks][4], LaneStates const& states, Pixels& pixels, int m) const {
         Index<4> const& stride = params.y.layout.stride;
 #pragma unroll

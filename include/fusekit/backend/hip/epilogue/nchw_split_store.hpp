@@ -56,7 +56,7 @@ public:
 
     /// First of the four columns of the AccumulatorTile that a thread stores.
     __device__ static int first_column(unsigned thread) {
-        return 4 * static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::quads);
+        return 4 * static_cast<int>(thread % AccumulatorTile<channels, parts * pixels>::row_packets);
     }
     /// store() of a tile whose first channel is `first`. `quad` has the offsets in y of the thread's four columns.
     template <class Params, class Columns, class Barrier>

@@ -20,7 +20,7 @@ template <class Atom, bool rows_are_pixels>
 class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
                          columns_of_tile = Atom::columns(rows_are_pixels);
-    static constexpr int pad = 4, quads = columns_of_tile / 4, pitch = (columns_of_tile + pad) / 4;
+    static constexpr int pad = 4, row_packets = columns_of_tile / 4, pitch = (columns_of_tile + pad) / 4;
     static constexpr int unrolled_rounds = rows_are_pixels && rounds_are_alike<Atom> ? 1 : Atom::rounds;
     using Packet4 = Packet<float, 4>;
 
@@ -48,7 +48,7 @@ public:
         } else {
             unsigned const tile = block / count;
             in_workspace =
-                reinterpret_cast<Packet4(*)[quads]>(split_k.workspace.values()) + tile * count * rows_of_tile;
+                reinterpret_cast<Packet4(*)[row_packets]>(split_k.workspace.values()) + tile * count * rows_of_tile;
             put_all(atom, acc, in_workspace + split * rows_of_tile);
             GridGroup(split_k.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
         }
@@ -84,7 +84,7 @@ public:
 private:
     Buffer& buffer;
     /// without clusters: accumulators of all CTAs of this tile in the workspace; an element is four columns of a row
-    Packet4 (*in_workspace)[quads] = nullptr;
+    Packet4 (*in_workspace)[row_packets] = nullptr;
     unsigned count, split, thread;
 
     template <int Pitch>
@@ -93,23 +93,23 @@ private:
         for (int round = 0; round < Atom::rounds; ++round)
             atom.template put<rows_are_pixels>(round, acc, rows_of + round * Atom::rows(rows_are_pixels));
     }
-    __device__ Packet4 load(unsigned of_split, unsigned row, unsigned quad) const {
-        if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_split);
-        return load_fresh(&in_workspace[of_split * rows_of_tile + row][quad]);
+    __device__ Packet4 load(unsigned of_split, unsigned row, unsigned packet) const {
+        if (in_cluster()) return load_of_block(&buffer.packets[row][packet], of_split);
+        return load_fresh(&in_workspace[of_split * rows_of_tile + row][packet]);
     }
     /// Sums the rows of staging pass `round` over all CTAs and stores the sums to `out`. A thread issues all its loads
     /// before its first addition.
     template <unsigned splits, int Pitch>
     __device__ void put_reduced(int round, Packet4 (*out)[Pitch]) const {
-        constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;
+        constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * row_packets / threads;
         unsigned const first_row = static_cast<unsigned>(round * rows(rows_are_pixels));
         Packet4 loaded[own][splits];
 #pragma unroll
         for (unsigned i = 0; i < own; ++i)
 #pragma unroll
             for (unsigned of_split = 0; of_split < splits; ++of_split)
-                loaded[i][of_split] =
-                    load(of_split, first_row + (thread + i * threads) / quads, (thread + i * threads) % quads);
+                loaded[i][of_split] = load(of_split, first_row + (thread + i * threads) / row_packets,
+                                           (thread + i * threads) % row_packets);
 #pragma unroll
         for (unsigned i = 0; i < own; ++i) {
             Packet4 sum = loaded[i][0];
@@ -117,7 +117,7 @@ private:
             for (unsigned of_split = 1; of_split < splits; ++of_split)
 #pragma unroll
                 for (unsigned j = 0; j < 4; ++j) sum.values[j] += loaded[i][of_split].values[j];
-            out[(thread + i * threads) / quads][(thread + i * threads) % quads] = sum;
+            out[(thread + i * threads) / row_packets][(thread + i * threads) % row_packets] = sum;
         }
     }
 };

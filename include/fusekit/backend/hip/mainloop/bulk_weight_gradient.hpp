@@ -141,19 +141,19 @@ private:
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Accumulators const& acc, Tile const& tile,
                                  RowRange const& own, unsigned thread) {
-        constexpr unsigned quads = Accumulators::quads, rows_apart = consumers / quads;
-        if (thread >= rows_apart * quads) return;
+        constexpr unsigned row_packets = Accumulators::row_packets, rows_apart = consumers / row_packets;
+        if (thread >= rows_apart * row_packets) return;
         auto const filters = static_cast<unsigned>(tile.k - tile.first_k);
-        unsigned const quad = thread % quads, end = own.end < filters ? own.end : filters;
-        auto const column = static_cast<int>(quad) * 4;
+        unsigned const packet = thread % row_packets, end = own.end < filters ? own.end : filters;
+        auto const column = static_cast<int>(packet) * 4;
         int const number = tile.first_block + column / block, tap = number / tile.channel_blocks,
                   c = number % tile.channel_blocks * block + column % block, r = tap / conv.window_columns(),
                   s = tap - r * conv.window_columns();
         int const count = number < tile.blocks ? (min)((max)(conv.group_c() - c, 0), 4) : 0;
         auto const each_row = [&](auto const& f) {
 #pragma unroll 4
-            for (unsigned row = own.begin + thread / quads; row < end; row += rows_apart)
-                f(tile.first_k + static_cast<int>(row), acc.rows[row][quad]);
+            for (unsigned row = own.begin + thread / row_packets; row < end; row += rows_apart)
+                f(tile.first_k + static_cast<int>(row), acc.rows[row][packet]);
         };
         if (count == 4 && params.stores_packets({0, c, r, s})) {
             each_row([&](int k, Packet<float, 4> const& of_row) { params.store(of_row, {k, c, r, s}); });

@@ -31,8 +31,8 @@ class ClusterReducing {
                               words_of_prepared = sizeof(Prepared) / sizeof(float),
                               max_columns = pattern == Pattern::columns ? Schedule::widest * own : 1;
     static_assert(std::is_trivially_copyable_v<Prepared> && sizeof(Prepared) % sizeof(float) == 0);
-    /// Parameters that operators prepare for a channel, in SMEM: one thread per column loads them. Only gradients apply
-    /// the head's to elements. States smaller than a float are empty.
+    /// Prepared parameters of a channel's head and epilogue, in SMEM; one thread per column prepares them. Elements
+    /// need the head's for gradients only. A State smaller than a float is empty.
     using HeadState = typename Steps::States::PixelState;
     using EpilogueState = typename Epilogue::PixelState;
     static constexpr unsigned words_of_head = Steps::has_operand ? sizeof(HeadState) / sizeof(float) : 0,
@@ -184,7 +184,8 @@ private:
         if (thread % 32 < columns)
             put(shared.of_warps[thread / 32] + (column * own + j) * quads, accumulator[0].total(total_count));
     }
-    /// Starts the accumulators of a column with the same value in all lanes of a warp: one of the warp's first vectors.
+    /// Sets the shift of a column's accumulators to the same value in all lanes of a warp: an element of the warp's
+    /// first vector.
     __device__ __forceinline__ void start(Accumulator (&accumulator)[own]) const {
         unsigned const step = first - (thread % 32 >> params.width_log);
         if (step >= steps) return;

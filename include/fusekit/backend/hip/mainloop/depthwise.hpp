@@ -69,8 +69,9 @@ private:
                                                      of.q * filter.strides[1] - filter.pad_before[1]);
     }
 
-    /// A thread slides down its columns of x. `sums` has the sums of the window that the next rows of x complete, and
-    /// of the windows below it that these rows are part of. The loads of the next rows are in flight meanwhile.
+    /// Sliding window: a thread walks down its columns of x and loads each row once. `sums` has the accumulators of the
+    /// `depth` rows of y whose windows contain the current rows of x; sums[0] is completed and stored first. The next
+    /// rows' loads are in flight during the FMAs.
     template <int R, int S, int StrideH, int StrideW>
     __device__ static void run_window(UnrolledWindow<R, S, StrideH, StrideW>, Params const& params, Shared& shared,
                                       unsigned thread, unsigned block) {
@@ -81,8 +82,8 @@ private:
             std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelRow<T, width, left, center>>;
         using Weights =
             DepthwiseWeights<Window, channels, Weight, Sum, detail::is_transposed<typename Params::Geometry>>;
-        // False: also adds up the few windows beyond the thread's rows, which are not stored. Without branches sums
-        // move to the next row of y by their first multiply-add, not by instructions of their own.
+        // If false, the few windows above and below the thread's rows are computed, too, and not stored: without the
+        // branches, an accumulator moves to its next register by its first FMA instead of a MOV.
         constexpr bool leaves_out = depth > 3;
         auto const conv = params.problem();
         auto const filters = depthwise_filters(conv);
@@ -91,12 +92,12 @@ private:
         int const height = static_cast<int>(params.x.layout.shape[2]);
         std::int64_t const stride = params.x.layout.stride[2];
 
-        // Step p of the loop reads rows p StrideH + R - StrideH and following, from the window's first row on.
+        // Step p of the loop reads StrideH rows of x, from row p StrideH + R - StrideH of the first window on.
         int row = R - StrideH * depth;
         T const* next = input.data + row * stride;
         Zeros zeros;
         zeros.keep();
-        // no row from `end` on is part of a window; threads without outputs load none
+        // rows from `end` on are in none of the thread's windows; a thread without outputs loads no rows
         int const end = of.exist ? (of.rows - 1) * StrideH + R : -StrideH;
         Row loaded[StrideH];
         auto const load = [&](int u) {

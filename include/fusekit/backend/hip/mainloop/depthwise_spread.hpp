@@ -8,10 +8,10 @@
 
 namespace fusekit::hip {
 
-/// Depthwise transposed convolution with a stride (SpreadWindow), of all phases of the stride at once: a thread
-/// computes blocks of `stride_h` rows of y. It slides down its columns of x and adds each row to the `depth` blocks
-/// that the row is part of. Rows of blocks begin at row -(top % stride_h), of `top` rows of padding, so that a row of x
-/// completes one block.
+/// Depthwise transposed convolution with a stride (SpreadWindow): a thread computes all phases of the stride, in blocks
+/// of `stride_h` rows of y. It walks down its columns of x and adds each row to the `depth` blocks to which the row
+/// contributes. Blocks begin at row -(top % stride_h) of y, where `top` is the padding, so that each row of x completes
+/// exactly one block.
 template <class Plan, class Window, Element T, Element U, detail::Axis fast>
 class DepthwiseSpread {
     using Head = typename Plan::Head;
@@ -25,7 +25,7 @@ class DepthwiseSpread {
                          before = Window::before(), center = columns / Window::stride_w,
                          words = center * static_cast<int>(sizeof(T)) / 4, top = Head::filter.pad_before[0],
                          first_row = top % block_rows;
-    /// A row of x; fewer than 4 bytes between `before` and the columns after them are loaded one by one.
+    /// A row of x that is contiguous along pixels; without vectors if fewer than 4 bytes of it are aligned.
     using PixelsOfRow =
         std::conditional_t<words == 0, PixelRow<T, width, width, 0>, PixelRow<T, width, before, center>>;
     using Row = std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelsOfRow>;
@@ -38,7 +38,7 @@ public:
         auto const of = DepthwiseOutputs::of<Shape, first_row>(tiles, params.y.layout.shape,
                                                                block * static_cast<unsigned>(tiles.threads) + thread);
         int const blocks = (of.rows + block_rows - 1) / block_rows;
-        // the loop's step b reads row b of x, which completes block b
+        // step b of the loop reads row b of x, which completes block b
         auto const input = DepthwiseInput<T>::template of<width>(params.x, tiles, of, (of.p + top) / block_rows,
                                                                  of.q / Window::stride_w - before);
         int const height = static_cast<int>(params.x.layout.shape[2]);
@@ -102,8 +102,8 @@ public:
     }
 
 private:
-    /// Adds the products of a row of x and row u + block_rows e of the filter to row u of a block, which is e blocks
-    /// below the one that this row of x completes.
+    /// Adds a row of x to the block that is e blocks below the one that the row completes: row u of the block gets the
+    /// products with row u + block_rows e of the filter.
     __device__ static void add(Sum const (&values)[width][channels], Sum const (&weights)[R][S][channels], int e,
                                Sum (&sums)[block_rows][columns][channels]) {
 #pragma unroll

@@ -10,13 +10,14 @@
 namespace fusekit::hip {
 
 /// Weight gradient of a depthwise convolution, groups of one channel of x. `fast` is the mode along which dy is
-/// contiguous. A thread has the sums of all taps of its channels in registers. In each of its items it slides down its
-/// columns of dy and x, so that each row of x is multiplied by all rows of dy whose windows have it. Sums of an item
-/// are added to the thread's totals in SMEM, which bounds rounding errors; then a CTA adds the totals of its threads
+/// contiguous. A thread has the sums of all taps of its channels in registers. In each of its items it walks down its
+/// columns of dy and x, and multiplies each row of x by all rows of dy whose windows contain it. Sums of an item are
+/// added to the thread's totals in SMEM, which bounds rounding errors; then a CTA adds the totals of its threads
 /// pairwise, and the CTAs of a tile of dw add theirs (split-K).
 template <class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 class DepthwiseWeightGradient {
-    static constexpr auto filter = Plan::Head::collapsed;  // for constants alone: a use in code would load it
+    static constexpr auto filter =
+        Plan::Head::collapsed;  // for constants only: a use in code would load it from memory
     using Shape = detail::GradientShapeOf<filter, static_cast<int>(sizeof(T)), fast>;
     static constexpr bool along_channels = Shape::along_channels;
     static constexpr int R = filter.size[0], S = filter.size[1], channels = Shape::channels, columns = Shape::columns,
@@ -56,7 +57,8 @@ private:
     static constexpr unsigned all = threads, thread_bits = all == 256 ? 8 : 7;
     static_assert(1u << thread_bits == all);
 
-    /// Sums of one item, or of the items of a thread: of tap (r, s) at [r S + s], of dy at [R S].
+    /// Sums of one item, or of all items of a thread: [r S + s] is tap (r, s) of the weight gradient, [R S] the bias
+    /// gradient.
     using Sums = float[R * S + 1][channels];
 
     /// A thread's channels (lane) and items (slot) among those of its CTA. Consecutive threads have consecutive
@@ -93,7 +95,7 @@ private:
             of.rows = (min)(static_cast<int>(of_dy[2]) - of.p, tiles.rows);
             Sums result = {};
             int const remaining = static_cast<int>(of_dy[3]) - of.q;
-            // one loop on AMD, whose scalar registers hold one
+            // AMD's scalar registers hold the masks of one loop only
             if (!arch::has<arch::Amd> && remaining >= columns) add_item<true>(params, of, remaining, result);
             else add_item<false>(reload(params), of, remaining, result);
 #pragma unroll
@@ -171,7 +173,7 @@ private:
             }
         }
     }
-    /// Row of the filter that row u of a step's rows of x has in window i of the step; -1 if none.
+    /// Filter row by which row u of a step's rows of x is multiplied in window i of the step; -1 if none.
     FUSEKIT_HD static constexpr int tap_row(int u, int i) {
         int const distance = Shape::window_rows - stride_h + u - stride_h * i;
         return distance >= 0 && distance % dilation_h == 0 ? distance / dilation_h : -1;

@@ -69,7 +69,7 @@ public:
         Grid const grid(conv, tiles);
         Roles const roles(thread);
         // True if SMEM has room for a second stage of KCRS filters in addition to x.
-        bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
+        bool const has_more = !params.channels_fastest && Stages::fits(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         begin(thread, [&] {
             shared.filters_state.init();

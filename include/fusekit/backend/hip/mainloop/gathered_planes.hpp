@@ -21,7 +21,8 @@ namespace fusekit::hip {
 /// Two consumer warpgroups read fragments of filters into registers, at most 4 taps of 16 channels at a time, and run
 /// the MMAs. While one warpgroup reads fragments, the other's MMAs run.
 ///
-/// x in SMEM has no swizzle: 16 bytes (8 channels) per position. So the operand of a tap starts at any position.
+/// x in SMEM is not swizzled, 16 bytes (8 channels) per position, so that the operand of a tap may start at any
+/// position.
 template <class Plan, class Schedule, Element T>
 class GatheredPlanesGemm : public TmaKernel {
     static constexpr int consumers = 2, products = 2, max_batch = 4;
@@ -164,7 +165,8 @@ private:
         }
     }
 
-    /// Sequence of the steps of a stage: all taps of each slice of 16 channels.
+    /// Iterator over the steps of a stage, each one tap of a slice of 16 channels: all taps of the first slice, then
+    /// those of the next.
     struct Steps {
         GatherTables const& tables;
         unsigned char const* filters;  ///< two channels of the thread's filter in the slice's first box of 8 channels
@@ -187,7 +189,8 @@ private:
                       static_cast<int>(thread % 4) * 4 * all_taps;
         }
 
-        /// Address of words `i` of the thread's fragment: filter i % 2 * 8, channels i / 2 * 8.
+        /// Address of the two channels that are word `i` of the thread's fragment of operand a: of filter + i % 2 * 8,
+        /// from channel + i / 2 * 8 on.
         __device__ unsigned char const* address(int i) const {
             return filters + i / 2 * 16 * all_taps + i % 2 * 8 * filter_pitch;
         }
@@ -227,7 +230,7 @@ private:
     __device__ static void multiply(Accumulators& acc, Steps& steps, bool accumulate, int count) {
 #pragma unroll 1
         while (count > 0) {
-            // four steps at a time; three, if the last one would be alone
+            // batches of four steps; of three where a batch of one step would remain
             int const now = count >= 4 && count != 5 && count != 9 ? 4 : count > 3 ? 3 : count;
             if (now == 4 && steps.taps == 4 && steps.all_taps == 4) multiply_batch<4, true>(acc, steps, accumulate);
             else if (now == 4) multiply_batch<4>(acc, steps, accumulate);
@@ -238,7 +241,8 @@ private:
         }
     }
 
-    /// `whole`: the batch is all taps of a slice, for filters of four taps.
+    /// Loads the filter fragments of `batch` steps to registers and multiplies them. `whole`: the batch is all four
+    /// taps of a slice, so that fragments are loaded as vectors.
     template <int batch, bool whole = false>
     __device__ static void multiply_batch(Accumulators& acc, Steps& steps, bool accumulate) {
         mma::RegisterOperand filters[batch];

@@ -25,7 +25,8 @@ class GemvConv {
     }
     using Sums = std::conditional_t<is_by_mma(), GemvMma<T>, GemvFma<T, Weight>>;
 
-    /// filters of a warp and 4 floats, so that the lanes of an MMA fragment store to different banks
+    /// floats per row of partial sums: 4 floats of padding, so that the lanes of an MMA fragment store to different
+    /// banks
     static constexpr int pitch = GemvTiles::warp_filters + 4;
 
 public:
@@ -55,7 +56,7 @@ public:
 private:
     using State = typename Epilogue::template State<float>;
 
-    /// The outputs of a thread in its CTA's tile: `number` counts the tile's filters, and then its rows of x.
+    /// A thread's outputs in its CTA's tile; `number` counts them, filters fastest, then rows of x.
     struct Outputs {
         int first_k, first_m, rows, number, count;
 

@@ -17,13 +17,13 @@ inline constexpr bool may_slide<Head> = Head::collapsed.size == PerMode<2>{3, 3}
 
 }  // namespace detail
 
-/// Convolution with several groups of channels by mma.sync (schedule/grouped.hpp). GemmM are 16 columns of a strip of
-/// rows of y, GemmN 8 filters, and GemmK pairs of a tap and 8 channels of x, two of them in an MMA.
+/// Grouped convolution by mma.sync (schedule/grouped.hpp). GemmM is pixels, 16 columns of a row of y per MMA; GemmN is
+/// filters, 8 per MMA (an N-block); GemmK is taps and channels of x, two pairs of a tap and 8 channels per MMA.
 template <class Plan, class Schedule, Element T, Element U>
 class GroupedConv {
     using Head = typename Plan::Head;
     using Store = GroupedStore<Plan, T, U>;
-    using Half = std::uint32_t[2];  ///< half of a fragment of A: one pair of a tap and 8 channels, of 16 columns
+    using Half = std::uint32_t[2];  ///< half of a fragment of operand a: 16 columns x one pair of a tap and 8 channels
     static constexpr bool slides =
         detail::may_slide<Head> && !detail::spreads<typename ConvParams<Plan, T, U>::Geometry>;
     static constexpr int strip = GroupedTile::strip, n_blocks = GroupedTile::unit / 8;
@@ -34,7 +34,8 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Architecture = arch::Sm80;
     using Params = ConvParams<Plan, T, U>;
-    /// Fragments of the filters, offsets of the taps, and the halo. A launch requests only the bytes of its tile.
+    /// Fragments of the filters, offsets of the pairs, and the halo. A launch requests the bytes of its tile, not of
+    /// the largest one.
     struct DynamicShared {
         typename Store::States states;
         alignas(16) unsigned char bytes[GroupedTile::max_shared_bytes];
@@ -85,7 +86,7 @@ public:
                 bool const recompute = !tile.isolated && !is_finite(acc);
                 auto pixels = epilogue.pixels(column + static_cast<int>(of.lane / 4), count, number);
                 typename Store::LaneStates const states(shared.states, unit, of.lane);
-                // a loop, so that the code of the operators is not repeated for every row
+                // not unrolled, so that the epilogue's code is not repeated for every row
 #pragma unroll 1
                 for (int m = 0; m < strip; ++m) {
                     float row[n_blocks][4];
@@ -99,7 +100,7 @@ public:
     }
 
 private:
-    /// Copies row m of the accumulators; a switch, because registers have no index.
+    /// Copies row m of the accumulators, by a switch, because registers cannot be indexed at run time.
     __device__ static void copy_row(Accumulators const& acc, int m, float (&row)[n_blocks][4]) {
         static_assert(strip == 4);
         auto const copy = [&](float const(&from)[n_blocks][4]) {
@@ -114,7 +115,8 @@ private:
         }
     }
 
-    /// True if all accumulators are finite; their sum may overflow, too, which costs a closer look.
+    /// True if the sum of all accumulators is finite, and so are all of them. False also if the sum overflows, which
+    /// costs time, not correctness.
     __device__ static bool is_finite(Accumulators const& acc) {
         float sum = 0;
 #pragma unroll
@@ -131,11 +133,13 @@ private:
         unsigned char const* halo;
         unsigned lane;
         int unit;
-        int filters_left;  ///< filters of y from the warp's first one on
-        int image_bytes, row_bytes, column_bytes;  ///< from a pixel's window to that of the next image, row and column
-        int tap_bytes;  ///< from a tap to the next one of its row
+        int filters_left;  ///< channels of y from the warp's first filter on
+        int image_bytes, row_bytes,
+            column_bytes;  ///< bytes in the halo from a pixel's window to that of the next image, row and column
+        int tap_bytes;  ///< bytes in the halo from a tap to the next in its row
 
-        /// First element of the window of column `i`, of all strips of the tile, in the first row of its strip.
+        /// Address in the halo of the window of column `i`, counted over all strips of the tile, in the first row of
+        /// its strip.
         __device__ unsigned char const* window(int i, int count) const {
             auto const inside = static_cast<unsigned>(i < count ? i : count - 1);
             unsigned const number = tiles.columns.divide(inside), column = inside - number * tiles.columns.value();
@@ -146,7 +150,7 @@ private:
         __device__ unsigned char const* n_block(unsigned char const* first, int j) const {
             return first + 16 * at.first_block(tiles, unit * n_blocks + j);
         }
-        /// Fragment of B of N-block j, of two pairs. (8 filters, 16)
+        /// Fragment of operand b (the filters) of N-block j for one step, two pairs. (8 filters, 16)
         __device__ Packet<std::uint32_t, 2> fragment(int j, int step) const {
             return *reinterpret_cast<Packet<std::uint32_t, 2> const*>(
                 filters + (static_cast<unsigned>(j * tiles.tile.steps + step) * 32 + lane) * 2);
@@ -157,8 +161,8 @@ private:
             sm80::mma_sync<factor>(acc, a, b.values);
         }
 
-        /// Multiplies `pairs` pairs from a step on, of windows of any size. `share` consecutive N-blocks read the same
-        /// channels of x, so that they have the same fragments of A.
+        /// Multiplies `pairs` pairs of a phase, from a step on, for windows of any size. Each fragment of operand a is
+        /// multiplied by the `share` consecutive N-blocks that read its channels.
         template <int share>
         __device__ void multiply(Accumulators& acc, unsigned char const* first, int first_step, int pairs) const {
             constexpr int loads = n_blocks / share;
@@ -173,7 +177,7 @@ private:
 #pragma unroll
                     for (int m = 0; m < strip; ++m) {
                         sm80::ldmatrix_x4(starts[i] + offset + m * row_bytes, a[m]);
-                        if constexpr (!is_even) a[m][2] = 0, a[m][3] = 0;  // zeros times zeros: no pair
+                        if constexpr (!is_even) a[m][2] = 0, a[m][3] = 0;  // no second pair: zeros, as its weights are
                     }
 #pragma unroll
                     for (int j = i * share; j < (i + 1) * share; ++j) {
@@ -193,8 +197,9 @@ private:
             if (pairs % 2 != 0) multiply_step(std::false_type{}, end, offset);
         }
 
-        /// Multiplies 3 x 3 windows of 8 channels, whose rows are those of the next row's window too: each element of x
-        /// is loaded once for each of its three columns in windows. (strip, 16 columns, 8 filters) += over taps
+        /// Multiplies 3 x 3 windows of 8 channels with row stride 1. The windows of adjacent rows of y overlap: a row
+        /// of x is loaded from SMEM once per filter column and kept in registers for all rows of y that read it.
+        /// (strip, 16 columns, 8 filters) += over taps
         __device__ void slide(Accumulators& acc, unsigned char const* first) const {
             constexpr int side = 3, taps = side * side, rows = strip + side - 1;
             auto const distance = [&](int number) { return number / side * row_bytes + number % side * tap_bytes; };
@@ -210,7 +215,7 @@ private:
                     for (int m = 0; m < strip; ++m) {
 #pragma unroll
                         for (int i = 0; i < rows * side; i += 2) {
-                            // the first row of y loads three rows of x, each further row one more
+                            // row 0 of y loads three rows of x, each later row one more
                             if (i >= (m + side) * side || (m > 0 && i < (m + side - 1) * side)) continue;
                             std::uint32_t a[4];
                             sm80::ldmatrix_x4(from + (lane < 16 ? distance(i) : distance(i + 1)), a);
@@ -225,13 +230,14 @@ private:
             }
         }
 
-        /// Computes accumulators of row m that are not finite again, in multiply-adds of their own group: the MMAs
-        /// multiplied other groups' channels by zeros, which gives NaN if these are infinite or NaN.
+        /// Recomputes the accumulators of row m that are not finite, by FMAs over the channels of their own group
+        /// alone: the MMAs multiplied channels of other groups by zero weights, which gives NaN if these channels are
+        /// infinite or NaN.
         template <class Conv>
         __device__ void recompute_if_infinite(float (&row)[n_blocks][4], Conv const& conv, GroupedPhase const& phase,
                                               int column, int count, int m) const {
             constexpr int total = n_blocks * 4;
-            std::uint32_t infinite = 0;  // bits of row's elements
+            std::uint32_t infinite = 0;  // bit per accumulator of the row that is not finite
 #pragma unroll
             for (int i = 0; i < total; ++i) {
                 bool const is_finite = config::bit_cast<std::uint32_t>(row[i / 4][i % 4]) << 1 < 0xff000000u;

@@ -8,24 +8,26 @@
 
 namespace fusekit::hip {
 
-/// Weight gradient of a convolution with groups of 4, 8, 16 or 32 channels of x and as many of y, channels-last, by
-/// mma.sync: GemmM are 16 filters, GemmN 8 channels of x, GemmK 16 pixels of dy. A CTA has 32 filters and the channels
-/// that they read, and a warp 8 of these channels and all taps, so that a fragment of dy is loaded once for all taps.
-/// Products of different groups are accumulators that are not stored. CTAs divide the items (GroupedGradientTiles) of
-/// their filters, which they copy to SMEM one item ahead, and add their accumulators (split-K). Tensor cores round sums
-/// toward zero, so these are promoted: added to sums in registers after 1024 pixels or more. Where registers are too
-/// few for two sets of sums, a CTA has at most max_unpromoted_pixels.
+/// Weight gradient of a grouped convolution by mma.sync, channels-last, for groups of 4, 8, 16 or 32 channels of x and
+/// equally many of y. An MMA multiplies 16 filters (GemmM) by 8 channels of x (GemmN) over 16 pixels of dy (GemmK). A
+/// CTA computes 32 filters and the 32 channels of x that they read; a warp computes 8 of these channels for all taps,
+/// so that it loads a fragment of dy once for all taps. Accumulators whose filter and channel are of different groups
+/// are not stored. Several CTAs divide the items (GroupedGradientTiles) of the same filters, copy them to SMEM one item
+/// ahead, and add their accumulators (split-K). Tensor cores round sums toward zero, so that accumulators are promoted,
+/// added to FP32 sums in registers, after 1024 pixels or more. If registers do not hold both, a CTA reduces at most
+/// max_unpromoted_pixels pixels.
 template <class Plan, Element T, detail::OutputElement U>
 class GroupedWeightGradient {
-    static constexpr auto filter = Plan::Head::collapsed;  // for constants alone
+    static constexpr auto filter =
+        Plan::Head::collapsed;  // for constants only: a use in code would load it from memory
     using Tiles = GroupedGradientTiles;
     static constexpr int R = filter.size[0], S = filter.size[1], taps = R * S, tap_pairs = (taps + 1) / 2,
                          unit = Tiles::unit, stride_h = filter.strides[0], stride_w = filter.strides[1],
                          dilation_h = filter.dilations[0], dilation_w = filter.dilations[1], top = filter.pad_before[0],
                          left = filter.pad_before[1];
     static constexpr auto factor = std::is_same_v<T, half> ? sm80::Factor::half : sm80::Factor::bfloat16;
-    /// Accumulators of a warp: of 16 filters, or of 32 in groups of 32 channels, of each tap; then the sums of dy,
-    /// which are the gradient of a bias, in each column.
+    /// Accumulators of a warp: for each tap, of 16 filters, or of 32 if groups have 32 channels; then those of the bias
+    /// gradient, whose columns are equal.
     template <int m_blocks>
     using Sums = float[m_blocks][taps + 1][4];
 
@@ -36,7 +38,8 @@ public:
     static constexpr bool promotes = (taps + 1) * 4 * m_blocks <= 80;
     using Architecture = arch::Sm80;
     using Params = WeightGradientParams<Plan, T, U>;
-    /// [tap][filter], and channels of x: those of 16 filters' groups. The tap after the last one is the bias.
+    /// The CTA's accumulators in SMEM for split-K: rows [tap][filter], columns the channels of x of the filters'
+    /// groups. The row block after the last tap is the bias gradient.
     template <int m_blocks>
     using Accumulators = AccumulatorTile<(taps + 1) * unit, 16 * m_blocks>;
     struct DynamicShared {
@@ -62,8 +65,8 @@ private:
             channel_block = static_cast<int>(number) * (unit / 8);
         }
     };
-    /// A pixel of dy in an item: address of its window in the halo, and (image, row, column) in 10 bits each; a number
-    /// of more rows than an item has for those after the last one.
+    /// A pixel of dy in an item: offset of its window in the halo, and its (image, row, column), 10 bits each. Entries
+    /// past the item's last pixel have a row that is out of bounds of every item.
     struct alignas(8) PixelEntry {
         int offset;
         unsigned at;
@@ -112,7 +115,7 @@ private:
         finish_split_k(split_k);
     }
 
-    /// Adds the products of all items of the CTA: every count()-th from item `split` on.
+    /// Accumulates the CTA's items: every count()-th item, from item `split` on.
     template <int m_blocks>
     __device__ static void add_items(Params const& params, unsigned char* bytes, unsigned thread, unsigned number,
                                      unsigned split, Sums<m_blocks>& sums) {
@@ -133,7 +136,7 @@ private:
                              static_cast<int>(q) * stride_w;
             pixels[i] = {exists ? in_x * tiles.x.tile.pitch : 0, exists ? image << 20 | p << 10 | q : ~0u};
         }
-        // no copy writes the pixels after an item's last one
+        // zeroes the pixels of dy after an item's last one, which no copy writes
         int const words = (all_pixels - dy_pixels) * tiles.dy.tile.pitch / 4;
         for (int i = static_cast<int>(thread); i < Tiles::stages * words; i += threads) {
             int const stage = i / (words + (words == 0)), word = i - stage * words;
@@ -152,7 +155,8 @@ private:
             commit_copies();
         };
         int const lane = static_cast<int>(thread % 32);
-        int tap_offset[tap_pairs];  // lanes 0 to 15 pass addresses of the first tap of a pair, the others of the second
+        int tap_offset[tap_pairs];  // for ldmatrix: lanes 0 to 15 pass addresses of the first tap of a pair, lanes 16
+                                    // to 31 of the second
 #pragma unroll
         for (int i = 0; i < tap_pairs; ++i) {
             int const first = 2 * i, second = (min)(2 * i + 1, taps - 1);
@@ -212,7 +216,8 @@ private:
         int const warp = static_cast<int>(thread / 32), lane = static_cast<int>(thread % 32), steps = tiles.steps(),
                   pitch = tiles.dy.tile.pitch;
         unsigned char const* const x = stage + tiles.dy_bytes() + 16 * warp;
-        // matrices of A: 8 pixels and filters 0 to 7, then 8 to 15; the same of the next 8 pixels
+        // ldmatrix's four matrices of operand a: 8 pixels x filters 0 to 7, x filters 8 to 15, and the same for the
+        // next 8 pixels
         unsigned char const* from_dy =
             stage + (lane / 16 * 8 + lane % 8) * pitch + 16 * ((m_blocks == 1 ? warp / 2 * 2 : 0) + lane / 8 % 2);
         PixelEntry const* entry = pixels + lane % 16;
@@ -222,7 +227,8 @@ private:
 #pragma unroll
             for (int i = 0; i < m_blocks; ++i) sm80::ldmatrix_x4_trans(from_dy + 32 * i, a[i]);
             if (has_bias) {
-                constexpr std::uint32_t one = std::is_same_v<T, half> ? 0x3c003c00u : 0x3f803f80u;  // of two elements
+                constexpr std::uint32_t one =
+                    std::is_same_v<T, half> ? 0x3c003c00u : 0x3f803f80u;  // two elements of value 1
 #pragma unroll
                 for (int i = 0; i < m_blocks; ++i) sm80::mma_sync<factor>(sums[i][taps], a[i], {one, one});
             }
@@ -232,7 +238,7 @@ private:
 #pragma unroll
             for (int i = 0; i < tap_pairs; ++i) {
                 std::uint32_t b[4];
-                // zeros for pixels outside dy, because x may be infinite there
+                // zeros for pixels past dy: x may be infinite there, and infinity times dy's 0 is NaN
                 sm80::ldmatrix_x4_trans(exists ? static_cast<void const*>(window + tap_offset[i]) : zeros, b);
 #pragma unroll
                 for (int m = 0; m < m_blocks; ++m) {

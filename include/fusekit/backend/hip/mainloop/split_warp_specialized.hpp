@@ -16,13 +16,13 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Tiles, typename Whole::Writer;
     using Packet4 = Packet<float, 4>;
-    static constexpr int quads = Atom::acc_per_thread / 4;
+    static constexpr int packets = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
 
     /// SMEM layout of the accumulators of all threads of a CTA, which CTA 0 of the cluster reads; reuses the memory of
     /// the stages.
     struct Exchange {
-        Packet4 acc[quads][Atom::threads];
+        Packet4 acc[packets][Atom::threads];
     };
 
 public:
@@ -82,16 +82,16 @@ public:
 private:
     __device__ static void put(Exchange& to, typename Atom::Accumulators const& acc, unsigned thread) {
 #pragma unroll
-        for (int i = 0; i < quads; ++i)
+        for (int i = 0; i < packets; ++i)
             to.acc[i][thread] = {acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]};
     }
     /// Adds the accumulators of CTA `rank` of the cluster to `acc`. Issues all DSMEM loads before the first addition.
     __device__ static void add(typename Atom::Accumulators& acc, Exchange const& from, unsigned rank, unsigned thread) {
-        Packet4 theirs[quads];
+        Packet4 theirs[packets];
 #pragma unroll
-        for (int i = 0; i < quads; ++i) theirs[i] = load_of_block(&from.acc[i][thread], rank);
+        for (int i = 0; i < packets; ++i) theirs[i] = load_of_block(&from.acc[i][thread], rank);
 #pragma unroll
-        for (int i = 0; i < quads; ++i)
+        for (int i = 0; i < packets; ++i)
 #pragma unroll
             for (int j = 0; j < 4; ++j) acc[4 * i + j] += theirs[i].values[j];
     }

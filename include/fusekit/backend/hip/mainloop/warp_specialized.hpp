@@ -117,7 +117,7 @@ protected:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
                                    unsigned group, unsigned block, Tiles const& tiles) {
-        int channels = conv.group_c();  // that a sequence of k-tiles pads with zeros: of a tap, or of all taps
+        int channels = conv.group_c();  // channels of a tap, or of all taps if packed, whose last k-tile is zero-padded
         unsigned steps = bulk_steps<Stage>(conv);
         if constexpr (copies)
             if (params.maps.packs_taps) {

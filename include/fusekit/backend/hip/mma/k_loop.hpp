@@ -6,8 +6,8 @@
 
 namespace fusekit::hip::mma {
 
-/// Numbers of k-blocks that have channels of x, of the k-tiles of a convolution in their order: Atom::tile_k channels
-/// of a tap each, and fewer in a tap's last k-tile. `first`: index of the first k-tile.
+/// Counts the k-blocks to multiply in each k-tile of a convolution: a tap has `channels` channels, Atom::tile_k per
+/// k-tile, and the k-blocks past the channels of its last k-tile are zero. `first`: index of the first k-tile.
 template <class Atom>
 class ChannelBlocks {
 public:
@@ -16,7 +16,8 @@ public:
         remaining = channels - static_cast<int>(first % of_tap) * Atom::tile_k;
     }
 
-    /// Returns the number for the next k-tile; at least the number of its k-blocks, if all have channels.
+    /// Returns the number of k-blocks of the next k-tile that have channels; may exceed the k-blocks of a k-tile if all
+    /// have.
     FUSEKIT_HD unsigned next() {
         unsigned const count = static_cast<unsigned>(remaining + Atom::k - 1) / static_cast<unsigned>(Atom::k);
         remaining = remaining > Atom::tile_k ? remaining - Atom::tile_k : channels;

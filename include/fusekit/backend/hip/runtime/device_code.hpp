@@ -45,11 +45,11 @@ struct DeviceCode {
     template <class Overloads>
     __device__ static constexpr auto callable() {
         constexpr bool with_args = requires(float x, Args const& args) { Overloads::apply(x, args); };
-        constexpr bool with_place =
+        constexpr bool with_coord =
             requires(float x, OutputCoord const& at, Args const& args) { Overloads::apply(x, at, args); };
         constexpr bool with_prepared =
             requires(float x, typename PreparedOf<Op>::Type const& prepared) { Overloads::apply(x, prepared); };
-        return std::bool_constant<with_args || with_place || with_prepared>{};
+        return std::bool_constant<with_args || with_coord || with_prepared>{};
     }
 };
 

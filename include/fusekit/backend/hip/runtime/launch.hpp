@@ -116,25 +116,25 @@ private:
     }
 };
 
-/// Results of is_launchable() for one kernel: bit d of `launchable` for device d, valid if bit d of `asked` is set;
+/// Results of is_launchable() for one kernel: bit d of `launchable` for device d, valid if bit d of `queried` is set;
 /// devices 0 to 63.
 struct KnownKernel {
-    std::uint64_t asked = 0, launchable = 0;
+    std::uint64_t queried = 0, launchable = 0;
 };
 
-/// Returns the bit of `known` for a device; asks `query` once for each of the devices 0 to 63, while `device` is
+/// Returns the bit of `known` for a device; calls `query` once for each of the devices 0 to 63, while `device` is
 /// current.
 template <class Query>
-FUSEKIT_H bool ask_once(KnownKernel& known, int device, Query const& query) {
+FUSEKIT_H bool query_once(KnownKernel& known, int device, Query const& query) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
-    if (__atomic_load_n(&known.asked, __ATOMIC_ACQUIRE) & bit)
+    if (__atomic_load_n(&known.queried, __ATOMIC_ACQUIRE) & bit)
         return __atomic_load_n(&known.launchable, __ATOMIC_RELAXED) & bit;
     Refusal refusal;
     DeviceGuard const guard(device, &refusal);
     bool const accepts = !refusal && query();
     if (!accepts) clear_last_error();
     else __atomic_fetch_or(&known.launchable, bit, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&known.queried, bit, __ATOMIC_RELEASE);
     return accepts;
 }
 
@@ -142,7 +142,7 @@ FUSEKIT_H bool ask_once(KnownKernel& known, int device, Query const& query) {
 /// once for each of the devices 0 to 63. Not a template, because it is called for many kernels.
 [[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
                                                       unsigned shared_bytes, int device) {
-    return ask_once(known, device, [&] {
+    return query_once(known, device, [&] {
         hipFuncAttributes attributes{};
         return hipFuncGetAttributes(&attributes, kernel) == hipSuccess && attributes.maxThreadsPerBlock >= threads &&
                hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,

@@ -9,21 +9,21 @@
 namespace fusekit::hip {
 
 /// Schedule of a reduction whose elements a cluster keeps in registers (ClusterReducing). A packet, the vector that a
-/// thread loads at once, has `packet_bytes` bytes. A segment of matrix columns has `widest` packets per row, 32 bytes,
-/// the unit in which L2 reads memory, or half of them. A thread has up to `few` packets of each of `tensors` inputs or,
-/// in a kernel of its own, up to `many`.
+/// thread loads at once, has `packet_bytes` bytes. A segment of matrix columns is `widest` packets wide (32 bytes, a
+/// sector of L2) or half of that. A thread keeps up to `few` packets of each of `tensors` inputs or, in a second
+/// kernel, up to `many`.
 template <int tensors, int packet_bytes = 16>
 struct ClusterReduction {
     static constexpr int threads = 256, few = 64 / packet_bytes, many = packet_bytes < 16 ? few : tensors == 1 ? 16 : 7;
     static constexpr unsigned widest = 32 / packet_bytes;
 };
 
-/// CTAs per SM, over the whole launch, up to which clusters reduce segments with many packets per thread: two waves of
-/// two CTAs. Larger tensors hide the barrier of a grid group.
+/// Limit on CTAs per SM, over the whole launch, for clusters with many packets per thread: two rounds of two resident
+/// CTAs. Larger tensors run Reducing, whose time hides the barrier of a grid group.
 inline constexpr std::int64_t max_cluster_blocks_per_processor = 4;
 
-/// Division of a reduction into clusters: packets per row of a segment, CTAs per cluster, packets per thread. Width 0:
-/// a cluster's registers cannot store a segment.
+/// Division of a reduction into clusters: packets per row of a segment, CTAs per cluster, packets per thread. The width
+/// is 0 if a segment does not fit a cluster's registers.
 struct ClusterCut {
     unsigned width = 0, cluster = 0;
     int packets = 0;
@@ -31,9 +31,9 @@ struct ClusterCut {
 
 namespace detail {
 
-/// Cuts a reduction over `steps` rows of `columns` packets into clusters of up to max_cluster CTAs of Schedule; columns
-/// = 0: into `segments` segments, each with one packet per step. Prefers few packets per thread, then wide segments. A
-/// cluster has the fewest CTAs with few packets per thread, and more if SMs would be idle.
+/// Divides a reduction into clusters of up to max_cluster CTAs of Schedule: over `steps` rows of `columns` packets or,
+/// if columns = 0, over `segments` channels of `steps` packets each. Prefers few packets per thread, then wide
+/// segments. A cluster has the fewest CTAs that hold a segment, and more if SMs would be idle.
 template <class Schedule>
 FUSEKIT_H ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t columns, std::int64_t steps,
                                        unsigned max_cluster, std::int64_t processors) {
@@ -54,7 +54,7 @@ FUSEKIT_H ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t colum
     };
     for (int const most : {Schedule::few, Schedule::many}) {
         ClusterCut const wide = cut(widest, most), narrow = cut(narrow_width, most);
-        // With many packets per thread, SMs should not be idle: narrow segments are more segments.
+        // With many packets per thread, narrow segments are preferred if wide ones would leave SMs idle.
         bool const idle = most == Schedule::many && columns > 0 && narrow.width > 0 &&
                           divide_up(columns, widest) * wide.cluster < processors;
         if (wide.width > 0 && !idle) return wide;

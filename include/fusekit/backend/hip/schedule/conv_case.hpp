@@ -56,9 +56,11 @@ struct ConvCase {
     PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases
     bool in_slabs = false;  ///< true if the batch has 2^30 or more pixels, which TMA kernels do not count
     std::int64_t x_channel_stride = 1, y_channel_stride = 1;  ///< in elements, for error messages
-    /// with in_bulk: true if TMA or threads load these strides and addresses, and store y; true if TMA stores it
+    /// set with in_bulk. aligned_pixels: TMA or threads can load x and the weights and store y, for these strides and
+    /// addresses; stores_by_tma: TMA stores y
     bool aligned_pixels = true, stores_by_tma = true;
-    /// bytes, 8, 4 or 2, at whose multiples the rows of x and the weights are, if threads load them; 0 if TMA does
+    /// alignment in bytes (8, 4 or 2) of the pixels of x and the taps of the weights, if threads load both; 0 if TMA
+    /// does
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     Filter<2> spread = {{1, 1}, {},     {},

@@ -10,8 +10,8 @@
 namespace fusekit::hip {
 
 /// Schedule of a depthwise convolution, or of its gradient by x: groups of one channel of x, with any number of filters
-/// each. A thread computes rows of a few channels and columns of y in multiply-adds of float (int32 for int8). It keeps
-/// the weights, and the sums of the rows of y that are incomplete, in registers, and loads each row of x once.
+/// each. A thread computes several rows of y, a few channels and columns wide, by FMAs in float (int32 for int8). It
+/// keeps the weights and the accumulators of incomplete rows of y in registers, and loads each row of x once.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>

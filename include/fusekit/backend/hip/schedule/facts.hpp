@@ -20,13 +20,14 @@ struct ScheduleFacts {
     bool ping_pong = false;
     /// extents of the CTA's tile; for Planes m is the pixels of a part, for Direct the threads, for Stem the warpgroups
     int m = 0, n = 0, k = 0;
-    int blocks = 1, stages = 0, parts = 0;
+    int blocks = 1;  ///< CTAs per SM
+    int stages = 0;
+    int parts = 0;  ///< Planes: parts of images in a tile; GatheredPlanes: consumer warpgroups that also gather
 
     FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
 
-    /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by`: number of CTAs that
-    /// reduce a tile.
-    FUSEKIT_H Text name(int shared_by = 1) const;
+    /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `split_k`: CTAs per tile.
+    FUSEKIT_H Text name(int split_k = 1) const;
 };
 
 /// ScheduleFacts of a schedule's type, without `kind`.

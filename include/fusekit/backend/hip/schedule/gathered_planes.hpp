@@ -101,12 +101,12 @@ struct GatheredPlanesEntry {
         if (!schedule.splits) return time_of(1, rates.processors, of, table.gathered_planes, table, rates);
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
-        for (int parts = 2; parts <= 8; parts *= 2) {
-            int const idle = parts == 8   ? rates.processors / table.idle.of_8
-                             : parts == 4 ? rates.processors / table.idle.of_4
-                                          : 0;
-            Estimate time = time_of(parts, rates.processors - idle, of, table.shared_gathered_planes, table, rates);
-            time.parts = parts;
+        for (int split_k = 2; split_k <= 8; split_k *= 2) {
+            int const idle = split_k == 8   ? rates.processors / table.idle.of_8
+                             : split_k == 4 ? rates.processors / table.idle.of_4
+                                            : 0;
+            Estimate time = time_of(split_k, rates.processors - idle, of, table.shared_gathered_planes, table, rates);
+            time.split_k = split_k;
             if (time.seconds < best.seconds) best = time;
         }
         return best;
@@ -117,15 +117,15 @@ struct GatheredPlanesEntry {
     }
 
 private:
-    /// Estimated time if `parts` CTAs reduce each tile.
-    FUSEKIT_H static Estimate time_of(int parts, int processors, ConvCase const& of, Costs const& costs,
+    /// Estimated time if `split_k` CTAs reduce each tile.
+    FUSEKIT_H static Estimate time_of(int split_k, int processors, ConvCase const& of, Costs const& costs,
                                       CostTable const& table, GpuRates const& rates) {
-        GatherTiles const tiles = gather_tiles(of.x, of.y, of.filter, processors, parts);
+        GatherTiles const tiles = gather_tiles(of.x, of.y, of.filter, processors, split_k);
         int const blocks = tiles.stages > 0 ? tiles.channel_blocks(static_cast<int>(of.x[1])) : 0;
-        if (blocks < parts) return {};
+        if (blocks < split_k) return {};
         return estimate(Workload{.rounds = static_cast<double>(
-                                     detail::divide_up(static_cast<std::int64_t>(tiles.tiles) * parts, processors)),
-                                 .steps = static_cast<double>(detail::divide_up(blocks, parts) * tiles.slices),
+                                     detail::divide_up(static_cast<std::int64_t>(tiles.tiles) * split_k, processors)),
+                                 .steps = static_cast<double>(detail::divide_up(blocks, split_k) * tiles.slices),
                                  .arithmetic = detail::gather_cycles(tiles),
                                  .cache_bytes = detail::gathered_bytes(tiles),
                                  .outputs = 2.0 * GatherTiles::filters * GatherTiles::pixels},

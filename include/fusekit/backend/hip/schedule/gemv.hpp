@@ -9,9 +9,9 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a product with few rows: a Gemm of at most 32 rows, or a convolution of as many pixels with a filter of
-/// one tap. The weights are read once, by 16-byte loads to registers, and multiplied by mma.sync with filters as its
-/// rows, or by FMA instructions. Warps divide C; their sums are added in a fixed order.
+/// Schedule of a product with few rows: a Gemm of at most 32 rows, or a convolution of at most 32 pixels with a filter
+/// of one tap. The weights are read once, by 16-byte loads to registers, and multiplied by mma.sync, with filters along
+/// M, or by FMA instructions. Warps divide C; their sums are added in a fixed order.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 2>

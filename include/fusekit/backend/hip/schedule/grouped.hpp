@@ -13,8 +13,9 @@ namespace fusekit::hip {
 /// Schedule of a convolution with several groups of channels on tensor cores by mma.sync, from sm_80 on: half or
 /// bfloat16, x and y channels-last, groups of a multiple of 4 channels of x and of y. A CTA stages the pixels of x that
 /// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
-/// filters. Groups of a multiple of 8 channels are never multiplied by other groups' channels; others are multiplied by
-/// zeros, and accumulators that are not finite are computed again in multiply-adds of their own group.
+/// filters. If C / groups and K / groups are multiples of 8, an MMA has channels of one group only. Otherwise its
+/// weights are zero for channels of other groups, and accumulators that are not finite are recomputed by FMAs over
+/// their own group.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>

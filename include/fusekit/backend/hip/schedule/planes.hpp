@@ -182,15 +182,15 @@ struct PlanesEntry {
         // Split-K: the CTAs of a cluster compute one tile, each over at least one block of 64 channels of x.
         Estimate best;
         if (!launches_clusters(rates.architecture)) return best;
-        for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
+        for (int split_k = 2; split_k <= 8 && split_k <= whole.channel_blocks; split_k *= 2) {
             PlanesProduct part = whole;
-            part.tiles *= parts, part.channel_blocks = detail::divide_up(part.channel_blocks, parts);
-            int const idle = parts == 8   ? rates.processors / table.idle.of_8
-                             : parts == 4 ? rates.processors / table.idle.of_4
-                                          : 0;
+            part.tiles *= split_k, part.channel_blocks = detail::divide_up(part.channel_blocks, split_k);
+            int const idle = split_k == 8   ? rates.processors / table.idle.of_8
+                             : split_k == 4 ? rates.processors / table.idle.of_4
+                                            : 0;
             Estimate of_part =
                 time(part, rates.processors - idle, single ? table.shared_planes : table.shared_planes_taps);
-            of_part.parts = parts;
+            of_part.split_k = split_k;
             if (of_part.seconds < best.seconds) best = of_part;
         }
         return best;

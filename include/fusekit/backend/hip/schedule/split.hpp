@@ -11,12 +11,12 @@
 namespace fusekit::hip {
 
 /// Schedule of a Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages>, 16-bit Planes or GatheredPlanes with split-K:
-/// Parts (2, 4 or 8) consecutive CTAs compute one tile, each over a range of GemmK, and add their accumulators. With
-/// Parts = 0 the library selects the number. Planes have at most one CTA for each 64 channels of x.
-template <class Schedule, int Parts = 0>
+/// Factor (2, 4 or 8) consecutive CTAs compute one tile, each over a range of GemmK, and add their accumulators. With
+/// Factor = 0 the library selects the number. Planes have at most one CTA for each 64 channels of x.
+template <class Schedule, int Factor = 0>
 struct Split : Schedule {
     using Whole = Schedule;
-    static constexpr int parts = Parts;
+    static constexpr int split_k = Factor;
     /// each CTA's range of GemmK starts at a multiple of piece_k
     static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;
 };
@@ -47,9 +47,9 @@ using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 /// Split-K factor in a schedule's type, which is the number of CTAs per tile; 0 if the library selects it, 1 without
 /// split-K.
 template <class Schedule>
-inline constexpr int parts_of = 1;
+inline constexpr int split_k_of = 1;
 template <SplitSchedule Schedule>
-inline constexpr int parts_of<Schedule> = Schedule::parts;
+inline constexpr int split_k_of<Schedule> = Schedule::split_k;
 
 /// True if a plan has split-K kernels: x and w are float, or 16-bit types that sm_90a's tensor cores multiply, and no
 /// ChannelStatistics follow the Conv or Gemm.
@@ -76,12 +76,12 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     Estimate best;
     if (tiles > max_tiles) return best;
     double exchanges = exchange;
-    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= max_blocks; parts *= 2) {
+    for (int split_k = 2; split_k <= 8 && split_k <= pieces && split_k * tiles <= max_blocks; split_k *= 2) {
         Product part = of;
-        part.groups *= parts;
-        part.gemm_k = piece_k * divide_up(pieces, parts);
-        Estimate time = time_of(part, exchanges * static_cast<double>(divide_up(parts * tiles, processors)));
-        time.parts = parts;
+        part.groups *= split_k;
+        part.gemm_k = piece_k * divide_up(pieces, split_k);
+        Estimate time = time_of(part, exchanges * static_cast<double>(divide_up(split_k * tiles, processors)));
+        time.split_k = split_k;
         if (time.seconds < best.seconds) best = time;
         exchanges += exchange;
     }

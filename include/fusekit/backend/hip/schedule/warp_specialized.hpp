@@ -36,8 +36,8 @@ struct WarpSpecialized {
     }
 };
 
-/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y and what CopiedRows stores of each row
-/// (copy/copied_rows.hpp): 16 bytes, and 5 in each stage.
+/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y, and CopiedRows' data
+/// (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails per stage.
 FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
     int const tiles_of_y = ping_pong ? 2 : 1;
     return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
@@ -49,10 +49,9 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes(2);
 };
 
-/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles with fewer
-/// channels than a row holds; odd_packets: these are an odd number of 16-byte packets. blocks_of_step: mean number of
-/// k-blocks of 32 bytes that a k-tile multiplies, those with channels of x. copied_bytes, packs_taps: those of
-/// ConvCase.
+/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
+/// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
+/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
@@ -63,11 +62,11 @@ struct BulkProduct {
     bool packs_taps = false;
 };
 
-/// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four.
-/// Products: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a multiple of the time to read the 64 +
-/// m rows at 128 bytes a cycle. Operands: L2 bandwidth, divided by the busy SMs. Copies: TMA, slower for narrow and
-/// short rows and for rows past the last filter, or the cp.async instructions of 32 threads each. With ping-pong the
-/// MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
+/// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four
+/// terms. MMAs: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor times the cycles to
+/// read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by the busy SMs. Copies:
+/// TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's cp.async instructions.
+/// With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -104,9 +103,9 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
-/// Costs of WarpSpecialized, with those of ChannelStatistics if the plan has them. The tiles with the same channels are
-/// a column. Each tile stores its own statistics total, which costs more, unless all tiles of a warpgroup are in one
-/// column: unless the number of columns divides the number of warpgroups in the grid.
+/// Costs of WarpSpecialized, plus those of ChannelStatistics if the plan has them. A column is all tiles with the same
+/// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
+/// column and it stores one total; otherwise each tile stores its own, which costs more.
 FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
@@ -247,7 +246,8 @@ private:
         return of.packs_taps && !schedule.splits &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
     }
-    /// Channels that a run of k-tiles pads with zeros: those of a tap or, packed, of all taps.
+    /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are
+    /// packed, of all taps.
     FUSEKIT_H static std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
         return packs(schedule, of) ? of.x[1] * of.taps : of.x[1];
     }

@@ -10,12 +10,14 @@ namespace fusekit::hip {
 /// those of the cluster, each total padded to whole packets of 16 bytes.
 template <class Total>
 class ClusterTotals {
-    using Quad = Packet<float, 4>;
-    static constexpr unsigned words = sizeof(Total) / sizeof(float), quads = (words + 3) / 4;
+    using Packet4 = Packet<float, 4>;
+    static constexpr unsigned words = sizeof(Total) / sizeof(float), packets = (words + 3) / 4;
 
 public:
     __device__ ClusterTotals(float* shared, unsigned the_columns)
-        : of_block(reinterpret_cast<Quad*>(shared)), of_cluster(of_block + the_columns * quads), columns(the_columns) {}
+        : of_block(reinterpret_cast<Packet4*>(shared)),
+          of_cluster(of_block + the_columns * packets),
+          columns(the_columns) {}
 
     /// Merges the totals of all `cluster` CTAs in the order of their ranks, so that results are bitwise identical in
     /// all CTAs and all runs. Called by all threads of all CTAs of the cluster, at least `columns` threads per CTA.
@@ -26,50 +28,50 @@ public:
                                               unsigned thread) const {
         if (puts)
 #pragma unroll
-            for (int i = 0; i < Count; ++i) put(of_block + (column + static_cast<unsigned>(i)) * quads, totals[i]);
+            for (int i = 0; i < Count; ++i) put(of_block + (column + static_cast<unsigned>(i)) * packets, totals[i]);
         cluster_barrier();
         if (thread < columns) {
-            Quad const* const own = of_block + thread * quads;
+            Packet4 const* const own = of_block + thread * packets;
             Total all = get_of_rank(own, 0);
 #pragma unroll 1
             for (unsigned rank = 1; rank < cluster; ++rank) all = merge(all, get_of_rank(own, rank));
-            put(of_cluster + thread * quads, all);
+            put(of_cluster + thread * packets, all);
         }
         cluster_barrier();  // after it, no CTA reads of_block
 #pragma unroll
         for (int i = 0; i < Count; ++i)
-            totals[i] =
-                unpacked([&](unsigned quad) { return of_cluster[(column + static_cast<unsigned>(i)) * quads + quad]; });
+            totals[i] = unpacked(
+                [&](unsigned packet) { return of_cluster[(column + static_cast<unsigned>(i)) * packets + packet]; });
     }
 
 private:
-    Quad *of_block, *of_cluster;  ///< (columns, quads)
+    Packet4 *of_block, *of_cluster;  ///< (columns, packets)
     unsigned columns;
 
-    /// Total whose 16-byte packets are packet(0) to packet(quads - 1).
+    /// Total whose 16-byte packets are load(0) to load(packets - 1).
     template <class F>
-    __device__ __forceinline__ static Total unpacked(F const& packet) {
+    __device__ __forceinline__ static Total unpacked(F const& load) {
         Total total;
 #pragma unroll
-        for (unsigned quad = 0; quad < quads; ++quad) {
-            Quad const from = packet(quad);
+        for (unsigned packet = 0; packet < packets; ++packet) {
+            Packet4 const from = load(packet);
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (4 * quad + i < words) reinterpret_cast<float*>(&total)[4 * quad + i] = from.values[i];
+                if (4 * packet + i < words) reinterpret_cast<float*>(&total)[4 * packet + i] = from.values[i];
         }
         return total;
     }
-    __device__ __forceinline__ static Total get_of_rank(Quad const* own, unsigned rank) {
-        return unpacked([&](unsigned quad) { return load_of_block(own + quad, rank); });
+    __device__ __forceinline__ static Total get_of_rank(Packet4 const* own, unsigned rank) {
+        return unpacked([&](unsigned packet) { return load_of_block(own + packet, rank); });
     }
-    __device__ __forceinline__ static void put(Quad* to, Total const& total) {
+    __device__ __forceinline__ static void put(Packet4* to, Total const& total) {
 #pragma unroll
-        for (unsigned quad = 0; quad < quads; ++quad) {
-            Quad packet = {};
+        for (unsigned packet = 0; packet < packets; ++packet) {
+            Packet4 out = {};
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (4 * quad + i < words) packet.values[i] = reinterpret_cast<float const*>(&total)[4 * quad + i];
-            to[quad] = packet;
+                if (4 * packet + i < words) out.values[i] = reinterpret_cast<float const*>(&total)[4 * packet + i];
+            to[packet] = out;
         }
     }
 };

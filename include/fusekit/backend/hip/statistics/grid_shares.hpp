@@ -36,7 +36,7 @@ public:
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
-        for (int i = 0; i < max_looks && !all_begun; ++i) all_begun = ptx::ld_acquire(&begun) == blocks;
+        for (int i = 0; i < max_polls && !all_begun; ++i) all_begun = ptx::ld_acquire(&begun) == blocks;
         unsigned const old_count = ptx::atom_add_acq_rel(&decided, all_begun ? with_share + 1 : 1),
                        first = old_count / with_share;
         if (old_count % with_share == blocks - 1) {
@@ -48,8 +48,8 @@ public:
 
 private:
     static constexpr unsigned with_share = 0x10000;
-    /// Number of polls of `begun`, about 50 microseconds together, before a CTA leaves its work item to the last CTA.
-    static constexpr int max_looks = 64;
+    /// Maximum number of polls of `begun`, about 50 microseconds, after which a CTA skips its work item.
+    static constexpr int max_polls = 64;
     unsigned& begun;
     /// number of CTAs that called take(), plus `with_share` times the number of them that got a work item
     unsigned& decided;

@@ -64,9 +64,9 @@ struct TmaCosts {
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
 };
 
-/// Cycles of a k-tile of WarpSpecialized for each of 192 rows of x: that of several taps, copied by threads (packed);
-/// and that of one tap, loaded by TMA, with channels that fill its rows (whole), or that are an even or odd number of
-/// 16-byte packets. Rows of filters count like rows of x in the last two.
+/// Cycles per row of x of a k-tile of WarpSpecialized, at 192 rows. packed: threads copy the channels of several taps.
+/// The others are TMA loads of one tap: whole, with channels that fill the row; even and odd, with an even or odd
+/// number of 16-byte packets, for rows of filters as well.
 struct PackingCosts {
     double packed = 1, whole = 1, even = 1, odd = 1;
 
@@ -88,8 +88,8 @@ struct SimtCosts {
     double loads = 16, waiting_waves = 1;
 };
 
-/// Costs of Stem: cycles to read the operands of a chunk of 16 GemmK indices from SMEM, its filters and its words of x;
-/// cycles per tile of rows of x that threads copy instead of TMA.
+/// Costs of Stem in cycles. filters, words: SMEM reads of the filters and of the windows for 16 indices of GemmK.
+/// copies: per tile, if threads instead of TMA copy the rows of x.
 struct StemCosts {
     double filters = 0, words = 0, copies = 0;
 };
@@ -97,7 +97,7 @@ struct StemCosts {
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose
 /// names end in accumulators are per thousand accumulators of a tile.
 struct WeightCosts {
-    /// bytes read from L2 per cycle, without clusters and in clusters
+    /// bytes that an SM reads from L2 per cycle, without clusters and in clusters
     double cache_bytes = 1, cluster_cache_bytes = 1;
     double copied_pixel = 0, copied_window = 0;  ///< cycles of a TMA copy of rows, per pixel; cycles of an im2col copy
     double memory_bytes = 1;  ///< bytes of memory per cycle
@@ -150,7 +150,7 @@ struct CostTable {
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int parts = 1;  ///< split-K: CTAs per tile
+    int split_k = 1;  ///< split-K factor: CTAs per tile
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }

@@ -21,11 +21,12 @@ struct NvidiaTuning {
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
-    /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles. Its rows of few channels: 20 layers
-    /// of 16 to 232 channels, H200. GatheredPlanes: a round and a launch cost what they cost Planes with taps, and a
-    /// step 2.6 times its counted cycles (gather_cycles()): 6 layers of batch 32, H200. Gemv: 8 layers of batch 1 and
-    /// 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is
-    /// another one that loads or converts.
+    /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
+    /// TMA's rows of few channels: 20 layers of 16 to 232 channels, H200.
+    /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
+    /// 6 layers of batch 32, H200.
+    /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
+    /// FMA instruction there is another one that loads or converts.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},

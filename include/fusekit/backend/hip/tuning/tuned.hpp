@@ -21,11 +21,11 @@ struct TunedKey {
     FUSEKIT_H friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
-/// A convolution and the schedule that was measured as fastest for it; `parts`: CTAs per tile (split-K).
+/// A convolution and the schedule that was measured as fastest for it.
 struct TunedProblem {
     TunedKey key;
     ScheduleFacts schedule;
-    int parts = 1;
+    int split_k = 1;  ///< split-K factor: CTAs per tile
 };
 
 /// Result of tools/tune on one GPU: a borrowed array of problems sorted by key, and for each kind of schedule the ratio

@@ -45,13 +45,13 @@ class EdgeSteps {
 public:
     template <class Problem>
     __device__ EdgeSteps(Problem const& conv, int begin) {
-        int const rows = conv.extent(conv.y, 2), row_slots = static_cast<int>(PaddedRows::of_row(conv.y[3])),
+        int const rows = conv.extent(conv.y, 2), slots_per_row = static_cast<int>(PaddedRows::of_row(conv.y[3])),
                   stride = conv.filter.strides[0], of_first = -conv.window({0, 0, 0})[0],
                   of_last =
                       conv.extent(conv.x.layout.shape, 2) - 1 + of_first - conv.distance(conv.window_rows() - 1, 0)[0],
                   last_row = (conv.extent(conv.y, 0) - 1) * rows + ((max)(of_last, 0) + stride - 1) / stride;
-        first_end = of_wave((of_first / stride + 1) * row_slots);
-        last_begin = of_wave(begin + (max)(last_row * row_slots - begin, 0) / slots_per_step * slots_per_step);
+        first_end = of_wave((of_first / stride + 1) * slots_per_row);
+        last_begin = of_wave(begin + (max)(last_row * slots_per_row - begin, 0) / slots_per_step * slots_per_step);
         if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = (std::numeric_limits<int>::max)();
     }
     /// Returns the first slot (pixel number with padded rows, PaddedRows), at or after `slot`, that is in a k-tile

@@ -1,4 +1,4 @@
-// expect: Split: Parts must be 2, 4 or 8
+// expect: Split: Factor (CTAs per tile) must be 2, 4 or 8
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
