@@ -26,11 +26,11 @@ std::string type_of(auto element) { return " " + std::string(fk::name(fk::data_t
 
 /// Images of 1x1 filters: rows that fill no tile, no warp, no 16 bytes; channels and filters of one block to the most;
 /// more tiles than the emulated GPU has CTAs.
-constexpr char const* images[] = {
-    "n2c24h7w9k40r1s1pt0l0b0r0u1v1d1e1g1", "n1c2h1w37k1r1s1pt0l0b0r0u1v1d1e1g1", "n3c58h5w7k58r1s1pt0l0b0r0u1v1d1e1g1",
-    "n2c116h6w11k116r1s1pt0l0b0r0u1v1d1e1g1", "n1c256h9w5k64r1s1pt0l0b0r0u1v1d1e1g1",
-    "n1c64h8w8k256r1s1pt0l0b0r0u1v1d1e1g1", "n5c16h31w29k19r1s1pt0l0b0r0u1v1d1e1g1",
-    "n2c72h40w41k24r1s1pt0l0b0r0u1v1d1e1g1", "n1c30h3w3k33r1s1pt0l0b0r0u1v1d1e1g1"};
+constexpr char const* images[] = {"n2c24h7w9k40r1s1pt0l0b0r0u1v1d1e1g1",   "n1c2h1w37k1r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n3c58h5w7k58r1s1pt0l0b0r0u1v1d1e1g1",   "n2c116h6w11k116r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n1c256h9w5k64r1s1pt0l0b0r0u1v1d1e1g1",  "n1c64h8w8k256r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n5c16h31w29k19r1s1pt0l0b0r0u1v1d1e1g1", "n2c72h40w41k24r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n1c30h3w3k33r1s1pt0l0b0r0u1v1d1e1g1"};
 
 }  // namespace
 
@@ -87,9 +87,9 @@ TEST_CASE("infinities and NaN in x and in the weights reach only TallGemm's outp
         for (std::int64_t m = 0; m < rows; ++m)
             for (std::int64_t k = 0; k < filters; ++k) {
                 auto const value = static_cast<float>(got[static_cast<std::size_t>(m * filters + k)]);
-                wrong += k == in_filter                       ? !std::isnan(value)
-                         : m == in_row || m == in_row + 2     ? !(std::isinf(value) && value > 0)
-                                                              : value != static_cast<float>(c);
+                wrong += k == in_filter                   ? !std::isnan(value)
+                         : m == in_row || m == in_row + 2 ? !(std::isinf(value) && value > 0)
+                                                          : value != static_cast<float>(c);
             }
         CHECK(wrong == 0);
     }

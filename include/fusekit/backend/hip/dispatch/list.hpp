@@ -60,8 +60,9 @@ namespace fusekit::hip {
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
-using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry>;
+using ConvSchedules =
+    List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry, StemEntry,
+         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -125,8 +126,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<TallGemmEntry> == ScheduleKind::tall_gemm &&
-              ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<TallGemmEntry> == ScheduleKind::tall_gemm && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

@@ -48,9 +48,10 @@ public:
         load(shared.filters, conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
         for (unsigned stage = 0; stage < stages; ++stage)
             load_tile(shared, rows, tiles, block + stage * gridDim.x, stage, thread);
-        if constexpr (Epilogue::channelwise)
+        if constexpr (Epilogue::channelwise) {
             for (int k = static_cast<int>(thread); k < rows.filters; k += threads)
                 shared.states[k].value() = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
+        }
         __syncthreads();
         shared.filters_full.consumer_wait(0, 0);
         PipelineState<stages> state;
@@ -128,8 +129,9 @@ private:
             int const column = i / of_rows, m = (i - column * of_rows) * TallTiles::warp_rows,
                       k = column * TallTiles::warp_filters;
             float acc[m_blocks][n_blocks][4] = {};
-            T const *const x = shared.x[stage] + (m + lane / 4) * rows.channels,
-                    *const w = shared.filters + (k + lane / 4) * rows.channels;
+            T const *const x = shared.x[stage] + (m + lane / 4) * rows.channels, *const w =
+                                                                                     shared.filters +
+                                                                                     (k + lane / 4) * rows.channels;
             // of a last block of rows, those past the tile are multiplied, and not stored
             int const c = lane % 4 * 4, filters = rows.filters - k - lane / 4;
             if (rows.channels % 4 == 0) accumulate<4>(acc, x, w, rows.channels, c, filters);
@@ -178,7 +180,8 @@ private:
         }
     }
 
-    /// Applies the epilogue to a block of 32 rows from row `m` of the tile on and 32 filters from `k` on, and stages it.
+    /// Applies the epilogue to a block of 32 rows from row `m` of the tile on and 32 filters from `k` on, and stages
+    /// it.
     template <class Problem>
     __device__ static void finish(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
                                   unsigned buffer, float const (&acc)[m_blocks][n_blocks][4], int first, int m, int k,
@@ -199,8 +202,7 @@ private:
                     int const channel = k + 8 * j + Unit::column(lane, 0);
                     auto const value = [&](int e) {
                         State state{};
-                        if constexpr (Epilogue::channelwise)
-                            state = shared.states[channel + e].value();
+                        if constexpr (Epilogue::channelwise) state = shared.states[channel + e].value();
                         OffsetCoord const coord({at.n, channel + e, at.p, at.q}, offset + channel + e, stride);
                         return U(Epilogue::apply(acc[i][j][2 * side + e], coord, state, params.bound.epilogue));
                     };
