@@ -13,6 +13,7 @@
 #include "fusekit/backend/hip/schedule/grouped.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/backend/hip/stride_phases.hpp"
@@ -96,6 +97,7 @@ struct ConvParams {
     std::conditional_t<GroupedEntry::has_kernel<Plan, T, U>, GroupedTiles, detail::Nothing> grouped = {};
     std::conditional_t<GatheredPlanesEntry::has_kernel<Plan, T, U>, GatherTiles, detail::Nothing> gather = {};
     std::conditional_t<GemvEntry::has_kernel<Plan, T, U>, GemvTiles, detail::Nothing> gemv = {};
+    std::conditional_t<TallGemmEntry::has_kernel<Plan, T, U>, TallTiles, detail::Nothing> tall = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};

@@ -46,7 +46,8 @@ struct MatrixCandidates {
                    ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
                           List<Split<DefaultGatheredPlanes>>>,
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
-                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>>;
+                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
+                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/atom/mma_sync.hpp"
+#include "fusekit/backend/hip/mainloop/warp_roles.hpp"
+#include "fusekit/backend/hip/offset_coord.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
+
+namespace fusekit::hip {
+
+/// Product of many rows with few channels (schedule/tall_gemm.hpp): y[m, k] = epilogue(sum over c of x[m, c] w[k, c]),
+/// where m counts the pixels of y. While a CTA multiplies a tile, bulk copies load the next two and store the last one.
+/// A lane loads four consecutive channels of a row, which it has in both operands of the MMA instruction: the order of
+/// GemmK within an instruction does not matter.
+template <class Plan, class Schedule, Element T, Element U>
+class TallGemmConv : public TmaKernel {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+    using Unit = MmaSync<T>;
+    static constexpr int stages = 2, warps = Schedule::threads / 32, m_blocks = TallTiles::warp_rows / 16,
+                         n_blocks = TallTiles::warp_filters / 8;
+    static_assert(sizeof(T) == 2 && sizeof(U) <= 4);
+
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    using Params = ConvParams<Plan, T, U>;
+    using Architecture = arch::Sm90a;
+
+    struct alignas(128) DynamicShared {
+        T x[stages][TallTiles::stage_bytes / sizeof(T)];
+        T filters[TallTiles::filter_bytes / sizeof(T)];
+        U y[2][TallTiles::stage_bytes / sizeof(U)];
+        Uninitialized<State> states[Epilogue::channelwise ? TallTiles::max_channels : 1];
+        TmaStages<stages> full;
+        TmaStages<1> filters_full;
+    };
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        Rows const rows(params, conv);
+        TallTiles const& tiles = params.tall;
+        begin(thread, [&] {
+            shared.full.init();
+            shared.filters_full.init();
+            ptx::fence_mbarrier_init();
+        });
+        load(shared.filters, conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
+        for (unsigned stage = 0; stage < stages; ++stage)
+            load_tile(shared, rows, tiles, block + stage * gridDim.x, stage, thread);
+        if constexpr (Epilogue::channelwise) {
+            for (int k = static_cast<int>(thread); k < rows.filters; k += threads)
+                shared.states[k].value() = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
+        }
+        __syncthreads();
+        shared.filters_full.consumer_wait(0, 0);
+        PipelineState<stages> state;
+        unsigned buffer = 0;
+        for (unsigned tile = block; tile < tiles.tiles; tile += gridDim.x, state.advance(), buffer ^= 1) {
+            shared.full.consumer_wait(state);
+            int const first = static_cast<int>(tile) * tiles.rows, count = (min)(tiles.rows, rows.all - first);
+            if (tile + gridDim.x >= tiles.tiles) start_next_kernel();
+            multiply(params, conv, shared, rows, state.stage, buffer, first, count, thread);
+            ptx::fence_proxy_async();
+            // the previous tile's store has read the other buffer, which the next tile is written to
+            if (thread == 0) ptx::bulk_wait_group_read();
+            __syncthreads();
+            load_tile(shared, rows, tiles, tile + stages * gridDim.x, state.stage, thread);
+            store(params.y.data + std::int64_t{first} * rows.filters, shared.y[buffer], count * rows.filters, thread);
+        }
+        if (thread == 0) ptx::bulk_wait_group_read();
+    }
+
+private:
+    struct Rows {
+        T const* x;
+        int all, channels, filters;
+
+        template <class Problem>
+        __device__ Rows(Params const& params, Problem const& conv)
+            : x(params.x.data),
+              all(conv.gemm_m()),
+              channels(conv.group_c()),
+              filters(static_cast<int>(params.y.layout.shape[1])) {}
+    };
+
+    /// Copies `count` contiguous elements to SMEM, on whose mbarrier the bulk copy of all whole 16 bytes completes; the
+    /// others are visible after the CTA's next barrier. All threads call it.
+    template <class Stages>
+    __device__ static void load(T* to, T const* from, int count, Stages const& full, unsigned stage, unsigned thread) {
+        int const whole = count / 8 * 8;
+        if (thread == 0) {
+            unsigned const bytes = static_cast<unsigned>(whole) * sizeof(T);
+            std::uint32_t const barrier = full.producer_expect_tx(stage, bytes);
+            if (bytes > 0) ptx::bulk_load(ptx::shared_address(to), from, bytes, barrier);
+        }
+        int const rest = whole + static_cast<int>(thread);
+        if (rest < count) to[rest] = from[rest];
+    }
+    __device__ static void load_tile(DynamicShared& shared, Rows const& rows, TallTiles const& tiles, unsigned tile,
+                                     unsigned stage, unsigned thread) {
+        if (tile >= tiles.tiles) return;
+        int const first = static_cast<int>(tile) * tiles.rows;
+        load(shared.x[stage], rows.x + std::int64_t{first} * rows.channels,
+             (min)(tiles.rows, rows.all - first) * rows.channels, shared.full, stage, thread);
+    }
+
+    /// Stores `count` contiguous elements from SMEM. All threads call it.
+    __device__ static void store(U* to, U const* from, int count, unsigned thread) {
+        constexpr int packet = 16 / static_cast<int>(sizeof(U));
+        int const whole = count / packet * packet;
+        if (thread == 0) {
+            if (whole > 0) ptx::bulk_store(to, ptx::shared_address(from), static_cast<unsigned>(whole) * sizeof(U));
+            ptx::bulk_commit_group();
+        }
+        int const rest = whole + static_cast<int>(thread);
+        if (rest < count) to[rest] = from[rest];
+    }
+
+    /// Multiplies the `count` rows of a tile from row `first` of x on. Each warp computes every warps-th block of 32
+    /// rows x 32 filters.
+    template <class Problem>
+    __device__ static void multiply(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
+                                    unsigned stage, unsigned buffer, int first, int count, unsigned thread) {
+        int const lane = static_cast<int>(thread % 32), of_rows = divide_up_32(count, TallTiles::warp_rows),
+                  all = of_rows * divide_up_32(rows.filters, TallTiles::warp_filters);
+#pragma unroll 1
+        for (int i = static_cast<int>(thread / 32); i < all; i += warps) {
+            int const column = i / of_rows, m = (i - column * of_rows) * TallTiles::warp_rows,
+                      k = column * TallTiles::warp_filters;
+            float acc[m_blocks][n_blocks][4] = {};
+            T const *const x = shared.x[stage] + (m + lane / 4) * rows.channels, *const w =
+                                                                                     shared.filters +
+                                                                                     (k + lane / 4) * rows.channels;
+            // of a last block of rows, those past the tile are multiplied, and not stored
+            int const c = lane % 4 * 4, filters = rows.filters - k - lane / 4;
+            if (rows.channels % 4 == 0) accumulate<4>(acc, x, w, rows.channels, c, filters);
+            else accumulate<2>(acc, x, w, rows.channels, c, filters);
+            finish(params, conv, shared, rows, buffer, acc, first, m, k, count, lane);
+        }
+    }
+
+    /// Two words of a lane: elements c to c + 3 of a row; zeros from element `channels` on. Loads `vector` elements at
+    /// a time.
+    template <int vector>
+    __device__ static void words(std::uint32_t (&to)[2], T const* row, int c, int channels) {
+        if constexpr (vector == 4) {
+            struct alignas(8) Pair {
+                std::uint32_t words[2];
+            };
+            Pair const pair = c < channels ? *reinterpret_cast<Pair const*>(row + c) : Pair{};
+            to[0] = pair.words[0], to[1] = pair.words[1];
+        } else {
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                to[i] = c + 2 * i < channels ? *reinterpret_cast<std::uint32_t const*>(row + c + 2 * i) : 0u;
+        }
+    }
+    /// acc += x w for a lane's rows of x, which are 8 rows apart, and `filters` filters from w on, 8 apart.
+    template <int vector>
+    __device__ static void accumulate(float (&acc)[m_blocks][n_blocks][4], T const* x, T const* w, int channels, int c,
+                                      int filters) {
+#pragma unroll 1
+        for (; c - c % 16 < channels; c += TallTiles::step) {
+            std::uint32_t a[m_blocks][4];
+#pragma unroll
+            for (int i = 0; i < m_blocks; ++i) {
+                std::uint32_t upper[2], lower[2];
+                words<vector>(upper, x + i * 16 * channels, c, channels);
+                words<vector>(lower, x + (i * 16 + 8) * channels, c, channels);
+                a[i][0] = upper[0], a[i][1] = lower[0], a[i][2] = upper[1], a[i][3] = lower[1];
+            }
+#pragma unroll
+            for (int j = 0; j < n_blocks; ++j) {
+                std::uint32_t b[2] = {};
+                words<vector>(b, w + j * 8 * channels, c, 8 * j < filters ? channels : 0);
+#pragma unroll
+                for (int i = 0; i < m_blocks; ++i) Unit::multiply_columns(acc[i][j], a[i], b);
+            }
+        }
+    }
+
+    /// Applies the epilogue to a block of 32 rows from row `m` of the tile on and 32 filters from `k` on, and stages
+    /// it.
+    template <class Problem>
+    __device__ static void finish(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
+                                  unsigned buffer, float const (&acc)[m_blocks][n_blocks][4], int first, int m, int k,
+                                  int count, int lane) {
+        Index<4> const& stride = params.y.layout.stride;
+        bool const even = rows.filters % 2 == 0;
+#pragma unroll
+        for (int i = 0; i < m_blocks; ++i)
+#pragma unroll
+            for (int side = 0; side < 2; ++side) {
+                int const row = m + 16 * i + Unit::row(lane, 2 * side);
+                if (row >= count) continue;
+                Pixel const at = conv.existing_pixel(first + row);
+                std::int64_t const offset = at.p * stride[2] + at.q * stride[3];
+                U* const to = shared.y[buffer] + row * rows.filters;
+#pragma unroll
+                for (int j = 0; j < n_blocks; ++j) {
+                    int const channel = k + 8 * j + Unit::column(lane, 0);
+                    auto const value = [&](int e) {
+                        State state{};
+                        if constexpr (Epilogue::channelwise) state = shared.states[channel + e].value();
+                        OffsetCoord const coord({at.n, channel + e, at.p, at.q}, offset + channel + e, stride);
+                        return U(Epilogue::apply(acc[i][j][2 * side + e], coord, state, params.bound.epilogue));
+                    };
+                    if (even && channel < rows.filters) {
+                        *reinterpret_cast<Packet<U, 2>*>(to + channel) = {{value(0), value(1)}};
+                    } else {
+#pragma unroll
+                        for (int e = 0; e < 2; ++e)
+                            if (channel + e < rows.filters) to[channel + e] = value(e);
+                    }
+                }
+            }
+    }
+};
+
+}  // namespace fusekit::hip
