@@ -38,8 +38,10 @@ struct Problem {
     /// True if the library selects Grouped for these views.
     bool selects(fk::TensorView<half const> const& x, fk::TensorView<half> const& y) const {
         using Mainloop = fk::hip::GroupedConv<Plan, fk::hip::DefaultGrouped, half, half>;
+        using OfSm90a = fk::hip::GroupedTmaConv<Plan, fk::hip::DefaultGrouped, half, half>;
         auto const launch = device.prepare(layer(), Plan::collapse(x), Plan::collapse(y)).value();
-        return launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function;
+        return launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function ||
+               launch.kernel == fk::hip::kernel_of<Plan, OfSm90a>().function;
     }
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/grouped_tiles.hpp"
+#include "fusekit/backend/hip/grouped_tma_tiles.hpp"
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/tma_operands.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/schedule/workload.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
 
@@ -91,6 +91,25 @@ struct GroupedEntry {
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
         detail::targets_sm80(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+
+    /// True if a head's filter may have 3 x 3 taps without dilation, and strides of 1 or 2, as GroupedTmaConv needs.
+    template <class Head>
+    FUSEKIT_H static consteval bool may_have_tma_window() {
+        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return false;
+        else if constexpr (requires { Head::collapsed; })
+            return Head::collapsed.size == PerMode<2>{3, 3} && Head::collapsed.dilations == PerMode<2>{1, 1} &&
+                   Head::collapsed.strides[0] == Head::collapsed.strides[1] && Head::collapsed.strides[0] <= 2;
+        else return true;
+    }
+    template <class Plan>
+    FUSEKIT_H static consteval bool has_tma_window() {
+        if constexpr (is_window<Plan>) return may_have_tma_window<typename Plan::Head>();
+        else return false;
+    }
+    /// True if a plan also has the kernel of sm_90a, GroupedTmaConv.
+    template <class Plan, class T, class U>
+    static constexpr bool has_tma_kernel = has_kernel<Plan, T, U> && WarpSpecializedEntry::has_kernel<Plan, T, U> &&
+                                           std::is_same_v<T, U> && has_tma_window<Plan>();
 
     /// True if GPUs of the architecture have mma.sync of 16-bit elements.
     FUSEKIT_H static bool runs_on(Architecture architecture) {
