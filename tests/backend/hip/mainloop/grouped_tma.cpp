@@ -28,7 +28,7 @@ fk::hip::GroupedTmaTile tile_of(Case const& about, fk::hip::Device const& device
     fk::hip::GroupedProblem const problem{about.x.n,   about.x.c,   about.k,       about.window.groups,
                                           about.y().h, about.y().w, about.filter()};
     REQUIRE(fk::hip::detail::has_tma_groups(problem));
-    return fk::hip::choose_tma_tile(problem, 4, device.processors()).tile;
+    return fk::hip::choose_tma_tile(problem, device.processors()).tile;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ TEST_CASE("HIP: GroupedTmaConv computes several tiles per CTA and several images
         std::string const text = sizes;
         Case const about = Case::parse(text + " nhwc krsc half CBA relu #2");
         auto const tile = tile_of(about, device);
-        has_stages = has_stages || tile.stages == 2, has_images = has_images || tile.images > 1;
+        has_stages = has_stages || tile.stages > 1, has_images = has_images || tile.images > 1;
         check_case(about, run_conv<Scheduled, fk::half, fk::dynamic, fk::Bias, Relu>, grouped);
     }
     CHECK(has_images);

@@ -35,7 +35,7 @@ __device__ inline std::uint32_t swizzled_address(std::uint32_t address, unsigned
     return address ^ (address >> 3 & mask);
 }
 
-    /// A warp's 16 filters and the addresses of its operands.
+/// A warp's 16 filters and the addresses of its operands.
 template <Element T, class Geometry>
 struct GroupedWarp {
     using Tile = GroupedTmaTile;
@@ -48,7 +48,7 @@ struct GroupedWarp {
     Geometry const& filter;
     int stride, first;  ///< first: the warp's first filter
     unsigned row_bytes;  ///< of the box of x
-    Words const* fragments;  ///< the lane's fragments of B
+    unsigned char const* filters;  ///< of the warp, in SMEM (copy/grouped_fragments.hpp)
     unsigned lane;
     int first_of_tile;  ///< the CTA's first filter
 
@@ -62,9 +62,14 @@ struct GroupedWarp {
         auto const pixel = static_cast<unsigned>(tiles.tile.pixel_bytes());
         int const channels = pairs ? 1 : static_cast<int>(tiles.group_channels.value()) / 16;
         if constexpr (!pairs) x -= static_cast<unsigned>(first_in_group()) * 2;
-        Words const* b = fragments;
+        Words const* fragments = reinterpret_cast<Words const*>(filters) + lane;
+        // rows of B: lanes 0 to 7 have filters 0 to 7, lanes 16 to 23 filters 8 to 15, other lanes their next 8
+        // channels
+        auto weights =
+            ptx::shared_address(filters) + (lane / 16 * 8 + lane % 8) * tiles.tile.weight_pitch() + lane / 8 % 2 * 16;
+        unsigned const tap_bytes = 2 * tiles.group_channels.value();
 #pragma unroll 1
-        for (int row = 0; row < side; ++row, x += row_bytes) {
+        for (int row = 0; row < side; ++row, x += row_bytes, weights += side * tap_bytes) {
 #pragma unroll 1
             for (int c = 0; c < channels; ++c) {
                 std::uint32_t const start = x + static_cast<unsigned>(c) * 32;
@@ -72,8 +77,17 @@ struct GroupedWarp {
                 auto const fetch = [&](int j) {
                     ptx::ldmatrix_x4<false>(swizzled_address(start + static_cast<unsigned>(j) * pixel, mask()), a[j]);
                 };
-                Words const first_b = b[0], second_b = b[32], third_b = b[pairs ? 32 : 64];
-                b += pairs ? 64 : 96;
+                Words b[side];
+                if constexpr (pairs) {
+                    b[0] = fragments[0], b[1] = fragments[32];
+                    fragments += 64;
+                } else {
+#pragma unroll
+                    for (int tap = 0; tap < side; ++tap)
+                        ptx::ldmatrix_x4<false>(
+                            weights + static_cast<unsigned>(tap) * tap_bytes + static_cast<unsigned>(c) * 32,
+                            b[tap].values);
+                }
 #pragma unroll
                 for (int j = 0; j < ahead; ++j) fetch(j);
 #pragma unroll
@@ -86,15 +100,15 @@ struct GroupedWarp {
                             for (int n = 0; n < 2; ++n) {
                                 std::uint32_t const of_taps[4] = {a[j - 1][2 * n], a[j - 1][2 * n + 1], a[j][2 * n],
                                                                   a[j][2 * n + 1]};
-                                mma(acc[m][n], of_taps, first_b, n);
+                                mma(acc[m][n], of_taps, b[0], n);
                             }
                         }
                         if ((j - 2) % step == 0 && j >= 2) {
                             int const m = (j - 2) / step;
 #pragma unroll
                             for (int n = 0; n < 2; ++n) {
-                                std::uint32_t const of_tap[4] = {a[j][2 * n], a[j][2 * n + 1], 0, 0};
-                                mma(acc[m][n], of_tap, second_b, n);
+                                std::uint32_t const of_tap[2] = {a[j][2 * n], a[j][2 * n + 1]};
+                                sm80::mma_sync<factor>(acc[m][n], of_tap, b[1].values[2 * n]);
                             }
                         }
                     } else {
@@ -103,8 +117,7 @@ struct GroupedWarp {
                             if ((j - tap) % step != 0 || j < tap || (j - tap) / step >= length) continue;
                             int const m = (j - tap) / step;
 #pragma unroll
-                            for (int n = 0; n < 2; ++n)
-                                mma(acc[m][n], a[j], tap == 0 ? first_b : tap == 1 ? second_b : third_b, n);
+                            for (int n = 0; n < 2; ++n) mma(acc[m][n], a[j], b[tap], n);
                         }
                     }
                 }

@@ -42,13 +42,14 @@ struct Launcher<GroupedEntry> {
         GroupedProblem const problem = grouped_problem(x, y, operands.filter);
         Filter<2> const& filter = problem.filter;
         GroupedTile const tile = choose_grouped_tile(problem, gpu.processors()).tile;
+        bool const x_planes = params.x.layout.stride[1] != 1, y_planes = params.y.layout.stride[1] != 1;
         constexpr int of_x = 16 / static_cast<int>(sizeof(T)), of_y = (min)(16 / static_cast<int>(sizeof(U)), 8);
         std::int64_t const filter_blocks = divide_up(y[1], std::int64_t{tile.units} * GroupedTile::unit);
         unmet = first_unmet(
             GroupedEntry::unmet_by_tile(tile), unmet_by_extents(operands),
-            holds(problem::vectorizable(params.x, of_x, 1), "pixels of x are not at multiples of 16 bytes",
+            holds(x_planes || problem::vectorizable(params.x, of_x, 1), "pixels of x are not at multiples of 16 bytes",
                   "use NativeGemm"),
-            holds(problem::vectorizable(params.y, of_y, 1), "pixels of y are not at multiples of 16 bytes",
+            holds(y_planes || problem::vectorizable(params.y, of_y, 1), "pixels of y are not at multiples of 16 bytes",
                   "use NativeGemm"),
             holds(kernel.is_launchable(gpu.index()), "the program has no code for the GPU with 96 KB of shared memory",
                   "compile for it, or use NativeGemm"));
@@ -64,6 +65,7 @@ struct Launcher<GroupedEntry> {
         tiles.halo_blocks = divisor(tile.halo_blocks);
         tiles.row_vectors = divisor(tile.halo_columns * tile.halo_blocks);
         tiles.row_step = (max)(Schedule::threads / static_cast<int>(tiles.row_vectors.value()), 1);
+        tiles.halo_columns = divisor(tile.halo_columns), tiles.x_planes = x_planes, tiles.y_planes = y_planes;
         tiles.channel_blocks = divisor(tile.channel_blocks), tiles.filter_columns = divisor(filter.size[1]);
         tiles.group_filters = divisor(y[1] / filter.group_count);
         tiles.group_channels = static_cast<int>(x[1] / filter.group_count);
@@ -92,7 +94,7 @@ private:
             unmet_by_tma(params.y.layout, params.y.data, sizeof(U)) || unmet_by_packets(params.y) ||
             unmet_by_code(gpu, kernel))
             return {};
-        GroupedTmaChoice const choice = choose_tma_tile(problem, Mainloop::warps, gpu.processors());
+        GroupedTmaChoice const choice = choose_tma_tile(problem, gpu.processors());
         GroupedTmaTile const& tile = choice.tile;
         if (tile.rows == 0) return {};
         Unmet unmet;
@@ -115,11 +117,12 @@ private:
         tiles.runs_across = divisor(tile.columns / GroupedTmaTile::run), tiles.rows = divisor(tile.rows);
         tiles.group_channels = divisor(x[1] / operands.filter.group_count);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));
-        tiles.paired_weights = problem::vectorizable(w, 2, 1);
+        tiles.vectors = problem::vectorizable(w, tile.group < 16 ? 2 : 8, 1);
         Launch<ConvParams<Plan, T, U>> result =
             *prepare_launch(gpu, kernel, params, blocks * (count < most ? count : most));
         constexpr int other_bytes = sizeof(typename Mainloop::DynamicShared) - GroupedTmaTile::max_shared_bytes;
         result.shared_bytes = static_cast<unsigned>(other_bytes + tile.bytes());
+        result.threads = static_cast<unsigned>(tile.warps) * 32;
         return result;
     }
 

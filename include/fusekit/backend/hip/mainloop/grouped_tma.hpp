@@ -30,12 +30,12 @@ class GroupedTmaConv : public TmaKernel {
         Epilogue::located || Epilogue::per_pixel || Epilogue::stores || Epilogue::maxima > 0;
 
 public:
-    static constexpr int threads = Schedule::threads, blocks = 512 / threads, warps = threads / 32;
+    static constexpr int threads = 256, blocks = 2;  ///< a launch may have fewer threads (GroupedTmaTile::warps)
     using Architecture = arch::Sm90a;
     using Params = ConvParams<Plan, T, U>;
     /// Stages of x, the tile of y and the filters. A launch requests only the bytes of its tile.
     struct DynamicShared {
-        alignas(1024) TmaStages<2> stages;
+        alignas(1024) TmaStages<Tile::max_stages> stages;
         alignas(1024) unsigned char bytes[Tile::max_shared_bytes];
     };
 
@@ -48,8 +48,7 @@ public:
         int const k = static_cast<int>(block - first * tiles.channel_blocks.value()) * tile.channels;
         auto const at_x = ptx::shared_address(shared.bytes),
                    at_y = at_x + static_cast<unsigned>(tile.stages * tile.stage_bytes());
-        auto* const filters =
-            reinterpret_cast<std::uint32_t*>(shared.bytes + tile.stages * tile.stage_bytes() + tile.y_bytes());
+        unsigned char* const filters = shared.bytes + tile.stages * tile.stage_bytes() + tile.y_bytes();
         auto const load = [&](unsigned number, unsigned stage) {
             At const at(tiles, number);
             auto const full = shared.stages.producer_expect_tx(stage, static_cast<unsigned>(tile.box_bytes()));
@@ -61,19 +60,20 @@ public:
             shared.stages.init();
             ptx::fence_mbarrier_init();
         });
-        if (thread == 0 && first < tiles.count) load(first, 0);
-        GroupedFragments<T, threads>::store(tiles, conv, k, filters, thread);
+        auto const stages = static_cast<unsigned>(tile.stages), ahead = stages > 1 ? stages - 1 : 1;
+        if (thread == 0)
+            for (unsigned i = 0; i < ahead && first + i * step < tiles.count; ++i) load(first + i * step, i);
+        GroupedFragments<T>::store(tiles, conv, k, filters, thread);
         auto const in_tile = static_cast<unsigned>(tile.channels / filters_per_warp);
         unsigned const warp = ptx::warp_uniform(thread / 32), lane = thread % 32, item = warp % in_tile;
-        Warp const of{
-            tiles,
-            conv.filter,
-            window.strides[0],
-            k + static_cast<int>(item) * filters_per_warp,
-            static_cast<unsigned>(tile.box_columns * tile.pixel_bytes()),
-            reinterpret_cast<typename Warp::Words const*>(filters) + static_cast<int>(item) * tile.steps * 32 + lane,
-            lane,
-            k};
+        Warp const of{tiles,
+                      conv.filter,
+                      window.strides[0],
+                      k + static_cast<int>(item) * filters_per_warp,
+                      static_cast<unsigned>(tile.box_columns * tile.pixel_bytes()),
+                      filters + item * static_cast<unsigned>(tile.warp_filter_bytes()),
+                      lane,
+                      k};
         State states[2][2];
         if constexpr (Epilogue::channelwise) {
 #pragma unroll
@@ -89,7 +89,8 @@ public:
         for (unsigned number = first; number < tiles.count; number += step) {
             bool const is_last = step >= tiles.count - number;
             if (thread == 0) {
-                if (!is_last && tile.stages == 2) load(number + step, stage ^ 1);
+                if (stages > 1 && tiles.count - number > ahead * step)
+                    load(number + ahead * step, stage > 0 ? stage - 1 : stages - 1);
                 ptx::bulk_wait_group_read();
             }
             if (is_last) start_next_kernel();
@@ -100,21 +101,21 @@ public:
             if (of.first < static_cast<int>(params.y.layout.shape[1])) {
 #pragma unroll 1
                 for (int i = static_cast<int>(warp / in_tile) * 16; i < tile.runs();
-                     i += warps / static_cast<int>(in_tile) * 16) {
+                     i += tile.warps / static_cast<int>(in_tile) * 16) {
                     GroupedRun const mine(tiles, i + static_cast<int>(lane % 16));
                     unsigned const chunk = static_cast<unsigned>(of.first - k) * 2 + lane / 16 * 16;
                     auto const x = from + chunk +
                                    static_cast<unsigned>(mine.box_pixel(tile, of.stride)) *
                                        static_cast<unsigned>(tile.pixel_bytes());
                     Accumulators acc = {};
-                    if (tile.steps > 2 * Tile::side) {
+                    if (tile.group >= 16) {
                         if (of.stride == 1) of.template multiply<false, 1>(acc, x);
                         else of.template multiply<false, 2>(acc, x);
                     } else {
                         if (of.stride == 1) of.template multiply<true, 1>(acc, x);
                         else of.template multiply<true, 2>(acc, x);
                     }
-                    if (tiles.group_channels.value() < 8 && !Warp::is_finite(acc)) {
+                    if (tile.group < 8 && !Warp::is_finite(acc)) {
                         of.recompute_infinite(acc, conv, shared.bytes + (from - at_x), i);
                     }
                     store(params, of, at, states, acc, i,
@@ -126,10 +127,9 @@ public:
             if (thread == 0) {
                 ptx::tma_store(&params.maps.y, at_y, {k, at.q, at.p, at.n});
                 ptx::bulk_commit_group();
-                if (!is_last && tile.stages == 1) load(number + step, 0);
+                if (!is_last && stages == 1) load(number + step, 0);
             }
-            if (tile.stages == 1) phase ^= 1;
-            else phase ^= stage, stage ^= 1;
+            if (++stage == stages) stage = 0, phase ^= 1;
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }

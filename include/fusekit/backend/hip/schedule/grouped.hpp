@@ -11,7 +11,7 @@
 namespace fusekit::hip {
 
 /// Schedule of a convolution with several groups of channels on tensor cores by mma.sync, from sm_80 on: half or
-/// bfloat16, x and y channels-last, groups of a multiple of 4 channels of x and of y. A CTA stages the pixels of x that
+/// bfloat16, groups of an even number of channels of x and of y, at least 4. A CTA stages the pixels of x that
 /// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
 /// filters. Groups of a multiple of 8 channels are never multiplied by other groups' channels; others are multiplied by
 /// zeros, and accumulators that are not finite are computed again in multiply-adds of their own group.
@@ -132,10 +132,18 @@ struct GroupedEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (!runs_on(rates.architecture) || unmet_by_channels(of)) return {};
-        GroupedChoice const choice = choose_grouped_tile(problem_of(of), rates.processors);
+        GroupedProblem const problem = problem_of(of);
+        bool const planes = of.x_channel_stride != 1 || of.y_channel_stride != 1;
+        if (!planes && detail::has_tma_groups(problem) && is_sm90a(rates.architecture)) {
+            GroupedTmaChoice const choice = choose_tma_tile(problem, rates.processors);
+            if (choice.tile.rows > 0)
+                return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped_tma,
+                                of.product.bytes, table, rates);
+        }
+        GroupedChoice const choice = choose_grouped_tile(problem, rates.processors);
         if (choice.tile.rows == 0) return {};
-        return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped, of.product.bytes,
-                        table, rates);
+        return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles},
+                        planes ? table.grouped_planes : table.grouped, of.product.bytes, table, rates);
     }
 
     FUSEKIT_H static GroupedProblem problem_of(ConvCase const& of) {
@@ -151,19 +159,20 @@ struct GroupedEntry {
     }
 
 private:
-    /// Returns the first condition on channels and their strides that a convolution does not meet.
+    FUSEKIT_H static bool is_sm90a(Architecture architecture) {
+        return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+    }
+    /// Returns the first condition on channels that a convolution does not meet.
     FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
         std::int64_t const groups = of.product.groups > 0 ? of.product.groups : 1;
         char const* const fix = "use NativeGemm";
-        return detail::first_unmet(
-            detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),
-            detail::at_least("C / groups", of.x[1] / groups, 4, "use Depthwise or Direct"),
-            detail::multiple_of("C / groups", of.x[1] / groups, 4, fix),
-            detail::at_least("K / groups", of.y[1] / groups, 4, "use Direct"),
-            detail::multiple_of("K / groups", of.y[1] / groups, 4, fix), detail::multiple_of("C", of.x[1], 8, fix),
-            detail::multiple_of("K", of.y[1], 8, fix),
-            detail::equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use NativeGemm"),
-            detail::equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use NativeGemm"));
+        return detail::first_unmet(detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),
+                                   detail::at_least("C / groups", of.x[1] / groups, 4, "use Depthwise or Direct"),
+                                   detail::multiple_of("C / groups", of.x[1] / groups, 2, fix),
+                                   detail::at_least("K / groups", of.y[1] / groups, 4, "use Direct"),
+                                   detail::multiple_of("K / groups", of.y[1] / groups, 2, fix),
+                                   detail::multiple_of("C", of.x[1], 8, fix),
+                                   detail::multiple_of("K", of.y[1], 8, fix));
     }
 };
 
