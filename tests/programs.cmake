@@ -47,7 +47,7 @@ set(table
   "backend/hip/mainloop/tall_gemm                                                                sm_90a"
   "backend/hip/mainloop/gathered_planes                                                          sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
-  "backend/hip/mainloop/grouped_(transposed|weight_gradient)                                     sm_90a"
+  "backend/hip/mainloop/grouped_(tma|transposed|weight_gradient)                                 sm_90a"
   "backend/hip/mainloop/split_gemm                                                               split"
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/mainloop/gemv                      hip_parts gfx90a"

@@ -26,6 +26,13 @@ void mma_sync(float (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const 
               SourceLocation location = SourceLocation::current()) {
     multiply_floats(factor, acc, a, b, location);
 }
+/// mma.sync of half or bfloat16 with K = 8.
+template <Factor factor>
+void mma_sync(float (&acc)[4], std::uint32_t const (&a)[2], std::uint32_t b,
+              SourceLocation location = SourceLocation::current()) {
+    std::uint32_t const whole_a[4] = {a[0], a[1], 0, 0}, whole_b[2] = {b, 0};
+    multiply_floats(factor, acc, whole_a, whole_b, location);
+}
 template <Factor>
 void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
               SourceLocation location = SourceLocation::current()) {
