@@ -47,7 +47,8 @@ struct MatrixCandidates {
                           List<Split<DefaultGatheredPlanes>>>,
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                    ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
-                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>>;
+                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
+                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
@@ -71,7 +72,9 @@ using UntiledCandidates = List<DefaultDepthwise, DefaultDirect>;
 /// List of the schedules from which the library selects for a convolution that runs_without_tiles().
 template <class Plan, Element T, detail::OutputElement U>
 using FallbackCandidates =
-    detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>, List<DefaultDirect>>;
+    detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+                       detail::ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                       List<DefaultDirect>>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the
 /// convolution has phases, the key has s = -1, which no table contains.

@@ -14,6 +14,7 @@
 #include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 #include "fusekit/backend/hip/schedule/native_gemm.hpp"
+#include "fusekit/backend/hip/schedule/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
@@ -26,6 +27,7 @@
 #include "fusekit/backend/hip/dispatch/gemv.hpp"
 #include "fusekit/backend/hip/dispatch/grouped.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/phased_halo.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/tall_gemm.hpp"
@@ -62,7 +64,7 @@ namespace fusekit::hip {
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules =
     List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry, StemEntry,
-         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry>;
+         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry, PhasedHaloEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -77,7 +79,8 @@ enum class ScheduleKind : unsigned char {
     grouped,
     gemv,
     gathered_planes,
-    tall_gemm
+    tall_gemm,
+    phased_halo
 };
 /// Entries of the schedules for plans without a Conv or Gemm.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
@@ -126,7 +129,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<TallGemmEntry> == ScheduleKind::tall_gemm && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<PhasedHaloEntry> == ScheduleKind::phased_halo && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

@@ -130,7 +130,7 @@ struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct, depthwise,
-        grouped, grouped_planes, grouped_tma, gemv, gathered_planes, shared_gathered_planes, tall_gemm;
+        grouped, grouped_planes, grouped_tma, gemv, gathered_planes, shared_gathered_planes, tall_gemm, phased_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
@@ -142,6 +142,7 @@ struct CostTable {
     StemCosts stem_reads = {};
     WeightCosts weights = {};
     IdleInClusters idle;
+    double phased_filter = 0;  ///< cycles per pair of weights that a CTA of PhasedHalo copies
     double memory_share = 0.85;
     double clock_share = 1;  ///< clock under load, as a fraction of the peak clock
 };

@@ -58,6 +58,7 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 1200, .output = 0.03, .arithmetic = 3},
+        .phased_halo = {.launch = 4000, .round = 300, .output = 0.1, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
@@ -92,6 +93,7 @@ struct NvidiaTuning {
                     .merge = 8700,
                     .merge_accumulators = 70},
         .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 can run clusters of 8 CTAs, 124 clusters of 4
+        .phased_filter = 0.3,
         .memory_share = 0.83};
 
     /// Tiles of Gemm. Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.
