@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/depthwise_halo_tiles.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
 #include "fusekit/backend/hip/schedule/workload.hpp"
@@ -80,6 +81,22 @@ struct DepthwiseEntry {
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
         is_window<Plan, T> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
+
+    template <class... Window>
+    FUSEKIT_H static constexpr bool has_halo_window(List<Window...>) {
+        return (false || ... || DepthwiseHaloShape<Window>::fits);
+    }
+    /// True if a plan has a kernel that reads x from SMEM, where cp.async stores a halo: of 16-bit elements on NVIDIA,
+    /// without operators before the filter.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval bool has_halo_kernel() {
+        if constexpr (!has_kernel<Plan, T, U> || arch::is_targeted<arch::Amd> || sizeof(T) != 2) return false;
+        else
+            return Plan::Prologue::size == 0 &&
+                   has_halo_window(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{});
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_halo = has_halo_kernel<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
