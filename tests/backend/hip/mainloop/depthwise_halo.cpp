@@ -2,7 +2,10 @@
 #include "fusekit/backend/hip/mainloop/depthwise_halo.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <limits>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "backend/hip/gpu.hpp"
 #include "support/check_case.hpp"
@@ -26,6 +29,9 @@ struct ChannelsLast {
 
 template <int size, int stride>
 constexpr auto of_window = fk::hip::DepthwiseHaloNumbers::of<fk::hip::UnrolledWindow<size, size, stride, stride>>();
+
+template <int size>
+using Size = std::integral_constant<int, size>;
 
 template <auto filter>
 constexpr bool has_halo = fk::hip::DepthwiseEntry::has_halo<fk::Plan<fk::Conv<filter>>, fk::half, fk::half>;
@@ -61,6 +67,46 @@ TEST_CASE("HIP: depthwise plans of a halo apply operators, and rotate filters of
     check_geometry<fk::half, fk::filter(2, 6).pad(1).stride(3, 1).groups(8)>({2, 8, 19, 17}, 8, on);
     check_geometry<fk::bfloat16, fk::filter(6, 1).pad(3, 0).stride(1, 3).groups(4)>({1, 4, 16, 26}, 4, on);
     check_transposed<fk::half, fk::filter(5, 4).pad(2, 3).groups(6), false, ChannelsLast>(depthwise, {2, 6, 13, 8}, 6);
+}
+
+TEMPLATE_TEST_CASE("HIP: CTAs of a depthwise convolution compute one step or several, with the same results", "",
+                   Size<3>, Size<7>) {
+    constexpr int size = TestType::value, c = 8, n = 5, h = 37, w = 9;
+    using Window = fk::hip::UnrolledWindow<size, size, 1, 1>;
+    using Halo = fk::hip::DepthwiseHaloShape<Window>;
+    using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
+    fk::hip::Device device = gpu();
+    auto depthwise = device.with<Depthwise<>>();
+    fk::Tensor<fk::half, fk::hip::Device> const x = fk::random<fk::half>(device, fk::nhwc(n, h, w, c)),
+                                                weights = fk::random<fk::half>(device, fk::kcrs(c, 1, size, size));
+    fk::Tensor<fk::half, fk::hip::Device> y(device, fk::nhwc(n, h, w, c));
+    auto const layer = Plan::bind({.weights = weights, .filter = fk::filter(size, size).pad(size / 2).groups(c)});
+    auto launch = depthwise.prepare(layer, Plan::collapse(x.const_view()), Plan::collapse(y.view())).value();
+    if constexpr (requires { launch.params.depthwise_halo.rows; }) {
+        if (launch.shared_bytes == 0) SKIP("the GPU has no cp.async");
+        auto const results = [&] {
+            std::vector<fk::half> values(static_cast<std::size_t>(y.size()),
+                                         fk::half(std::numeric_limits<float>::quiet_NaN()));
+            y.copy_from(values.data());
+            REQUIRE(!launch.start(device));
+            device.synchronize();
+            y.copy_to(values.data());
+            std::vector<float> floats;
+            for (fk::half const value : values) floats.push_back(static_cast<float>(value));
+            return floats;
+        };
+        std::vector<float> const once = results();
+        DepthwiseHaloTiles& tiles = launch.params.depthwise_halo;
+        int const row_bytes = tiles.halo_columns * 64, weight_bytes = tiles.shared_bytes - tiles.ring_rows * row_bytes;
+        for (int const steps : {1, 2, 4, 100}) {
+            tiles.row_groups = 1, tiles.step_rows = Halo::rows, tiles.rows = steps * Halo::rows;
+            tiles.ring_rows = DepthwiseHaloTiles::stages * tiles.step_rows - 1 + size;
+            int const parts = (h + tiles.rows - 1) / tiles.rows;
+            launch.blocks = tiles.plane_blocks.value() * tiles.tiles_across.value() * static_cast<unsigned>(parts);
+            launch.shared_bytes = static_cast<unsigned>(weight_bytes + tiles.ring_rows * row_bytes);
+            CHECK(results() == once);
+        }
+    }
 }
 
 TEST_CASE("HIP: filters that Depthwise computes with a halo in shared memory") {

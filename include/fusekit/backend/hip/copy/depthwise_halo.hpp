@@ -66,19 +66,18 @@ private:
     __device__ void copy(DepthwiseHaloTiles const& tiles, Layout<4> const& x, int count) {
         int const height = static_cast<int>(x.shape[2]), width = static_cast<int>(x.shape[3]), part = this->part(tiles),
                   pitch = row_bytes(tiles), stop = (min)(row + count, end);
-        int next = slot;
 #pragma unroll 1
         for (int i = column; i < tiles.halo_columns; i += step) {
             bool const valid = exists && static_cast<unsigned>(left + i) < static_cast<unsigned>(width);
             T const* source = from + std::int64_t{row} * x.stride[2] + i * x.stride[3];
-            unsigned char* const to = ring + (i % StrideW * part + i / StrideW) * pixel_bytes;
-            next = slot;
+            unsigned char* const first = ring + (i % StrideW * part + i / StrideW) * pixel_bytes;
+            unsigned char* to = first + slot * pitch;
+            int until_end = tiles.ring_rows - slot;
 #pragma unroll 1
-            for (int r = row; r < stop; ++r) {
-                copy_async<vector_bytes>(to + next * pitch, source,
-                                         valid && static_cast<unsigned>(top + r) < static_cast<unsigned>(height));
-                source += x.stride[2];
-                next = next + 1 == tiles.ring_rows ? 0 : next + 1;
+            for (int h = top + row; h < top + stop; ++h) {
+                copy_async<vector_bytes>(to, source, valid && static_cast<unsigned>(h) < static_cast<unsigned>(height));
+                source += x.stride[2], to += pitch;
+                if (--until_end == 0) to = first;
             }
         }
         slot += (max)(stop - row, 0);
