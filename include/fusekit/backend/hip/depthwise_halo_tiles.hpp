@@ -53,10 +53,10 @@ struct DepthwiseHaloNumbers {
 /// of `planes` planes, in steps of `step_rows` rows. Consecutive threads count along planes, column groups, and then
 /// row groups.
 struct DepthwiseHaloTiles {
-    static constexpr int planes = 32, stages = 3;  ///< stages: steps whose rows of x are in SMEM
-    static constexpr int max_threads = 128, max_shared_bytes = 56 * 1024;
+    static constexpr int planes = 64, stages = 3;  ///< stages: steps whose rows of x are in SMEM
+    static constexpr int max_threads = 256, max_shared_bytes = 110 * 1024;
 
-    FastDivmod channels = {};  ///< C
+    FastDivmod channels = {}, weights = {};  ///< C, and C R S
     FastDivmod plane_blocks = {}, tiles_across = {};  ///< CTAs along planes, and along columns
     FastDivmod column_groups = {};
     int threads = 0, row_groups = 0;
@@ -64,6 +64,7 @@ struct DepthwiseHaloTiles {
     int halo_columns = 0;  ///< columns of x of a CTA
     int ring_rows = 0;  ///< rows of x in SMEM
     int vector = 0;  ///< channels per copy
+    int copied_columns = 0;  ///< columns of x that the threads copy at once
     int shared_bytes = 0;
     std::int64_t ctas = 0;
 
@@ -71,7 +72,7 @@ struct DepthwiseHaloTiles {
     /// Returns false if no tile fits SMEM.
     FUSEKIT_H bool choose(DepthwiseHaloNumbers const& of, Index<4> const& y, int bytes, int processors) {
         int const lanes = planes / of.channels, groups = max_threads / lanes, height = static_cast<int>(y[2]),
-                  taps = of.window.h * of.window.w, weight_bytes = (taps * (planes + 2) * 4 + 15) / 16 * 16,
+                  taps = of.window.h * of.window.w, weight_bytes = taps * planes * 4,
                   all_columns = divide_up_32(static_cast<int>(y[3]), of.columns);
         std::int64_t const blocks = detail::divide_up(y[0] * y[1], planes);
         double least = -1;
@@ -93,7 +94,11 @@ struct DepthwiseHaloTiles {
                     shared_bytes = weight_bytes + ring_rows * row_bytes;
                     if (shared_bytes > max_shared_bytes) continue;
                     ctas = blocks * across * divide_up_32(height, rows);
-                    double const time = cycles(processors, of_part, of.rows * of.columns * of.channels * (taps + 8));
+                    int const height_of_x = ((min)(rows, height) - 1) * of.strides.h + of.window.h;
+                    double const traffic = static_cast<double>(row_bytes) * height_of_x +
+                                           static_cast<double>(rows) * column_count * of.columns * planes * bytes,
+                                 instructions = of_part * (of.rows * of.columns * of.channels * (taps + 9) + 150),
+                                 time = cycles(processors, instructions, traffic);
                     if (least < 0 || time < least) {
                         least = time, best = *this;
                         best.tiles_across = FastDivmod(static_cast<std::uint32_t>(across));
@@ -104,25 +109,27 @@ struct DepthwiseHaloTiles {
         }
         if (least < 0) return false;
         int const the_vector = vector;
-        *this = best, vector = the_vector;
+        *this = best, vector = the_vector, copied_columns = threads * vector / planes;
         channels = FastDivmod(static_cast<std::uint32_t>(y[1]));
+        weights = FastDivmod(static_cast<std::uint32_t>(y[1] * taps));
         plane_blocks = FastDivmod(static_cast<std::uint32_t>(blocks));
         return true;
     }
 
 private:
-    /// Estimated cycles of the SM with the most CTAs, in rounds of resident CTAs. `step_cycles`: instructions of a
-    /// thread in a step.
-    FUSEKIT_H double cycles(int processors, int steps, int step_cycles) const {
+    /// Estimated cycles of the SM with the most CTAs, in rounds of resident CTAs. A thread has `instructions`
+    /// instructions; a CTA reads and writes `traffic` bytes.
+    FUSEKIT_H double cycles(int processors, double instructions, double traffic) const {
         constexpr int all_threads = 512, all_bytes = 224 * 1024;
-        constexpr double latency = 2500, step_latency = 600;
+        /// of a CTA; of an instruction, if a warp is alone; of an instruction of an SM; of a byte
+        constexpr double latency = 3000, cpi = 4.5, issue = 0.3, byte = 0.05;
         std::int64_t const busiest = detail::divide_up(ctas, std::int64_t{processors});
         int const by_threads = all_threads / threads, by_bytes = all_bytes / (shared_bytes + 1024),
                   resident = (min)(by_threads, by_bytes);
         auto const round = [&](int at_once) {
-            double const busy = static_cast<double>(at_once * threads / 32) * step_cycles / 4,
-                         step = step_latency + step_cycles;
-            return latency + steps * (busy > step ? busy : step);
+            double const warps = at_once * threads / 32, alone = cpi * instructions, all = issue * warps * instructions,
+                         memory = byte * at_once * traffic, most = alone > all ? alone : all;
+            return latency + (most > memory ? most : memory);
         };
         int const rest = static_cast<int>(busiest % resident);
         return static_cast<double>(busiest / resident) * round(resident) + (rest > 0 ? round(rest) : 0);

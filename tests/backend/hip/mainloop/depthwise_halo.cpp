@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("HIP: CTAs of a depthwise convolution compute one step or sev
         };
         std::vector<float> const once = results();
         DepthwiseHaloTiles& tiles = launch.params.depthwise_halo;
-        int const row_bytes = tiles.halo_columns * 64, weight_bytes = tiles.shared_bytes - tiles.ring_rows * row_bytes;
+        int const row_bytes = tiles.halo_columns * 128, weight_bytes = tiles.shared_bytes - tiles.ring_rows * row_bytes;
         for (int const steps : {1, 2, 4, 100}) {
             tiles.row_groups = 1, tiles.step_rows = Halo::rows, tiles.rows = steps * Halo::rows;
             tiles.ring_rows = DepthwiseHaloTiles::stages * tiles.step_rows - 1 + size;
@@ -128,7 +128,7 @@ TEST_CASE("HIP: tiles of depthwise convolutions cover y and fit shared memory") 
                 REQUIRE(tiles.choose(of, {{32, c, hw, hw}}, 2, sms));
                 auto const columns = static_cast<int>(tiles.column_groups.value()) * of.columns;
                 CHECK(columns * static_cast<int>(tiles.tiles_across.value()) >= hw);
-                CHECK(tiles.ctas == 32 * c / 32 * tiles.tiles_across.value() * ((hw + tiles.rows - 1) / tiles.rows));
+                CHECK(tiles.ctas == 32 * c / 64 * tiles.tiles_across.value() * ((hw + tiles.rows - 1) / tiles.rows));
                 CHECK(tiles.halo_columns == (columns - 1) * of.strides.w + of.window.w);
                 CHECK((tiles.rows % tiles.step_rows == 0 && tiles.step_rows == tiles.row_groups * of.rows));
                 CHECK((tiles.threads % 32 == 0 && tiles.threads <= DepthwiseHaloTiles::max_threads));
@@ -138,7 +138,7 @@ TEST_CASE("HIP: tiles of depthwise convolutions cover y and fit shared memory") 
                 CHECK(tiles.ring_rows ==
                       (std::min)(of_cta,
                                  (DepthwiseHaloTiles::stages * tiles.step_rows - 1) * of.strides.h + of.window.h));
-                CHECK(tiles.shared_bytes >= tiles.ring_rows * tiles.halo_columns * 64);
+                CHECK(tiles.shared_bytes >= tiles.ring_rows * tiles.halo_columns * 128);
                 CHECK(tiles.shared_bytes <= DepthwiseHaloTiles::max_shared_bytes);
             }
     DepthwiseHaloTiles tiles;

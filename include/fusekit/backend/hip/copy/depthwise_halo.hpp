@@ -29,18 +29,18 @@ class DepthwiseHaloLoad {
                          pixel_bytes = planes * bytes;
 
 public:
-    /// The ring begins at `to`; its first row and column are (top, left) of x, and it has the rows before `the_end`.
+    /// The ring begins at `to`; its first row and column are (top, left) of x, and it has `rows` rows.
     __device__ DepthwiseHaloLoad(DepthwiseHaloTiles const& tiles, TensorView<T const> const& x, unsigned first_plane,
-                                 int the_top, int the_left, int the_end, unsigned char* to, unsigned thread)
-        : top(the_top), left(the_left), end(the_end) {
+                                 int top, int the_left, int rows, unsigned char* to, unsigned thread)
+        : left(the_left), row(top), end(top + rows) {
         Layout<4> const& layout = x.layout;
-        unsigned const packets = static_cast<unsigned>(planes / tiles.vector), packet = thread & (packets - 1),
+        auto const packets = static_cast<unsigned>(planes / tiles.vector);
+        unsigned const packet = thread & (packets - 1),
                        plane = first_plane + packet * static_cast<unsigned>(tiles.vector),
                        n = tiles.channels.divide(plane);
-        column = static_cast<int>(thread / packets), step = tiles.threads / static_cast<int>(packets);
-        exists = n < static_cast<unsigned>(layout.shape[0]);
-        from = x.data + n * layout.stride[0] + (plane - n * tiles.channels.value()) + top * layout.stride[2] +
-               left * layout.stride[3];
+        // copies nothing for planes that do not exist, whose outputs are not stored
+        column = n < static_cast<unsigned>(layout.shape[0]) ? static_cast<int>(thread / packets) : tiles.halo_columns;
+        from = x.data + n * layout.stride[0] + (plane - n * tiles.channels.value()) + left * layout.stride[3];
         ring = to + packet * static_cast<unsigned>(tiles.vector * bytes);
     }
     /// Number of pixels of a row of the ring whose columns are equal modulo StrideW.
@@ -58,23 +58,23 @@ public:
 private:
     T const* from;
     unsigned char* ring;
-    int top, left, end, column, step;
-    int row = 0, slot = 0;  ///< of the next copy
-    bool exists;
+    int left, column;
+    int row, end;  ///< row of x of the next copy, and of the end of the ring
+    int slot = 0;  ///< row of the ring of the next copy
 
     template <int vector_bytes>
     __device__ void copy(DepthwiseHaloTiles const& tiles, Layout<4> const& x, int count) {
         int const height = static_cast<int>(x.shape[2]), width = static_cast<int>(x.shape[3]), part = this->part(tiles),
                   pitch = row_bytes(tiles), stop = (min)(row + count, end);
 #pragma unroll 1
-        for (int i = column; i < tiles.halo_columns; i += step) {
-            bool const valid = exists && static_cast<unsigned>(left + i) < static_cast<unsigned>(width);
+        for (int i = column; i < tiles.halo_columns; i += tiles.copied_columns) {
+            bool const valid = static_cast<unsigned>(left + i) < static_cast<unsigned>(width);
             T const* source = from + std::int64_t{row} * x.stride[2] + i * x.stride[3];
             unsigned char* const first = ring + (i % StrideW * part + i / StrideW) * pixel_bytes;
             unsigned char* to = first + slot * pitch;
             int until_end = tiles.ring_rows - slot;
 #pragma unroll 1
-            for (int h = top + row; h < top + stop; ++h) {
+            for (int h = row; h < stop; ++h) {
                 copy_async<vector_bytes>(to, source, valid && static_cast<unsigned>(h) < static_cast<unsigned>(height));
                 source += x.stride[2], to += pitch;
                 if (--until_end == 0) to = first;
@@ -86,46 +86,47 @@ private:
     }
 };
 
-/// Weights of a CTA's planes in SMEM, as floats: [tap][plane].
-template <class Window>
+/// Weights of a CTA's planes in SMEM: [plane][tap]. `rotated`: those of a view of filters that is rotated by 180
+/// degrees are in the order of memory, before the rotation, if filters are dense.
+template <class Window, Element Weight, bool rotated>
 struct DepthwiseHaloWeights {
-    static constexpr int planes = DepthwiseHaloTiles::planes, taps = Window::taps,
-                         pitch = planes + 2;  ///< so that stores of consecutive taps have different banks
+    static constexpr int planes = DepthwiseHaloTiles::planes, taps = Window::taps;
 
-    alignas(16) float values[taps * pitch];
+    alignas(16) unsigned char bytes[planes * taps * sizeof(Weight)];
 
-    /// All threads of the CTA call it.
-    template <Element Weight>
-    __device__ void stage(DepthwiseHaloTiles const& tiles, Zeros const& zeros, TensorView<Weight const> const& w,
+    /// Copies the weights, asynchronously if filters are dense. All threads of the CTA call it.
+    __device__ void stage(DepthwiseHaloTiles const& tiles, bool dense, TensorView<Weight const> const& w,
                           unsigned first_plane, unsigned thread) {
-        constexpr int all = taps * planes, batch = (min)((all + 127) / 128, 7);  // loads in flight at once
         Index<4> const& stride = w.layout.stride;
+        constexpr int word = (max)(4 / static_cast<int>(sizeof(Weight)), 1);  // weights of a copy
+        auto const step = static_cast<unsigned>(tiles.threads);
+        if (dense && sizeof(Weight) != 1) {
+            unsigned const first = tiles.channels.remainder(first_plane) * taps;
+            Weight const* const from = rotated ? w.data - (taps - 1) : w.data;
 #pragma unroll 1
-        for (int start = static_cast<int>(thread); start < all; start += batch * tiles.threads) {
-            Packet<Weight, 1> loaded[batch];
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
-                int const i = start + b * tiles.threads, tap = i % taps;
-                unsigned const k = tiles.channels.remainder(first_plane + static_cast<unsigned>(i / taps));
-                loaded[b] = zeros.load_if(i < all, reinterpret_cast<Packet<Weight, 1> const*>(
-                                                       w.data + k * stride[0] + tap / Window::columns * stride[2] +
-                                                       tap % Window::columns * stride[3]));
-            }
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
-                int const i = start + b * tiles.threads;
-                if (i < all) values[i % taps * pitch + i / taps] = detail::widened_to<float>(loaded[b].values[0]);
+            for (unsigned i = thread; i < planes * taps / word; i += step)
+                copy_async<(max)(4, static_cast<int>(sizeof(Weight)))>(
+                    bytes + i * word * sizeof(Weight), from + tiles.weights.remainder(first + i * word), true);
+        } else {
+            auto* const to = reinterpret_cast<Packet<Weight, 1>*>(bytes);
+#pragma unroll 1
+            for (unsigned i = thread; i < planes * taps; i += step) {
+                unsigned const plane = i / taps, tap = i % taps, k = tiles.channels.remainder(first_plane + plane);
+                to[dense && rotated ? plane * taps + taps - 1 - tap : i] = *reinterpret_cast<Packet<Weight, 1> const*>(
+                    w.data + k * stride[0] + tap / Window::columns * stride[2] + tap % Window::columns * stride[3]);
             }
         }
     }
     template <int channels>
-    __device__ void load(int plane, float (&weights)[Window::rows][Window::columns][channels]) const {
+    __device__ void load(bool dense, int plane, float (&weights)[Window::rows][Window::columns][channels]) const {
+        auto const* const from = reinterpret_cast<Packet<Weight, 1> const*>(bytes) + plane * taps;
+        bool const reversed = dense && rotated;
 #pragma unroll
-        for (int i = 0; i < taps; ++i) {
-            auto const vector = *reinterpret_cast<Packet<float, channels> const*>(values + i * pitch + plane);
+        for (int i = 0; i < taps; ++i)
 #pragma unroll
-            for (int c = 0; c < channels; ++c) weights[i / Window::columns][i % Window::columns][c] = vector.values[c];
-        }
+            for (int c = 0; c < channels; ++c)
+                weights[i / Window::columns][i % Window::columns][c] =
+                    detail::widened_to<float>(from[c * taps + (reversed ? taps - 1 - i : i)].values[0]);
     }
 };
 

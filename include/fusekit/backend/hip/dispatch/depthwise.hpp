@@ -121,6 +121,9 @@ private:
         if (!GroupedEntry::runs_on(gpu.architecture()) || of.channels == 0 || params.depthwise.multiplier != 1)
             return false;
         params.depthwise_halo.vector = vector_along(params.x, 16 / bytes, 1);
+        using Weight = typename Plan::Head::template WeightElement<T>;
+        if (!problem::aligned(typed<Weight>(Plan::Head::filters(params.bound.head)).data, 4))
+            params.depthwise.dense_weights = false;
         return params.depthwise_halo.vector > 1 && vector_along(params.y, 2, 1) == 2 &&
                kernel_of<Plan, DepthwiseHaloConv<Plan, Schedule, T, U>>().is_launchable(gpu.index()) &&
                params.depthwise_halo.choose(of, params.y.layout.shape, bytes, gpu.processors());

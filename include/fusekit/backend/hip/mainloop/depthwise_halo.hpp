@@ -24,7 +24,7 @@ class DepthwiseHaloConv {
     using Windows = WindowsOf<Head, static_cast<int>(sizeof(T))>;
 
 public:
-    static constexpr int threads = Tiles::max_threads, blocks = Schedule::blocks;
+    static constexpr int threads = Tiles::max_threads, blocks = 512 / threads;
     using Architecture = arch::Sm80;
     using Params = ConvParams<Plan, T, U>;
     /// The weights, and then the halo. A launch requests only the bytes of its tile.
@@ -56,7 +56,8 @@ private:
     __device__ static void compute(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         constexpr int channels = Shape<Window>::channels, columns = Shape<Window>::columns, rows = Shape<Window>::rows,
                       lanes = Tiles::planes / channels, stride = Window::stride_h;
-        using Weights = DepthwiseHaloWeights<Window>;
+        using Weights = DepthwiseHaloWeights<Window, Weight, detail::is_transposed<typename Params::Geometry>>;
+        bool const dense = params.depthwise.dense_weights;
         using Load = DepthwiseHaloLoad<T, Window::stride_w>;
         Tiles const& tiles = params.depthwise_halo;
         auto const conv = params.problem();
@@ -70,11 +71,10 @@ private:
 
         Load load(tiles, params.x, coord.plane, coord.p * stride - window.pad_before[0],
                   coord.q * Window::stride_w - window.pad_before[1], (count - 1) * stride + Window::rows, halo, thread);
+        weights_of.stage(tiles, dense, depthwise_filters(conv), coord.plane, thread);
         load.copy_rows(tiles, params.x.layout, step_rows + Window::rows - stride);
 #pragma unroll
         for (int i = 2; i < Tiles::stages; ++i) load.copy_rows(tiles, params.x.layout, step_rows);
-        Zeros zeros;
-        weights_of.stage(tiles, zeros, depthwise_filters(conv), coord.plane, thread);
 
         unsigned const lane = thread % lanes, group = thread / lanes, row_group = tiles.column_groups.divide(group),
                        column_group = group - row_group * tiles.column_groups.value(),
@@ -84,9 +84,10 @@ private:
                   first = coord.p + static_cast<int>(row_group) * rows;
         bool const exists =
             n < static_cast<unsigned>(y[0]) && q < y[3] && row_group < static_cast<unsigned>(tiles.row_groups);
+        wait_for_groups<Tiles::stages - 2>();
         __syncthreads();
         float weights[Window::rows][Window::columns][channels];
-        weights_of.load(static_cast<int>(lane) * channels, weights);
+        weights_of.load(dense, static_cast<int>(lane) * channels, weights);
         DepthwiseStore<Plan, T, U, detail::Axis::channel, columns, channels, true> epilogue(
             params, {exists ? static_cast<int>(n) : 0, exists ? k : 0, first, q}, channels);
 
