@@ -81,7 +81,7 @@ struct DepthwiseHaloTiles {
             int const across = divide_up_32(all_columns, at_once), column_count = divide_up_32(all_columns, across);
             if (column_count > at_once || (at_once < groups && all_columns * 2 <= at_once)) continue;
             halo_columns = (column_count * of.columns - 1) * of.strides.w + of.window.w;
-            int const row_bytes = divide_up_32(halo_columns, of.strides.w) * of.strides.w * planes * bytes;
+            int const row_bytes = halo_columns * planes * bytes;
             for (row_groups = 1; row_groups * column_count <= groups; row_groups *= 2) {
                 threads = divide_up_32(row_groups * column_count * lanes, 32) * 32;
                 step_rows = row_groups * of.rows;

@@ -21,9 +21,8 @@ struct DepthwiseHaloCoord {
     }
 };
 
-/// Copies rows of x to the ring of a CTA in SMEM, [row][column % StrideW][column / StrideW][plane], asynchronously.
-/// Padding is zeros.
-template <Element T, int StrideW>
+/// Copies rows of x to the ring of a CTA in SMEM, [row][column][plane], asynchronously. Padding is zeros.
+template <Element T>
 class DepthwiseHaloLoad {
     static constexpr int planes = DepthwiseHaloTiles::planes, bytes = static_cast<int>(sizeof(T)),
                          pixel_bytes = planes * bytes;
@@ -43,9 +42,7 @@ public:
         from = x.data + n * layout.stride[0] + (plane - n * tiles.channels.value()) + left * layout.stride[3];
         ring = to + packet * static_cast<unsigned>(tiles.vector * bytes);
     }
-    /// Number of pixels of a row of the ring whose columns are equal modulo StrideW.
-    __device__ static int part(DepthwiseHaloTiles const& tiles) { return (tiles.halo_columns + StrideW - 1) / StrideW; }
-    __device__ static int row_bytes(DepthwiseHaloTiles const& tiles) { return part(tiles) * StrideW * pixel_bytes; }
+    __device__ static int row_bytes(DepthwiseHaloTiles const& tiles) { return tiles.halo_columns * pixel_bytes; }
 
     /// Issues the copies of the next `count` rows, and makes them a group.
     __device__ void copy_rows(DepthwiseHaloTiles const& tiles, Layout<4> const& x, int count) {
@@ -64,13 +61,13 @@ private:
 
     template <int vector_bytes>
     __device__ void copy(DepthwiseHaloTiles const& tiles, Layout<4> const& x, int count) {
-        int const height = static_cast<int>(x.shape[2]), width = static_cast<int>(x.shape[3]), part = this->part(tiles),
-                  pitch = row_bytes(tiles), stop = (min)(row + count, end);
+        int const height = static_cast<int>(x.shape[2]), width = static_cast<int>(x.shape[3]), pitch = row_bytes(tiles),
+                  stop = (min)(row + count, end);
 #pragma unroll 1
         for (int i = column; i < tiles.halo_columns; i += tiles.copied_columns) {
             bool const valid = static_cast<unsigned>(left + i) < static_cast<unsigned>(width);
             T const* source = from + std::int64_t{row} * x.stride[2] + i * x.stride[3];
-            unsigned char* const first = ring + (i % StrideW * part + i / StrideW) * pixel_bytes;
+            unsigned char* const first = ring + i * pixel_bytes;
             unsigned char* to = first + slot * pitch;
             int until_end = tiles.ring_rows - slot;
 #pragma unroll 1

@@ -58,7 +58,7 @@ private:
                       lanes = Tiles::planes / channels, stride = Window::stride_h;
         using Weights = DepthwiseHaloWeights<Window, Weight, detail::is_transposed<typename Params::Geometry>>;
         bool const dense = params.depthwise.dense_weights;
-        using Load = DepthwiseHaloLoad<T, Window::stride_w>;
+        using Load = DepthwiseHaloLoad<T>;
         Tiles const& tiles = params.depthwise_halo;
         auto const conv = params.problem();
         Filter<2> const window = detail::window_filter(conv.filter);
@@ -91,11 +91,10 @@ private:
         DepthwiseStore<Plan, T, U, detail::Axis::channel, columns, channels, true> epilogue(
             params, {exists ? static_cast<int>(n) : 0, exists ? k : 0, first, q}, channels);
 
+        int const column = static_cast<int>(column_group) * columns * Window::stride_w;
         unsigned char const* const from =
-            halo + (static_cast<int>(column_group) * columns * Tiles::planes + static_cast<int>(lane) * channels) *
-                       static_cast<int>(sizeof(T));
-        int const part_bytes = Load::part(tiles) * Tiles::planes * static_cast<int>(sizeof(T)),
-                  ring_bytes = tiles.ring_rows * pitch, step_bytes = step_rows * pitch;
+            halo + (column * Tiles::planes + static_cast<int>(lane) * channels) * static_cast<int>(sizeof(T));
+        int const ring_bytes = tiles.ring_rows * pitch, step_bytes = step_rows * pitch;
         int offset = static_cast<int>(row_group) * rows * stride * pitch;
 #pragma unroll 1
         for (int p = 0; p < count; p += tiles.step_rows) {
@@ -103,8 +102,7 @@ private:
             __syncthreads();
             load.copy_rows(tiles, params.x.layout, step_rows);
             int const rows_left = last - first - p;
-            if (exists && rows_left > 0)
-                step(weights, epilogue, from, offset, pitch, ring_bytes, part_bytes, rows_left, Window{});
+            if (exists && rows_left > 0) step(weights, epilogue, from, offset, pitch, ring_bytes, rows_left, Window{});
             epilogue.skip(tiles.step_rows - rows);
             offset += step_bytes;
             if (offset >= ring_bytes) offset -= ring_bytes;
@@ -115,7 +113,7 @@ private:
     /// Computes and stores the outputs of a step. The thread's first row of x is `offset` bytes from `from`.
     template <int R, int S, int StrideH, int StrideW, int channels, class Store>
     __device__ static void step(float const (&weights)[R][S][channels], Store& epilogue, unsigned char const* from,
-                                int offset, int pitch, int ring_bytes, int part_bytes, int rows_left,
+                                int offset, int pitch, int ring_bytes, int rows_left,
                                 UnrolledWindow<R, S, StrideH, StrideW>) {
         using Of = Shape<UnrolledWindow<R, S, StrideH, StrideW>>;
         using Vector = Packet<T, channels>;
@@ -128,8 +126,7 @@ private:
                            wrapped = at - static_cast<unsigned>(ring_bytes);
             unsigned char const* const row = from + (at < wrapped ? at : wrapped);
 #pragma unroll
-            for (int j = 0; j < width; ++j)
-                to[j] = *reinterpret_cast<Registers const*>(row + j % StrideW * part_bytes + j / StrideW * pixel_bytes);
+            for (int j = 0; j < width; ++j) to[j] = *reinterpret_cast<Registers const*>(row + j * pixel_bytes);
         };
         float sums[rows][columns][channels] = {};
         if constexpr (Of::prefetches) load_row(0, loaded[0]);

@@ -115,11 +115,21 @@ struct DepthwiseEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (can_implement<DefaultDepthwise, float, float>(of)) return {};
-        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups);
+        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups) / rates.processors;
         return estimate(Workload{.rounds = 1,
                                  .steps = static_cast<double>(of.taps) / of.phases,
-                                 .arithmetic = outputs / rates.processors / rates.products},
-                        table.depthwise, of.product.bytes, table, rates);
+                                 .arithmetic = outputs / rates.products,
+                                 .outputs = outputs},
+                        reads_halo(of, rates) ? table.depthwise_halo : table.depthwise, of.product.bytes, table, rates);
+    }
+
+private:
+    /// True if a kernel is expected to read x from SMEM (has_halo).
+    FUSEKIT_H static bool reads_halo(ConvCase const& of, GpuRates const& rates) {
+        constexpr int largest = 7;
+        return rates.architecture.maker() == Architecture::Maker::nvidia && size_of(of.type) == 2 && of.channels_last &&
+               of.x_channels_last && of.x[1] == of.y[1] && of.x[1] % 2 == 0 && of.phases == 1 &&
+               of.filter.size[0] <= largest && of.filter.size[1] <= largest && of.filter.dilations == PerMode<2>{1, 1};
     }
 };
 
