@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/depthwise_halo_tiles.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/schedule/plan_traits.hpp"
 #include "fusekit/backend/hip/schedule/workload.hpp"
@@ -81,6 +82,22 @@ struct DepthwiseEntry {
     static constexpr bool has_kernel =
         is_window<Plan, T> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
 
+    template <class... Window>
+    FUSEKIT_H static constexpr bool has_halo_window(List<Window...>) {
+        return (false || ... || DepthwiseHaloShape<Window>::fits);
+    }
+    /// True if a plan has a kernel that reads x from SMEM, where cp.async stores a halo: of 16-bit elements on NVIDIA,
+    /// without operators before the filter.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval bool has_halo_kernel() {
+        if constexpr (!has_kernel<Plan, T, U> || arch::is_targeted<arch::Amd> || sizeof(T) != 2) return false;
+        else
+            return Plan::Prologue::size == 0 &&
+                   has_halo_window(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{});
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_halo = has_halo_kernel<Plan, T, U>();
+
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
@@ -98,11 +115,21 @@ struct DepthwiseEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (can_implement<DefaultDepthwise, float, float>(of)) return {};
-        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups);
+        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups) / rates.processors;
         return estimate(Workload{.rounds = 1,
                                  .steps = static_cast<double>(of.taps) / of.phases,
-                                 .arithmetic = outputs / rates.processors / rates.products},
-                        table.depthwise, of.product.bytes, table, rates);
+                                 .arithmetic = outputs / rates.products,
+                                 .outputs = outputs},
+                        reads_halo(of, rates) ? table.depthwise_halo : table.depthwise, of.product.bytes, table, rates);
+    }
+
+private:
+    /// True if a kernel is expected to read x from SMEM (has_halo).
+    FUSEKIT_H static bool reads_halo(ConvCase const& of, GpuRates const& rates) {
+        constexpr int largest = 7;
+        return rates.architecture.maker() == Architecture::Maker::nvidia && size_of(of.type) == 2 && of.channels_last &&
+               of.x_channels_last && of.x[1] == of.y[1] && of.x[1] % 2 == 0 && of.phases == 1 &&
+               of.filter.size[0] <= largest && of.filter.size[1] <= largest && of.filter.dilations == PerMode<2>{1, 1};
     }
 };
 

@@ -51,6 +51,7 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 4},
+        .depthwise_halo = {.output = 0.08, .arithmetic = 1.8},
         .grouped = {.arithmetic = 1.65},
         .grouped_planes = {.arithmetic = 4},
         .grouped_tma = {},
