@@ -109,7 +109,12 @@ public:
                 }
             }
             commit_copies();
-            if (++commits > lag) publish(ring, pipeline);
+            if (++commits > lag)
+                pipeline.template producer_commit_copies<lag>(full, lane, [&] {
+                    if (width != 2) return;
+                    ptx::bar_warp_sync();
+                    move_rows(ring[full.stage], tails[full.stage]);
+                });
         }
         ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
     }
@@ -207,19 +212,6 @@ private:
                         {low >> 16 | high << 16, high >> 16 | next[i] << 16}};
             }
         }
-    }
-
-    /// Waits for the warp's copies except the last `lag` groups, and reports the oldest stage that is not reported.
-    __device__ void publish(Stage* ring, Pipeline const& pipeline) {
-        wait_for_groups<lag>();
-        if (width == 2) {
-            ptx::bar_warp_sync();
-            move_rows(ring[full.stage], tails[full.stage]);
-        }
-        ptx::fence_proxy_async();
-        ptx::bar_warp_sync();
-        if (lane == 0) pipeline.producer_commit(full.stage);
-        full.advance();
     }
 
     static constexpr int no_row = -(1 << 30);  ///< row of a window past the last pixel
