@@ -88,6 +88,25 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
+/// Returns the shortest estimated time of split-K by clusters of 2, 4 or 8 CTAs per tile, at most `max_parts`, and this
+/// number of CTAs. time_of(parts, processors) returns the time on the SMs that clusters of `parts` CTAs occupy. The
+/// time is infinite if a launch may not use clusters.
+template <class TimeOf>
+FUSEKIT_H Estimate cluster_split_estimate(std::int64_t max_parts, CostTable const& table, GpuRates const& rates,
+                                          TimeOf const& time_of) {
+    Estimate best;
+    if (!launches_clusters(rates.architecture)) return best;
+    for (int parts = 2; parts <= 8 && parts <= max_parts; parts *= 2) {
+        int const idle = parts == 8   ? rates.processors / table.idle.of_8
+                         : parts == 4 ? rates.processors / table.idle.of_4
+                                      : 0;
+        Estimate time = time_of(parts, rates.processors - idle);
+        time.parts = parts;
+        if (time.seconds < best.seconds) best = time;
+    }
+    return best;
+}
+
 /// Largest number of CTAs of a launch with split-K. CTAs in clusters are not limited. Other CTAs exchange accumulators
 /// through the workspace, which limits their number by its size, and must be co-resident: one per SM.
 FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
