@@ -24,7 +24,7 @@ namespace fusekit::hip {
 /// x in SMEM has no swizzle: 16 bytes (8 channels) per position. So the operand of a tap starts at any position.
 template <class Plan, class Schedule, Element T>
 class GatheredPlanesGemm : public TmaKernel {
-    static constexpr int consumers = 2, products = 2, max_batch = 4;
+    static constexpr int consumers = 2, products = 2;
     using Atom = Wgmma<T, GatherTiles::pixels / products>;
     using Writer = GatheredStore<Plan, Atom, T>;
     struct Grid {
