@@ -8,11 +8,11 @@
 namespace fusekit::hip {
 
 /// Kernel argument: the tile of a TallGemm CTA, `rows` consecutive rows of x and y with all of their channels. A warp
-/// multiplies 32 rows by 32 filters at a time.
+/// multiplies 16 rows by up to 32 filters at a time.
 struct TallTiles {
     /// rows and filters of a warp; indices of GemmK of an MMA instruction; bytes of a stage of x, of one of y, and of
     /// the filters
-    static constexpr int warp_rows = 32, warp_filters = 32, step = 16, stage_bytes = 16 * 1024,
+    static constexpr int warp_rows = 16, warp_filters = 32, step = 16, stage_bytes = 16 * 1024,
                          filter_bytes = 32 * 1024;
     static constexpr int max_channels = 256;
 
@@ -28,7 +28,7 @@ struct TallTiles {
         if (rows == 0) return {};
         return {static_cast<int>(rows), static_cast<std::uint32_t>(detail::divide_up(m, rows))};
     }
-    /// Steps of all warps of a CTA on a tile: 32 rows x 32 filters x 16 indices of GemmK each.
+    /// Steps of all warps of a CTA on a tile: 16 rows x 32 filters x 16 indices of GemmK each.
     FUSEKIT_H constexpr std::int64_t steps(std::int64_t c, std::int64_t k) const {
         return rows / warp_rows * detail::divide_up(k, warp_filters) * detail::divide_up(c, step);
     }

@@ -39,8 +39,8 @@ namespace fusekit::hip {
 
 /// Entries of the schedules for plans with a Conv or Gemm.
 //
-// An entry describes one schedule template to the library. It is a type with
-//   name                            name in messages
+// An entry describes one schedule template to the library. It is derived from a base of schedule/entry.hpp, whose
+// members it hides where it differs, and has
 //   describes<Schedule>             true if Schedule has the members of this schedule template
 //   runs<Plan>                      true if the schedule computes plans with Plan's kind of head
 //   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type
@@ -50,6 +50,7 @@ namespace fusekit::hip {
 //                                   compilers print the whole call chain of an error.
 //   splits<Schedule, T, PlanTraits> true if Split<Schedule> is supported
 // and, for plans with a Conv or Gemm,
+//   name                            name in messages
 //   on_matrix_units                 true if it needs sm_90a's tensor cores
 //   by_tma                          true if it loads operands by TMA; such kernels count pixels in 30 bits
 //   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
@@ -57,8 +58,7 @@ namespace fusekit::hip {
 //                                   all conditions are met
 //   can_implement<Schedule, T, U>(ConvCase)
 //                                   at run time: returns the first condition that a convolution does not meet
-//   facts<Schedule>(), written(facts)
-//                                   the template arguments as a run-time value, and as text
+//   facts<Schedule>, written(facts) the template arguments as a run-time value, and as text
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
@@ -82,7 +82,8 @@ enum class ScheduleKind : unsigned char {
     tall_gemm,
     phased_halo
 };
-/// Entries of the schedules for plans without a Conv or Gemm.
+/// Entries of the schedules for plans without a Conv or Gemm. ClusterReduction has none: Reduction's launcher derives
+/// its template arguments from the plan and the vectors of x, and most tensors exceed the registers of a cluster.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {

@@ -3,11 +3,10 @@
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/collective/reduction_lane.hpp"
+#include "fusekit/backend/hip/collective/reduction_vectors.hpp"
 #include "fusekit/backend/hip/schedule/cluster_reduction.hpp"
 #include "fusekit/backend/hip/statistics/total_merger.hpp"
 #include "fusekit/backend/hip/statistics/warp_sums.hpp"
-#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -17,14 +16,15 @@ namespace fusekit::hip {
 /// each CTA stores its totals to all others before the one barrier of the cluster. There is no workspace.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, int vectors>
 class ClusterReducing {
-    using Steps = detail::ReductionSteps<typename Plan::Head>;
+    using Values = ReductionVectors<Plan, T, U, lanes, pattern, vectors>;
+    using Steps = typename Values::Steps;
     using Epilogue = typename Plan::Epilogue;
-    using Accumulator = typename Steps::template Accumulator<float>;
-    using Total = typename Steps::template Total<float>;
+    using Accumulator = typename Values::Accumulator;
+    using Total = typename Values::Total;
     using Prepared = typename Steps::template Prepared<float>;
-    using Segment = ReductionSegment<Plan, T, U, lanes, pattern>;
-    using PacketOffsets = typename Segment::PacketOffsets;
-    using Lane = ReductionLane<Plan>;
+    using Segment = typename Values::Segment;
+    using PacketOffsets = typename Values::PacketOffsets;
+    using Lane = typename Values::Lane;
     using Quad = Packet<float, 4>;
     static constexpr int own = Segment::totals;
     static constexpr unsigned words = sizeof(Total) / sizeof(float), quads = (words + 3) / 4,
@@ -57,10 +57,6 @@ public:
     }
 
 private:
-    struct Values {
-        Packet<T, lanes> x[vectors], operand[Steps::has_operand ? vectors : 1];
-    };
-
     Params const& params;
     Shared& shared;
     unsigned const thread, number, rank;  ///< `number`: of the segment; `rank`: of the CTA in its cluster
@@ -85,9 +81,7 @@ private:
     __device__ __forceinline__ void total_and_apply() {
         Values values;
         each([&](int i, unsigned, PacketOffsets const& packet) {
-            values.x[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + packet.x);
-            if constexpr (Steps::has_operand)
-                values.operand[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.operand.data + packet.operand);
+            values.load(i, params, packet, [](auto const* from) { return *from; });
         });
         Lane lane[own];
 #pragma unroll
@@ -116,11 +110,7 @@ private:
         if (merges) put_prepared(Steps::finish(all, params.count, head, at, params.bound.head));
         __syncthreads();
         get_states(lane);
-#pragma unroll
-        for (int i = 0; i < vectors; ++i) {
-            make_opaque(values.x[i]);
-            if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
-        }
+        values.keep();
         if (steps > 0) write(values, lane);
         if (merges && rank == 0) Steps::save(all, at, params.bound.head);
     }
@@ -158,10 +148,6 @@ private:
             if (step < steps) f(i, step, segment.locate(step));
         }
     }
-    __device__ static float operand(Values const& values, int i, int j) {
-        if constexpr (Steps::has_operand) return values.operand[i].values[j];
-        else return 0;
-    }
 
     /// Adds the thread's values and those of its warp, and stores the warp's totals to SMEM.
     __device__ __forceinline__ void add_to_warp(Values const& values, Lane const (&lane)[own]) const {
@@ -169,12 +155,8 @@ private:
         unsigned count = 0;
         if constexpr (equal_floats<Accumulator> > 0) start(accumulator);
         each([&](int i, unsigned step, PacketOffsets const& packet) {
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, step, j, segment.has(packet, j), [&](Lane const& of) {
-                    Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                               of.at, of.head, params.bound.head, segment.has(packet, j));
-                });
+            values.add(i, step, segment, params.bound, lane, accumulator,
+                       [&](int j) { return segment.has(packet, j); });
             count += segment.count(packet);
         });
         using Sums = WarpSums<Accumulator, own>;
@@ -189,13 +171,9 @@ private:
     __device__ __forceinline__ void start(Accumulator (&accumulator)[own]) const {
         unsigned const step = first - (thread % 32 >> params.width_log);
         if (step >= steps) return;
-        if constexpr (pattern == Pattern::planes) {
-            accumulator[0].start(params.x.data[segment.value_of_image(step)]);
-        } else {
-            auto const shift = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + segment.locate(step).x);
-#pragma unroll
-            for (int j = 0; j < own; ++j) accumulator[j].start(static_cast<float>(shift.values[j]));
-        }
+        Values::start(accumulator, params, segment, step, [&]() -> Packet<T, lanes> const& {
+            return *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + segment.locate(step).x);
+        });
     }
 
     /// Stores the totals of this CTA to all CTAs of the cluster.
@@ -252,24 +230,7 @@ private:
                 reinterpret_cast<float*>(&lane[j].prepared)[word] =
                     shared.prepared[word * columns + column * own + static_cast<unsigned>(j)];
         each([&](int i, unsigned step, PacketOffsets const& packet) {
-            Packet<U, lanes> result{};
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, step, j, segment.has(packet, j), [&](Lane const& of) {
-                    ThreadCoord const at(of.at);
-                    float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                                                     at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = U(Epilogue::apply(value, at, of.epilogue, params.bound.epilogue));
-                });
-            if constexpr (!Element<U>) return;
-            U* const to = params.y.data + packet.y;
-            if (segment.whole(packet)) {
-                *reinterpret_cast<Packet<U, lanes>*>(to) = result;
-                return;
-            }
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                if (segment.has(packet, j)) to[j] = result.values[j];
+            values.write(i, step, segment, params, packet, lane, [](auto* to, auto const& results) { *to = results; });
         });
     }
 };

@@ -18,9 +18,8 @@ class TallGemmConv : public TmaKernel {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Unit = MmaSync<T>;
-    static constexpr int stages = 2, warps = Schedule::threads / 32, m_blocks = TallTiles::warp_rows / 16,
-                         n_blocks = TallTiles::warp_filters / 8;
-    static_assert(sizeof(T) == 2 && sizeof(U) <= 4);
+    static constexpr int stages = 2, warps = Schedule::threads / 32, n_blocks = TallTiles::warp_filters / 8;
+    static_assert(sizeof(T) == 2 && sizeof(U) <= 4 && TallTiles::warp_rows == Unit::m);
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -117,7 +116,7 @@ private:
         if (rest < count) to[rest] = from[rest];
     }
 
-    /// Multiplies the `count` rows of a tile from row `first` of x on. Each warp computes every warps-th block of 32
+    /// Multiplies the `count` rows of a tile from row `first` of x on. Each warp computes every warps-th block of 16
     /// rows x 32 filters.
     template <class Problem>
     __device__ static void multiply(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
@@ -128,14 +127,13 @@ private:
         for (int i = static_cast<int>(thread / 32); i < all; i += warps) {
             int const column = i / of_rows, m = (i - column * of_rows) * TallTiles::warp_rows,
                       k = column * TallTiles::warp_filters;
-            float acc[m_blocks][n_blocks][4] = {};
+            float acc[n_blocks][4] = {};
+            // rows past the tile are multiplied, and not stored
             T const *const x = shared.x[stage] + (m + lane / 4) * rows.channels, *const w =
                                                                                      shared.filters +
                                                                                      (k + lane / 4) * rows.channels;
-            // of a last block of rows, those past the tile are multiplied, and not stored
-            int const c = lane % 4 * 4, filters = rows.filters - k - lane / 4;
-            if (rows.channels % 4 == 0) accumulate<4>(acc, x, w, rows.channels, c, filters);
-            else accumulate<2>(acc, x, w, rows.channels, c, filters);
+            if (rows.channels % 4 == 0) accumulate<4>(acc, x, w, rows, k, lane);
+            else accumulate<2>(acc, x, w, rows, k, lane);
             finish(params, conv, shared, rows, buffer, acc, first, m, k, count, lane);
         }
     }
@@ -156,65 +154,70 @@ private:
                 to[i] = c + 2 * i < channels ? *reinterpret_cast<std::uint32_t const*>(row + c + 2 * i) : 0u;
         }
     }
-    /// acc += x w for a lane's rows of x, which are 8 rows apart, and `filters` filters from w on, 8 apart.
+    /// acc += x w for a lane's two rows of x, 8 rows apart, and its filters from w on, 8 apart: filters k to k + 31.
     template <int vector>
-    __device__ static void accumulate(float (&acc)[m_blocks][n_blocks][4], T const* x, T const* w, int channels, int c,
-                                      int filters) {
-#pragma unroll 1
-        for (; c - c % 16 < channels; c += TallTiles::step) {
-            std::uint32_t a[m_blocks][4];
-#pragma unroll
-            for (int i = 0; i < m_blocks; ++i) {
-                std::uint32_t upper[2], lower[2];
-                words<vector>(upper, x + i * 16 * channels, c, channels);
-                words<vector>(lower, x + (i * 16 + 8) * channels, c, channels);
-                a[i][0] = upper[0], a[i][1] = lower[0], a[i][2] = upper[1], a[i][3] = lower[1];
-            }
+    __device__ static void accumulate(float (&acc)[n_blocks][4], T const* x, T const* w, Rows const& rows, int k,
+                                      int lane) {
+        int const channels = rows.channels, own = rows.filters - k - lane / 4;
+#pragma unroll 2
+        for (int first = 0; first < channels; first += TallTiles::step) {
+            int const c = first + lane % 4 * 4;
+            std::uint32_t upper[2], lower[2];
+            words<vector>(upper, x, c, channels);
+            words<vector>(lower, x + 8 * channels, c, channels);
+            std::uint32_t const a[4] = {upper[0], lower[0], upper[1], lower[1]};
 #pragma unroll
             for (int j = 0; j < n_blocks; ++j) {
-                std::uint32_t b[2] = {};
-                words<vector>(b, w + j * 8 * channels, c, 8 * j < filters ? channels : 0);
-#pragma unroll
-                for (int i = 0; i < m_blocks; ++i) Unit::multiply_columns(acc[i][j], a[i], b);
+                if (k + 8 * j >= rows.filters) continue;
+                std::uint32_t b[2];
+                words<vector>(b, w + j * 8 * channels, c, 8 * j < own ? channels : 0);
+                Unit::multiply_columns(acc[j], a, b);
             }
         }
     }
 
-    /// Applies the epilogue to a block of 32 rows from row `m` of the tile on and 32 filters from `k` on, and stages
+    /// Applies the epilogue to a block of 16 rows from row `m` of the tile on and 32 filters from `k` on, and stages
     /// it.
     template <class Problem>
     __device__ static void finish(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
-                                  unsigned buffer, float const (&acc)[m_blocks][n_blocks][4], int first, int m, int k,
-                                  int count, int lane) {
+                                  unsigned buffer, float const (&acc)[n_blocks][4], int first, int m, int k, int count,
+                                  int lane) {
         Index<4> const& stride = params.y.layout.stride;
         bool const even = rows.filters % 2 == 0;
+        State states[n_blocks][2];
+        if constexpr (Epilogue::channelwise) {
 #pragma unroll
-        for (int i = 0; i < m_blocks; ++i)
+            for (int j = 0; j < n_blocks; ++j)
 #pragma unroll
-            for (int side = 0; side < 2; ++side) {
-                int const row = m + 16 * i + Unit::row(lane, 2 * side);
-                if (row >= count) continue;
-                Pixel const at = conv.existing_pixel(first + row);
-                std::int64_t const offset = at.p * stride[2] + at.q * stride[3];
-                U* const to = shared.y[buffer] + row * rows.filters;
+                for (int e = 0; e < 2; ++e) {
+                    int const channel = k + 8 * j + Unit::column(lane, e);
+                    states[j][e] = shared.states[channel < rows.filters ? channel : 0].value();
+                }
+        }
 #pragma unroll
-                for (int j = 0; j < n_blocks; ++j) {
-                    int const channel = k + 8 * j + Unit::column(lane, 0);
-                    auto const value = [&](int e) {
-                        State state{};
-                        if constexpr (Epilogue::channelwise) state = shared.states[channel + e].value();
-                        OffsetCoord const coord({at.n, channel + e, at.p, at.q}, offset + channel + e, stride);
-                        return U(Epilogue::apply(acc[i][j][2 * side + e], coord, state, params.bound.epilogue));
-                    };
-                    if (even && channel < rows.filters) {
-                        *reinterpret_cast<Packet<U, 2>*>(to + channel) = {{value(0), value(1)}};
-                    } else {
+        for (int side = 0; side < 2; ++side) {
+            int const row = m + Unit::row(lane, 2 * side);
+            if (row >= count) continue;
+            Pixel const at = conv.existing_pixel(first + row);
+            std::int64_t const offset = at.p * stride[2] + at.q * stride[3];
+            U* const to = shared.y[buffer] + row * rows.filters;
 #pragma unroll
-                        for (int e = 0; e < 2; ++e)
-                            if (channel + e < rows.filters) to[channel + e] = value(e);
-                    }
+            for (int j = 0; j < n_blocks; ++j) {
+                int const channel = k + 8 * j + Unit::column(lane, 0);
+                if (channel >= rows.filters) continue;
+                auto const value = [&](int e) {
+                    OffsetCoord const coord({at.n, channel + e, at.p, at.q}, offset + channel + e, stride);
+                    return U(Epilogue::apply(acc[j][2 * side + e], coord, states[j][e], params.bound.epilogue));
+                };
+                U const low = value(0);
+                if (even) {
+                    *reinterpret_cast<Packet<U, 2>*>(to + channel) = {{low, value(1)}};
+                } else {
+                    to[channel] = low;
+                    if (channel + 1 < rows.filters) to[channel + 1] = value(1);
                 }
             }
+        }
     }
 };
 

@@ -4,9 +4,7 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/depthwise_halo_tiles.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -26,16 +24,11 @@ concept DepthwiseSchedule = HasBlocks<Schedule> && requires { Schedule::max_colu
 using DefaultDepthwise = Depthwise<128>;
 
 /// Entry of Depthwise in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct DepthwiseEntry {
+struct DepthwiseEntry : ConvEntry {
     static constexpr char const* name = "Depthwise";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = DepthwiseSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -67,9 +60,8 @@ struct DepthwiseEntry {
     /// channels. A TransposedConv with a stride needs a SpreadWindow.
     template <class Plan, class T>
     FUSEKIT_H static consteval bool has_window() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else if constexpr (BatchedOp<typename Plan::Head>) return false;
-        else if constexpr (Plan::Head::collapsed_space != 2 || !Plan::Head::may_be_grouped) return false;
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
+        else if constexpr (!Plan::Head::may_be_grouped) return false;
         else return WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>::size > 0;
     }
     template <class Plan, class T>
@@ -105,11 +97,7 @@ struct DepthwiseEntry {
             detail::equal("C / groups", of.product.groups > 0 ? of.x[1] / of.product.groups : 0, 1, "use Direct"));
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::threads;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Depthwise<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,

@@ -3,10 +3,9 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/grouped_tma_tiles.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
 
 namespace fusekit::hip {
 
@@ -29,16 +28,11 @@ concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filte
 using DefaultGrouped = Grouped<128>;
 
 /// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct GroupedEntry {
+struct GroupedEntry : ConvEntry {
     static constexpr char const* name = "Grouped";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = GroupedSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -81,11 +75,8 @@ struct GroupedEntry {
     /// channels.
     template <class Plan>
     FUSEKIT_H static consteval bool has_window() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else if constexpr (BatchedOp<typename Plan::Head>) return false;
-        else
-            return Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
-                   has_phases_without_dilation<typename Plan::Head>();
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
+        else return Plan::Head::may_be_grouped && has_phases_without_dilation<typename Plan::Head>();
     }
     template <class Plan>
     static constexpr bool is_window = has_window<Plan>();
@@ -123,11 +114,7 @@ struct GroupedEntry {
         return unmet_by_tile(choose_grouped_tile(problem_of(of), 1).tile);
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::threads;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Grouped<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,

@@ -23,16 +23,11 @@ concept PhasedHaloSchedule = HasBlocks<Schedule> && requires { Schedule::positio
 using DefaultPhasedHalo = PhasedHalo<>;
 
 /// Entry of PhasedHalo in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct PhasedHaloEntry {
+struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
     static constexpr char const* name = "PhasedHalo";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = PhasedHaloSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -63,9 +58,8 @@ struct PhasedHaloEntry {
 
     template <class Plan>
     FUSEKIT_H static consteval bool has_window() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
         else if constexpr (!detail::spreads<problem::GeometryOf<typename Plan::Head>>) return false;
-        else if constexpr (Plan::Head::collapsed_space != 2) return false;
         else {
             constexpr Filter<2> filter = Plan::Head::filter;
             return filter.dilations == PerMode<2>{1, 1} && filter.group_count == 1 && Plan::Epilogue::maxima == 0;
@@ -99,11 +93,7 @@ struct PhasedHaloEntry {
         return unmet_by_shape(phased_halo_shape(of.x, of.y, of.spread));
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::positions, facts.n = PhasedHaloShape::most_columns;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::positions, .n = PhasedHaloShape::most_columns};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "PhasedHalo<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/schedule/gemv.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
 #include "fusekit/backend/hip/tall_tiles.hpp"
 
 namespace fusekit::hip {
@@ -13,7 +14,7 @@ namespace fusekit::hip {
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 2>
 struct TallGemm {
-    static constexpr int threads = 128, blocks = Blocks, max_filter_bytes = TallTiles::filter_bytes;
+    static constexpr int threads = 256, blocks = Blocks, max_filter_bytes = TallTiles::filter_bytes;
 };
 
 template <class Schedule>
@@ -22,20 +23,15 @@ concept TallGemmSchedule = HasBlocks<Schedule> && requires { Schedule::max_filte
 using DefaultTallGemm = TallGemm<>;
 
 /// Entry of TallGemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct TallGemmEntry {
+struct TallGemmEntry : TmaEntry<TallGemmEntry> {
     static constexpr char const* name = "TallGemm";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = TallGemmSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.factors = plan.same_weights && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>),
+        return {.factors = plan.same_weights && detail::is_16_bits<T>,
                 .prologue = !plan.prologue,
                 .pool = !plan.pools,
                 .totals = !plan.totals};
@@ -47,12 +43,12 @@ struct TallGemmEntry {
             using Plan = typename BoundPlan::Plan;
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
-            constexpr bool warps = Schedule::threads == 128;
+            constexpr bool warps = Schedule::threads == 256;
             static_assert(plan.factors, "TallGemm: x and weights must both be half or bfloat16");
             static_assert(plan.prologue, "TallGemm: no operator before the Conv or Gemm: use MatrixGemm");
             static_assert(plan.pool, "TallGemm: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "TallGemm: no ChannelStatistics in the plan: use WarpSpecialized");
-            static_assert(warps, "TallGemm: a block must have 128 threads");
+            static_assert(warps, "TallGemm: a block must have 256 threads");
             return plan.met() && warps;
         }
     };
@@ -86,15 +82,10 @@ struct TallGemmEntry {
                           "use WarpSpecialized"),
             detail::multiple_of("C", of.x[1], 2, "use MatrixGemm"),
             detail::at_most("C", of.x[1], TallTiles::max_channels, "use WarpSpecialized"),
-            detail::at_most("K", of.product.n, TallTiles::max_channels / (sizeof(U) == 4 ? 2 : 1),
-                            "use WarpSpecialized"),
+            detail::at_most("K", of.product.n, TallTiles::max_channels, "use WarpSpecialized"),
             detail::at_most("bytes of the filters", 2 * of.x[1] * of.product.n, TallTiles::filter_bytes,
                             "use WarpSpecialized"),
             detail::holds(of.product.m > 0 && of.x[1] > 0, "x or y has no elements", "use Direct"));
-    }
-    template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        return {};
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "TallGemm<" + detail::list_of(of.blocks) + ">"; }
 

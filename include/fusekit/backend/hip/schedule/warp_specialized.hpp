@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 #include "fusekit/backend/hip/schedule/phase_rounds.hpp"
-#include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
 namespace fusekit::hip {
@@ -123,14 +123,11 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
 }  // namespace detail
 
 /// Entry of WarpSpecialized in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct WarpSpecializedEntry {
+struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     static constexpr char const* name = "WarpSpecialized";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = WarpSpecializedSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
 
@@ -181,8 +178,6 @@ struct WarpSpecializedEntry {
                           "y's type is neither x's nor of 16 bits", "use NativeGemm"),
             detail::holds(!bytes || !has_transposed_conv<Plan>, "a TransposedConv of 8 bits", "use NativeGemm"));
     }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -192,12 +187,8 @@ struct WarpSpecializedEntry {
                           "use WarpSpecialized without Split"));
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.stages = Schedule::stages;
-        facts.ping_pong = Schedule::ping_pong, facts.splits = SplitSchedule<Schedule>;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{
+        .ping_pong = Schedule::ping_pong, .m = Schedule::tile_m, .n = Schedule::tile_n, .stages = Schedule::stages};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "WarpSpecialized<" + detail::list_of(of.m, of.n, of.stages) + (of.ping_pong ? ", ping_pong" : "") +
                (of.blocks == 1 ? "" : ", " + Text::number(of.blocks)) + ">";
