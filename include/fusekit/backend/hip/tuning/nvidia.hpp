@@ -24,8 +24,8 @@ struct NvidiaTuning {
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles. Its rows of few channels: 20 layers
     /// of 16 to 232 channels, H200. GatheredPlanes: a round and a launch cost what they cost Planes with taps, and a
     /// step 2.6 times its counted cycles (gather_cycles()): 6 layers of batch 32, H200. Gemv: 8 layers of batch 1 and
-    /// 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is
-    /// another one that loads or converts.
+    /// 32, H200. PhasedHalo: 14 gradients of batch 32, H200. A step waits for memory once, about 700 cycles.
+    /// `arithmetic`: for each FMA instruction there is another one that loads or converts.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -54,7 +54,7 @@ struct NvidiaTuning {
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
-        .phased_halo = {.launch = 4000, .round = 300, .output = 0.1, .arithmetic = 1.15},
+        .phased_halo = {.launch = 4000, .round = 1500, .output = 1.05, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
