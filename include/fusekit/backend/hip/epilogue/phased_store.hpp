@@ -159,16 +159,16 @@ private:
             q = static_cast<int>(tiles.by_channels.divide(static_cast<unsigned>(element)));
             c = element - q * static_cast<int>(tiles.by_channels.value());
         }
-        float values[count];
+        float rounded[count];
 #pragma unroll
         for (int e = 0; e < count; ++e) {
             OffsetCoord const coord({n, c, p, q}, p * stride[2] + element + e, stride);
-            values[e] = Epilogue::apply(sums.values[e], coord, Epilogue::prepare(c, params.bound.epilogue),
-                                        params.bound.epilogue);
+            rounded[e] = Epilogue::apply(sums.values[e], coord, Epilogue::prepare(c, params.bound.epilogue),
+                                         params.bound.epilogue);
             if (++c == static_cast<int>(tiles.by_channels.value())) c = 0, ++q;
         }
 #pragma unroll
-        for (int e = 0; e < count; e += 2) words.values[e / 2] = packed<U>(values[e], values[e + 1]);
+        for (int e = 0; e < count; e += 2) words.values[e / 2] = packed<U>(rounded[e], rounded[e + 1]);
         return words;
     }
 
