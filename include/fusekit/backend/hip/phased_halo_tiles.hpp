@@ -128,19 +128,21 @@ FUSEKIT_H constexpr PhasedHaloShape phased_halo_shape(Index<4> const& x, Index<4
 struct PhasedHaloTiles : PhasedHaloShape {
     TensorMap x;  ///< (K, W, H, N), in boxes of a tile of x of one image
     bool in_use = false;
-    bool paired = false;  ///< true if pairs of columns are 4 aligned bytes of y
+    int vector = 1;  ///< columns that one store writes: consecutive elements of a row of y
     unsigned tiles_of_block = 0;
     FastDivmod by_across = {}, by_down = {}, by_blocks = {}, by_parts = {}, by_taps = {}, by_window = {};
-    FastDivmod by_filter_rows = {}, by_width = {}, by_pairs = {}, by_channels = {};  ///< by_channels: channels of y
+    FastDivmod by_filter_rows = {}, by_width = {}, by_vectors = {}, by_channels = {};  ///< by_channels: channels of y
 
     FUSEKIT_H void replace_memory(void const* of_x) { hip::replace_memory(x, of_x); }
-    FUSEKIT_H void set(PhasedHaloShape const& shape, std::int64_t images, std::int64_t filters) {
+    /// `the_vector` divides the width of a block.
+    FUSEKIT_H void set(PhasedHaloShape const& shape, std::int64_t images, std::int64_t filters, int the_vector) {
         static_cast<PhasedHaloShape&>(*this) = shape;
+        vector = the_vector;
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
         tiles_of_block = static_cast<unsigned>(shape.tiles(images));
         by_across = divisor(tiles_across), by_down = divisor(tiles_down), by_blocks = divisor(blocks);
         by_parts = divisor(parts), by_taps = divisor(taps[0] * taps[1]), by_window = divisor(taps[1]);
-        by_filter_rows = divisor(filter_rows()), by_width = divisor(width), by_pairs = divisor(width / 2);
+        by_filter_rows = divisor(filter_rows()), by_width = divisor(width), by_vectors = divisor(width / vector);
         by_channels = divisor(filters);
     }
 };

@@ -107,6 +107,9 @@ TEST_CASE("HIP: gradients of first layers and patch embeddings have PhasedHalo's
         CHECK(selected<fk::filter(7, 7).pad(3).stride(2)>(n, 3, 224, 64).starts_with("PhasedHalo<"));
         CHECK(selected<fk::filter(11, 11).pad(2).stride(4)>(n, 3, 224, 64).starts_with("PhasedHalo<"));
     }
+    CHECK(selected<fk::filter(3, 3).pad(1).stride(2)>(32, 3, 224, 32).starts_with("PhasedHalo<"));
+    CHECK(selected<fk::filter(3, 3).pad(1).stride(2)>(32, 16, 112, 32).starts_with("PhasedHalo<"));
     CHECK(selected<fk::filter(3, 3).pad(1).stride(2)>(32, 24, 192, 96).starts_with("PhasedHalo<"));
+    CHECK(selected<fk::filter(3, 3).pad(1).stride(2)>(32, 32, 112, 64).starts_with("WarpSpecialized<"));
     CHECK(selected<fk::filter(3, 3).pad(1).stride(2)>(32, 128, 28, 256).starts_with("WarpSpecialized<"));
 }

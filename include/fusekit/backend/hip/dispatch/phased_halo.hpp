@@ -24,11 +24,7 @@ struct Launcher<PhasedHaloEntry> {
             at_most("tiles", shape.tiles(x.shape[0]) * shape.k_tiles, (std::int64_t{1} << 30) - 1, "use MatrixGemm"));
         if (unmet) return {};
         PhasedHaloTiles& tiles = params.phased_halo;
-        tiles.set(shape, x.shape[0], y.shape[1]);
-        auto const is_even = [](std::int64_t value) { return value % 2 == 0; };
-        tiles.paired = problem::aligned(params.y.data, 4) && y.stride[3] == y.shape[1] && is_even(shape.width) &&
-                       is_even(shape.row_columns) && is_even(shape.origin[1] * y.shape[1]) && is_even(y.stride[2]) &&
-                       is_even(y.stride[0]);
+        tiles.set(shape, x.shape[0], y.shape[1], vector_of(params.y, shape));
         bool const encoded = encode_maps(gpu, unmet, [&] {
             MapModes<T const> const modes(params.x);
             std::uint32_t const box[] = {PhasedHaloShape::row_channels, static_cast<std::uint32_t>(shape.pitch()),
@@ -40,6 +36,23 @@ struct Launcher<PhasedHaloEntry> {
         std::int64_t const per_block = (max)(gpu.processors() / shape.blocks, 1),
                            ctas = shape.tiles(x.shape[0]) < per_block ? shape.tiles(x.shape[0]) : per_block;
         return *prepare_launch(gpu, kernel, params, ctas * shape.blocks);
+    }
+
+private:
+    /// Returns the most columns, 8, 4 or 2, that one store of up to 16 bytes writes to y; 1 if the pixels of y are not
+    /// dense or no such vector is aligned.
+    template <class U>
+    FUSEKIT_H static int vector_of(TensorView<U> const& y, PhasedHaloShape const& shape) {
+        Index<4> const &extent = y.layout.shape, &stride = y.layout.stride;
+        std::int64_t const elements = extent[3] * extent[1];
+        if (stride[3] != extent[1] || elements >= std::int64_t{1} << 30 || stride[2] >= std::int64_t{1} << 30) return 1;
+        int vector = 16 / static_cast<int>(sizeof(U));
+        auto const divides = [&](std::int64_t value) { return value % vector == 0; };
+        while (vector > 1 && !(problem::aligned(y.data, vector * static_cast<int>(sizeof(U))) && divides(shape.width) &&
+                               divides(shape.row_columns) && divides(shape.origin[1] * extent[1]) &&
+                               divides(elements) && divides(stride[2]) && divides(stride[0])))
+            vector /= 2;
+        return vector;
     }
 };
 

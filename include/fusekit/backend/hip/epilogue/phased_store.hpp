@@ -62,8 +62,11 @@ public:
                 default: stage<3>(acc); break;
             }
             barrier();
-            if (tiles.paired) store_pass<2>(tile, pass * positions, tiles.by_pairs);
-            else store_pass<1>(tile, pass * positions, tiles.by_width);
+            int const first = pass * positions;
+            if (tiles.vector == 8) store_dense<8>(tile, first);
+            else if (tiles.vector == 4) store_dense<4>(tile, first);
+            else if (tiles.vector == 2) store_dense<2>(tile, first);
+            else store_elements(tile, first);
         }
     }
 
@@ -85,55 +88,114 @@ private:
         }
     }
 
-    /// Stores `count` consecutive columns of a position at a time. `by_width`: divides by width / count.
+    __device__ static bool is_finite(float value) { return config::bit_cast<std::uint32_t>(value) << 1 < 0xff000000u; }
+
+    /// Stores vectors of `count` columns to y whose pixels are dense, so that a phase row's columns of all positions
+    /// are consecutive elements of a row of y, and a vector is in bounds or out of bounds as a whole.
     template <int count>
-    __device__ void store_pass(PhasedTile const& tile, int first, FastDivmod const& by_width) const {
+    __device__ void store_dense(PhasedTile const& tile, int first) const {
+        Index<4> const& stride = params.y.layout.stride;
+        int const height = static_cast<int>(params.y.layout.shape[2]), channels = static_cast<int>(stride[3]),
+                  elements = static_cast<int>(params.y.layout.shape[3]) * channels,
+                  row_stride = static_cast<int>(stride[2]),
+                  begin = tile.q * tiles.row_columns + columns.column - tiles.origin[1] * channels,
+                  per_position = static_cast<int>(tiles.by_vectors.value()),
+                  first_position = static_cast<int>(tiles.by_vectors.divide(thread)),
+                  first_vector = static_cast<int>(thread) - first_position * per_position,
+                  positions_apart = static_cast<int>(tiles.by_vectors.divide(Atom::threads)),
+                  vectors_apart = Atom::threads - positions_apart * per_position,
+                  rounds = divide_up_32(positions * per_position, Atom::threads);
+        U* const image = params.y.data + tile.n * stride[0];
+#pragma unroll 1
+        for (int row = 0; row < columns.rows; ++row) {
+            int in_pass = first_position, vector = first_vector;
+            int const i = columns.row + row;
+#pragma unroll 4
+            for (int round = 0; round < rounds; ++round) {
+                int const position = first + in_pass, down = position >> tiles.pitch_bits,
+                          right = position & (tiles.pitch() - 1), in_row = vector * count,
+                          p = (tile.p + down) * of_y.strides[0] + i - tiles.origin[0],
+                          element = begin + right * tiles.row_columns + in_row;
+                if (in_pass < positions && right < tiles.columns && in_row < columns.width && contains(height, p) &&
+                    contains(elements, element)) {
+                    Packet<float, count> sums = *reinterpret_cast<Packet<float, count> const*>(
+                        shared.staged + in_pass * pitch + row * tiles.width + in_row);
+                    bool finite = true;
+#pragma unroll
+                    for (int e = 0; e < count; ++e) finite = finite && is_finite(sums.values[e]);
+                    if (!finite) recompute(sums, tile, down, right, i, columns.column + in_row);
+                    *reinterpret_cast<Packet<std::uint32_t, count / 2>*>(image + std::int64_t{p} * row_stride +
+                                                                         element) = results(sums, tile.n, p, element);
+                }
+                in_pass += positions_apart, vector += vectors_apart;
+                if (vector >= per_position) vector -= per_position, ++in_pass;
+            }
+        }
+    }
+    template <int count>
+    __device__ void recompute(Packet<float, count>& sums, PhasedTile const& tile, int down, int right, int i,
+                              int column) const {
+#pragma unroll 1
+        for (int e = 0; e < count; ++e) {
+            float sum = 0;
+#pragma unroll
+            for (int other = 0; other < count; ++other) sum = other == e ? sums.values[other] : sum;
+            if (is_finite(sum)) continue;
+            auto const j = static_cast<int>(tiles.by_channels.divide(static_cast<unsigned>(column + e)));
+            int const c = column + e - j * static_cast<int>(tiles.by_channels.value());
+            sum = sum_of(tile.n, c, tile.p + down, tile.q + right, i, j);
+#pragma unroll
+            for (int other = 0; other < count; ++other) sums.values[other] = other == e ? sum : sums.values[other];
+        }
+    }
+    /// Results of consecutive elements of row p of y, from index `element` of the row on.
+    template <int count>
+    __device__ Packet<std::uint32_t, count / 2> results(Packet<float, count> const& sums, int n, int p,
+                                                        int element) const {
+        Packet<std::uint32_t, count / 2> words;
+        Index<4> const& stride = params.y.layout.stride;
+        int q = 0, c = 0;
+        if constexpr (Epilogue::channelwise || Epilogue::pixelwise) {
+            q = static_cast<int>(tiles.by_channels.divide(static_cast<unsigned>(element)));
+            c = element - q * static_cast<int>(tiles.by_channels.value());
+        }
+        float rounded[count];
+#pragma unroll
+        for (int e = 0; e < count; ++e) {
+            OffsetCoord const coord({n, c, p, q}, p * stride[2] + element + e, stride);
+            rounded[e] = Epilogue::apply(sums.values[e], coord, Epilogue::prepare(c, params.bound.epilogue),
+                                         params.bound.epilogue);
+            if (++c == static_cast<int>(tiles.by_channels.value())) c = 0, ++q;
+        }
+#pragma unroll
+        for (int e = 0; e < count; e += 2) words.values[e / 2] = packed<U>(rounded[e], rounded[e + 1]);
+        return words;
+    }
+
+    /// Stores single elements to y of any strides.
+    __device__ void store_elements(PhasedTile const& tile, int first) const {
         Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
         int const height = static_cast<int>(shape[2]), width = static_cast<int>(shape[3]);
-        unsigned const all = static_cast<unsigned>(columns.rows * positions) * by_width.value();
+        unsigned const all = static_cast<unsigned>(columns.rows * positions) * tiles.by_width.value();
 #pragma unroll 1
         for (unsigned index = thread; index < all; index += Atom::threads) {
-            unsigned const line = by_width.divide(index);
-            int const in_row = static_cast<int>(index - line * by_width.value()) * count,
+            unsigned const line = tiles.by_width.divide(index);
+            int const in_row = static_cast<int>(index - line * tiles.by_width.value()),
                       in_pass = static_cast<int>(line) % positions, row = static_cast<int>(line) / positions,
                       position = first + in_pass, down = position >> tiles.pitch_bits,
-                      right = position & (tiles.pitch() - 1),
-                      p = (tile.p + down) * of_y.strides[0] + columns.row + row - tiles.origin[0];
-            if (right >= tiles.columns || in_row >= columns.width ||
-                static_cast<unsigned>(p) >= static_cast<unsigned>(height))
+                      right = position & (tiles.pitch() - 1), i = columns.row + row,
+                      p = (tile.p + down) * of_y.strides[0] + i - tiles.origin[0], column = columns.column + in_row,
+                      j = static_cast<int>(tiles.by_channels.divide(static_cast<unsigned>(column))),
+                      c = column - j * static_cast<int>(tiles.by_channels.value()),
+                      q = (tile.q + right) * of_y.strides[1] + j - tiles.origin[1];
+            if (right >= tiles.columns || in_row >= columns.width || !contains(height, p) || !contains(width, q))
                 continue;
-            float const* const from = shared.staged + in_pass * pitch + row * tiles.width + in_row;
-            U* const row_of_y = params.y.data + (tile.n * stride[0] + p * stride[2]);
-            float results[count] = {};
-            bool exists[count];
-            std::int64_t distances[count];
-#pragma unroll
-            for (int e = 0; e < count; ++e) {
-                int const column = columns.column + in_row + e,
-                          j = static_cast<int>(tiles.by_channels.divide(static_cast<unsigned>(column))),
-                          c = column - j * static_cast<int>(tiles.by_channels.value()),
-                          q = (tile.q + right) * of_y.strides[1] + j - tiles.origin[1];
-                exists[e] = static_cast<unsigned>(q) < static_cast<unsigned>(width);
-                distances[e] = q * stride[3] + c;
-                float sum = from[e];
-                if (config::bit_cast<std::uint32_t>(sum) << 1 >= 0xff000000u && exists[e])
-                    sum = sum_of(tile.n, c, tile.p + down, tile.q + right, columns.row + row, j);
-                OffsetCoord const coord({tile.n, c, p, q}, p * stride[2] + distances[e], stride);
-                if constexpr (Epilogue::pixelwise) {
-                    if (!exists[e]) continue;
-                }
-                results[e] =
-                    Epilogue::apply(sum, coord, Epilogue::prepare(c, params.bound.epilogue), params.bound.epilogue);
-            }
-            if constexpr (count == 2) {
-                if (exists[0] && exists[1]) {
-                    *reinterpret_cast<std::uint32_t*>(row_of_y + distances[0]) = packed<U>(results[0], results[1]);
-                    continue;
-                }
-            }
-#pragma unroll
-            for (int e = 0; e < count; ++e)
-                if (exists[e]) row_of_y[distances[e]] = U(results[e]);
+            float sum = shared.staged[in_pass * pitch + row * tiles.width + in_row];
+            if (!is_finite(sum)) sum = sum_of(tile.n, c, tile.p + down, tile.q + right, i, j);
+            std::int64_t const distance = p * stride[2] + q * stride[3] + c;
+            OffsetCoord const coord({tile.n, c, p, q}, distance, stride);
+            params.y.data[tile.n * stride[0] + distance] =
+                U(Epilogue::apply(sum, coord, Epilogue::prepare(c, params.bound.epilogue), params.bound.epilogue));
         }
     }
 

@@ -225,7 +225,12 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                            steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
                                                      of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
-        if (!schedule.splits) return time(whole);
+        if (!schedule.splits) {
+            Estimate result = time(whole);
+            std::int64_t const of_pixel = of.y[1] * static_cast<int>(size_of(of.type));
+            if (of.phases > 1 && of_pixel < 64 && of_pixel % 32 != 0) result.seconds *= table.tma.partial_sectors;
+            return result;
+        }
         if (!launches_clusters(rates.architecture)) return {};
         return detail::split_estimate(schedule, schedule.m * schedule.n / 64, whole, processors,
                                       processors / table.tma.split_processors, table.bulk_split.cluster_cycles,

@@ -24,7 +24,7 @@ struct NvidiaTuning {
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
     /// TMA's rows of few channels: 20 layers of 16 to 232 channels, H200.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
-    /// 6 layers of batch 32, H200.
+    /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
     /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
     /// FMA instruction there is another one that loads or converts.
     static constexpr CostTable costs = {
@@ -59,7 +59,7 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 1200, .output = 0.03, .arithmetic = 3},
-        .phased_halo = {.launch = 4000, .round = 300, .output = 0.1, .arithmetic = 1.15},
+        .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
@@ -79,6 +79,7 @@ struct NvidiaTuning {
                 .processors_beyond = 8,
                 .copy = 25,
                 .stored_output = 0.05,
+                .partial_sectors = 2.3,
                 .split_processors = 4},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
