@@ -14,7 +14,9 @@ namespace fusekit::hip {
 /// bfloat16, groups of an even number of channels of x and of y, at least 4. A CTA stages the pixels of x that
 /// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
 /// filters. Groups of a multiple of 8 channels are never multiplied by other groups' channels; others are multiplied by
-/// zeros, and accumulators that are not finite are computed again in multiply-adds of their own group.
+/// zeros, and accumulators that are not finite are computed again in multiply-adds of their own group. On sm_90a, 3 x 3
+/// filters of stride 1 or 2 and groups of 4, 8, 16, 32 or 64 channels of x and as many of y run on a kernel with TMA
+/// loads and stores (mainloop/grouped_tma.hpp) if x and y are channels-last and of the same type.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>
