@@ -51,7 +51,7 @@ struct NvidiaTuning {
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 4},
         .grouped = {.arithmetic = 1.65},
-        .grouped_planes = {.arithmetic = 4},
+        .grouped_planes = {.arithmetic = 7},
         .grouped_tma = {},
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
