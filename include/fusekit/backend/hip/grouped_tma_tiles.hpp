@@ -12,12 +12,12 @@ namespace fusekit::hip {
 struct GroupedTmaTile {
     /// an M-row of an MMA is a run: 7 consecutive pixels of a row of y. A warp multiplies 16 runs by 16 filters
     static constexpr int run = 7, side = 3, filters_per_warp = 16, max_shared_bytes = 200 * 1024, box_limit = 256,
-                         max_stages = 3;
+                         max_stages = 2;
 
     int channels = 0;  ///< 32 or 64
     int images = 0, rows = 0, columns = 0;  ///< columns: a multiple of `run`
     int box_rows = 0, box_columns = 0;  ///< of x, of one image
-    int stages = 0;  ///< 1 to 3
+    int stages = 0;  ///< 1 or 2
     int warps = 0;  ///< 4 or 8
     int group = 0;  ///< channels of a group
 
@@ -35,7 +35,7 @@ struct GroupedTmaTile {
         return group < 16 ? 2 * side * 512 : filters_per_warp * static_cast<int>(weight_pitch());
     }
     FUSEKIT_HD constexpr int filter_bytes() const { return channels / filters_per_warp * warp_filter_bytes(); }
-    /// MMAs of a run and 8 filters, two of them with half of the arithmetic counted as two.
+    /// MMAs of a pixel of each run and 8 filters; in small groups half of them have half of the arithmetic.
     FUSEKIT_HD constexpr int steps() const { return group < 16 ? 2 * side : side * side * group / 16; }
     FUSEKIT_HD constexpr int bytes() const { return stages * stage_bytes() + y_bytes() + filter_bytes(); }
 };
@@ -82,10 +82,7 @@ FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride,
     double const at_once = static_cast<double>(ctas < resident ? ctas : resident), steps = tile.steps(),
                  // of one warp, CTA after CTA; of all MMAs; of all bytes between L2 and SMEM
         chain = static_cast<double>(divide_up(items, tile.warps)) * (105 * steps * (stride == 1 ? 1 : 0.32) + 1750) +
-                85 +
-                (tile.stages == 1 && rounds > 1 ? 1880
-                 : tile.stages == 3             ? -300
-                                                : 0),
+                85 + (tile.stages == 1 && rounds > 1 ? 1880 : 0),
                  multiply = at_once * static_cast<double>(items) * (40 * steps + 80),
                  load = at_once * (tile.box_bytes() + tile.y_bytes()) / 28.8,
                  more = chain > multiply ? chain : multiply, most = more > load ? more : load,

@@ -14,7 +14,9 @@ namespace fusekit::hip {
 /// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
 /// filters. If C / groups and K / groups are multiples of 8, an MMA has channels of one group only. Otherwise its
 /// weights are zero for channels of other groups, and accumulators that are not finite are recomputed by FMAs over
-/// their own group.
+/// their own group. On sm_90a, 3 x 3 filters of stride 1 or 2 and groups of 4, 8, 16, 32 or 64 channels of x and as
+/// many of y run on a kernel with TMA loads and stores (mainloop/grouped_tma.hpp) if x and y are channels-last and of
+/// the same type.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>

@@ -53,7 +53,7 @@ struct NvidiaTuning {
         .depthwise = {.arithmetic = 4},
         .depthwise_halo = {.output = 0.08, .arithmetic = 1.8},
         .grouped = {.arithmetic = 1.65},
-        .grouped_planes = {.arithmetic = 4},
+        .grouped_planes = {.arithmetic = 7},
         .grouped_tma = {},
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
