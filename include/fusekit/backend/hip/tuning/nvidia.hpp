@@ -50,7 +50,7 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 4},
-        .depthwise_halo = {.launch = 4000, .output = 0.2, .arithmetic = 1.85},
+        .depthwise_halo = {.output = 0.2, .arithmetic = 1.85},
         .grouped = {.arithmetic = 1.65},
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
