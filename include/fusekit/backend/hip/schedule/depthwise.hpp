@@ -117,7 +117,8 @@ private:
         constexpr int largest = 7;
         return rates.architecture.maker() == Architecture::Maker::nvidia && size_of(of.type) == 2 && of.channels_last &&
                of.x_channels_last && of.x[1] == of.y[1] && of.x[1] % 2 == 0 && of.phases == 1 &&
-               of.filter.size[0] <= largest && of.filter.size[1] <= largest && of.filter.dilations == PerMode<2>{1, 1};
+               of.filter.size[0] <= largest && of.filter.size[1] <= largest &&
+               (of.filter.strides[1] == 1 || of.taps > 9) && of.filter.dilations == PerMode<2>{1, 1};
     }
 };
 

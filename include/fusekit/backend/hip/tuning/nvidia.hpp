@@ -51,7 +51,7 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 4},
-        .depthwise_halo = {.output = 0.08, .arithmetic = 1.8},
+        .depthwise_halo = {.output = 0.2, .arithmetic = 1.85},
         .grouped = {.arithmetic = 1.65},
         .grouped_planes = {.arithmetic = 7},
         .grouped_tma = {},
