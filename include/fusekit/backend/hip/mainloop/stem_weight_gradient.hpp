@@ -190,14 +190,14 @@ private:
     /// Stores to dw the rows (columns of dw) whose split-K sums this CTA has computed, four filters of a thread.
     __device__ static void store(Params const& params, Accumulators const& acc, Tile const& tile, RowRange const& own,
                                  unsigned thread) {
-        constexpr unsigned quads = Accumulators::quads;
+        constexpr unsigned row_packets = Accumulators::row_packets;
         if (thread >= static_cast<unsigned>(consumers)) return;
-        unsigned const quad = thread % quads;
+        unsigned const packet = thread % row_packets;
         int const weights = static_cast<int>(params.weights()), columns = static_cast<int>(params.columns()),
                   filters_of_y = static_cast<int>(params.y.layout.shape[0]),
                   channels = static_cast<int>(params.y.layout.shape[1]);
 #pragma unroll 1
-        for (unsigned row = own.begin + thread / quads; row < own.end; row += consumers / quads) {
+        for (unsigned row = own.begin + thread / row_packets; row < own.end; row += consumers / row_packets) {
             int const column = tile.first_column + static_cast<int>(row);
             if (column >= columns) break;
             auto const r = static_cast<int>(params.stem.by_line.divide(static_cast<unsigned>(column)));
@@ -205,10 +205,10 @@ private:
                       c = in_line - s * channels;
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                int const k = tile.first_k + static_cast<int>(quad) * 4 + i;
+                int const k = tile.first_k + static_cast<int>(packet) * 4 + i;
                 if (k >= filters_of_y) continue;
-                if (column < weights) params.store(acc.rows[row][quad].values[i], {k, c, r, s});
-                else params.store_bias(acc.rows[row][quad].values[i], k);
+                if (column < weights) params.store(acc.rows[row][packet].values[i], {k, c, r, s});
+                else params.store_bias(acc.rows[row][packet].values[i], k);
             }
         }
     }
