@@ -27,7 +27,7 @@ class ClusterReducing {
     using Lane = typename Values::Lane;
     using Packet4 = Packet<float, 4>;
     static constexpr int own = Segment::totals;
-    static constexpr unsigned words = sizeof(Total) / sizeof(float), packets_of_total = (words + 3) / 4,
+    static constexpr unsigned words = sizeof(Total) / sizeof(float), packets = (words + 3) / 4,
                               words_of_prepared = sizeof(Prepared) / sizeof(float),
                               max_columns = pattern == Pattern::columns ? Schedule::widest * own : 1;
     static_assert(std::is_trivially_copyable_v<Prepared> && sizeof(Prepared) % sizeof(float) == 0);
@@ -45,8 +45,7 @@ public:
     static constexpr int blocks = vectors == Schedule::few && !Steps::has_operand ? 4 : 2;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
-        Packet4 of_warps[threads / 32][max_columns * packets_of_total],
-            of_blocks[max_large_cluster_blocks][max_columns * packets_of_total];
+        Packet4 of_warps[threads / 32][max_columns * packets], of_blocks[max_large_cluster_blocks][max_columns * packets];
         float prepared[max_columns * words_of_prepared], states[max_columns * words_of_state + 1];
     };
 
@@ -165,8 +164,7 @@ private:
         if constexpr (equal_floats<Accumulator> > 0) total_count = Sums::add(total_count, params.width);
         unsigned const j = Sums::add(accumulator, params.width, thread % 32);
         if (thread % 32 < columns)
-            put(shared.of_warps[thread / 32] + (column * own + j) * packets_of_total,
-                accumulator[0].total(total_count));
+            put(shared.of_warps[thread / 32] + (column * own + j) * packets, accumulator[0].total(total_count));
     }
     /// Sets the shift of a column's accumulators to the same value in all lanes of a warp: an element of the warp's
     /// first vector.
@@ -183,37 +181,37 @@ private:
 #pragma unroll 1
         for (unsigned i = thread; i < columns * params.group_size; i += threads) {
             unsigned const of = i & (columns - 1), to = i / own >> params.width_log;
-            Packet4 packed[packets_of_total];
+            Packet4 packed[packets];
             put(packed, merged_total(shared.of_warps, threads / 32, of));
 #pragma unroll
-            for (unsigned packet = 0; packet < packets_of_total; ++packet)
-                store_to_block(shared.of_blocks[rank] + of * packets_of_total + packet, to, packed[packet]);
+            for (unsigned number = 0; number < packets; ++number)
+                store_to_block(shared.of_blocks[rank] + of * packets + number, to, packed[number]);
         }
     }
 
     /// Merges the totals of a column over `count` warps or CTAs, in the order of their numbers.
-    __device__ __forceinline__ static Total merged_total(Packet4 const (*from)[max_columns * packets_of_total],
-                                                         unsigned count, unsigned of) {
-        Total const one = get(from[0] + of * packets_of_total);
+    __device__ __forceinline__ static Total merged_total(Packet4 const (*from)[max_columns * packets], unsigned count,
+                                                         unsigned of) {
+        Total const one = get(from[0] + of * packets);
         MergerOf<Total> merger(one);
         merger.add(one);
 #pragma unroll 4
-        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + of * packets_of_total));
+        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + of * packets));
         return merger.total();
     }
     __device__ __forceinline__ static void put(Packet4* to, Total const& total) {
 #pragma unroll
-        for (unsigned i = 0; i < packets_of_total * 4; ++i)
+        for (unsigned i = 0; i < packets * 4; ++i)
             to[i / 4].values[i % 4] = i < words ? reinterpret_cast<float const*>(&total)[i] : 0.0f;
     }
     __device__ __forceinline__ static Total get(Packet4 const* from) {
         Total total;
 #pragma unroll
-        for (unsigned packet = 0; packet < packets_of_total; ++packet) {
-            Packet4 const packet = from[packet];
+        for (unsigned number = 0; number < packets; ++number) {
+            Packet4 const packet = from[number];
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (packet * 4 + i < words) reinterpret_cast<float*>(&total)[packet * 4 + i] = packet.values[i];
+                if (number * 4 + i < words) reinterpret_cast<float*>(&total)[number * 4 + i] = packet.values[i];
         }
         return total;
     }
