@@ -23,18 +23,29 @@ struct TallTiles {
     FUSEKIT_H static constexpr TallTiles of(std::int64_t m, std::int64_t c, std::int64_t k, int y_bytes) {
         if (c > max_channels || k > max_channels || c < 1 || k < 1 || 2 * c * k > filter_bytes) return {};
         std::int64_t const of_x = stage_bytes / (2 * c), of_y = stage_bytes / (y_bytes * k);
-        std::int64_t rows = (of_x < of_y ? of_x : of_y) / warp_rows * warp_rows;
-        if (rows > max_rows) rows = max_rows;
+        std::int64_t const most = (of_x < of_y ? of_x : of_y) / warp_rows;
+        // the most rows of those that give the warps the most equal shares
+        std::int64_t rows = 0;
+        for (std::int64_t i = most < max_blocks ? most : max_blocks; i > 0; --i)
+            if (rows == 0 || i * rounds(rows, k) > rows * rounds(i, k)) rows = i;
         if (rows == 0) return {};
+        rows *= warp_rows;
         return {static_cast<int>(rows), static_cast<std::uint32_t>(detail::divide_up(m, rows))};
     }
+    /// Blocks of 32 filters.
+    FUSEKIT_H static constexpr std::int64_t blocks(std::int64_t k) { return detail::divide_up(k, warp_filters); }
     /// Steps of all warps of a CTA on a tile: 16 rows x 32 filters x 16 indices of GemmK each.
     FUSEKIT_H constexpr std::int64_t steps(std::int64_t c, std::int64_t k) const {
-        return rows / warp_rows * detail::divide_up(k, warp_filters) * detail::divide_up(c, step);
+        return rows / warp_rows * blocks(k) * detail::divide_up(c, step);
     }
 
 private:
-    static constexpr int max_rows = 256;
+    static constexpr int max_blocks = 16, warps = 8;
+
+    /// Blocks of a warp with most of them, for `rows` blocks of rows.
+    FUSEKIT_H static constexpr std::int64_t rounds(std::int64_t rows, std::int64_t k) {
+        return detail::divide_up(rows * blocks(k), warps);
+    }
 };
 
 }  // namespace fusekit::hip

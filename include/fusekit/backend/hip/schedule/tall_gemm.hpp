@@ -100,7 +100,8 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
         return estimate(Workload{.rounds = static_cast<double>(ctas) / (ctas < schedule.blocks ? 1 : schedule.blocks),
                                  .steps = 1,
                                  .arithmetic = products * (ctas < schedule.blocks ? 1 : schedule.blocks),
-                                 .outputs = static_cast<double>(tiles.rows * of.product.n)},
+                                 .outputs = static_cast<double>(tiles.rows * TallTiles::blocks(of.product.n) *
+                                                                TallTiles::warp_filters)},
                         table.tall_gemm, of.product.bytes, table, rates);
     }
 };
