@@ -45,7 +45,8 @@ public:
     static constexpr int blocks = vectors == Schedule::few && !Steps::has_operand ? 4 : 2;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
-        Packet4 of_warps[threads / 32][max_columns * packets], of_blocks[max_large_cluster_blocks][max_columns * packets];
+        Packet4 of_warps[threads / 32][max_columns * packets],
+            of_blocks[max_large_cluster_blocks][max_columns * packets];
         float prepared[max_columns * words_of_prepared], states[max_columns * words_of_state + 1];
     };
 
