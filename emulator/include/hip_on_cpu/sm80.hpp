@@ -50,7 +50,8 @@ void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4],
 /// the thread's wait, according to HIP_ON_CPU_ASYNC. commit_copies() makes the thread's copies since the last commit a
 /// group; wait_for_groups() waits for all groups except the last `pending`. Available on every device, because kernels
 /// are compiled once for all of them.
-void copy(void* to, void const* from, unsigned bytes, bool is_read);
+void copy(void* to, void const* from, unsigned bytes, bool is_read,
+          SourceLocation location = SourceLocation::current());
 void commit_copies();
 void wait_for_groups(unsigned pending);
 

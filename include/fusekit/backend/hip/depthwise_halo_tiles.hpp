@@ -70,11 +70,13 @@ struct DepthwiseHaloTiles {
     std::int64_t ctas = 0;
 
     /// Sets the division with the least estimated time for y, on `processors` SMs, with elements of `bytes` bytes.
-    /// Returns false if no tile fits SMEM.
+    /// Returns false if no tile fits SMEM, or indices exceed 31 bits.
     FUSEKIT_H bool choose(DepthwiseHaloNumbers const& of, Index<4> const& y, int bytes, int processors) {
         int const lanes = planes / of.channels, groups = max_threads / lanes, height = static_cast<int>(y[2]),
                   taps = of.window.h * of.window.w, weight_bytes = taps * planes * 4,
                   all_columns = divide_up_32(static_cast<int>(y[3]), of.columns);
+        // planes and weights, also those past the last plane, are numbered in 31 bits (FastDivmod)
+        if ((y[1] + planes) * taps >= most_numbers || y[0] * y[1] + planes >= most_numbers) return false;
         std::int64_t const blocks = detail::divide_up(y[0] * y[1], planes);
         double least = -1;
         DepthwiseHaloTiles best;
@@ -98,7 +100,8 @@ struct DepthwiseHaloTiles {
                     int const height_of_x = ((min)(rows, height) - 1) * of.strides.h + of.window.h;
                     double const traffic = static_cast<double>(row_bytes) * height_of_x +
                                            static_cast<double>(rows) * column_count * of.columns * planes * bytes,
-                                 instructions = of_part * (of.rows * of.columns * of.channels * (taps + 9) + 150),
+                                 instructions = static_cast<double>(of_part) *
+                                                (of.rows * of.columns * of.channels * (taps + 9) + 150),
                                  time = cycles(processors, instructions, traffic);
                     if (least < 0 || time < least) {
                         least = time, best = *this;
@@ -118,6 +121,8 @@ struct DepthwiseHaloTiles {
     }
 
 private:
+    static constexpr std::int64_t most_numbers = std::int64_t{1} << 31;
+
     /// Estimated cycles of the SM with the most CTAs, in rounds of resident CTAs. A thread has `instructions`
     /// instructions; a CTA reads and writes `traffic` bytes.
     FUSEKIT_H double cycles(int processors, double instructions, double traffic) const {
