@@ -92,7 +92,10 @@ FUSEKIT_H constexpr void set_columns_of_phases(PhasedHaloShape& to, Filter<2> co
 FUSEKIT_H constexpr PhasedHaloShape phased_halo_shape(Index<4> const& x, Index<4> const& y, Filter<2> const& of_y) {
     PhasedHaloShape best;
     std::int64_t least = 0;
-    if (x[1] >= 1 << 16 || y[1] >= 1 << 16) return best;
+    if (x[1] >= 1 << 16 || y[1] >= 1 << 16 || detail::has_no_elements(x) || detail::has_no_elements(y)) return best;
+    // columns in a row of y and in all rows of a stride
+    std::int64_t const row_columns = of_y.strides[1] * y[1];
+    if (row_columns >= 1 << 20 || of_y.strides[0] * row_columns >= 1 << 30) return best;
     for (int most = PhasedHaloShape::most_columns; most >= 16 && best.stages == 0; most /= 2)
         for (int bits = 3; bits <= 7; ++bits) {
             PhasedHaloShape shape;

@@ -55,6 +55,15 @@ TEST_CASE("HIP: gradients of few channels are exact through every stride") {
     check<fk::half, fk::filter(5).pad(2).stride(2), SignalLayouts>(halo, {2, 6, 1, 401}, 32);
 }
 
+// Tiles have more k-tiles than the ring has stages, twice as many and more: a warpgroup may not wait for a later fill
+// of a stage than the next one.
+TEST_CASE("HIP: gradients of more channels than the stages of PhasedHalo hold are exact") {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<PhasedHalo<>>();
+    check<fk::half, fk::filter(2, 2).stride(2)>(halo, {3, 8, 32, 32}, 1016);
+    check<fk::half, fk::filter(4, 4).stride(4)>(halo, {3, 3, 40, 44}, 1024);
+}
+
 // More taps in a mode than the masks of MatrixGemm have bits, and more than 16 phases.
 TEST_CASE("HIP: the library computes gradients of patches of 16 x 16 by PhasedHalo") {
     fk::hip::Device device = sm90a_device();

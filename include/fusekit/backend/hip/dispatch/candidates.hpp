@@ -143,9 +143,9 @@ private:
     FUSEKIT_H Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
                       GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
-        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (detail::has_no_elements(of.y))  // then no kernel is launched
-            for (int i = 0; i < count; ++i) times[i].seconds = 0;
+        bool const launches = !detail::has_no_elements(of.y);
+        for (int i = 0; i < count; ++i)
+            times[i] = launches ? estimate_of(schedules[i], of, costs, rates) : Estimate{.seconds = 0};
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 

@@ -45,7 +45,8 @@ private:
     FUSEKIT_H static int vector_of(TensorView<U> const& y, PhasedHaloShape const& shape) {
         Index<4> const &extent = y.layout.shape, &stride = y.layout.stride;
         std::int64_t const elements = extent[3] * extent[1];
-        if (stride[3] != extent[1] || elements >= std::int64_t{1} << 30 || stride[2] >= std::int64_t{1} << 30) return 1;
+        constexpr std::int64_t limit = std::int64_t{1} << 30;
+        if (stride[3] != extent[1] || elements >= limit || stride[2] >= limit || stride[2] <= -limit) return 1;
         int vector = 16 / static_cast<int>(sizeof(U));
         auto const divides = [&](std::int64_t value) { return value % vector == 0; };
         while (vector > 1 && !(problem::aligned(y.data, vector * static_cast<int>(sizeof(U))) && divides(shape.width) &&

@@ -185,8 +185,8 @@ private:
             Packet4 packed[packets];
             put(packed, merged_total(shared.of_warps, threads / 32, of));
 #pragma unroll
-            for (unsigned number = 0; number < packets; ++number)
-                store_to_block(shared.of_blocks[rank] + of * packets + number, to, packed[number]);
+            for (unsigned of_total = 0; of_total < packets; ++of_total)
+                store_to_block(shared.of_blocks[rank] + of * packets + of_total, to, packed[of_total]);
         }
     }
 
@@ -208,11 +208,11 @@ private:
     __device__ __forceinline__ static Total get(Packet4 const* from) {
         Total total;
 #pragma unroll
-        for (unsigned number = 0; number < packets; ++number) {
-            Packet4 const packet = from[number];
+        for (unsigned of_total = 0; of_total < packets; ++of_total) {
+            Packet4 const packet = from[of_total];
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (number * 4 + i < words) reinterpret_cast<float*>(&total)[number * 4 + i] = packet.values[i];
+                if (of_total * 4 + i < words) reinterpret_cast<float*>(&total)[of_total * 4 + i] = packet.values[i];
         }
         return total;
     }

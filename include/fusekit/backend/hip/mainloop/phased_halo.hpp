@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/epilogue/phased_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/pipeline/ping_pong.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 
 namespace fusekit::hip {
@@ -77,20 +78,24 @@ private:
         Tiles const& tiles = params.phased_halo;
         Store const epilogue(params, columns, shared.staged[group], thread);
         auto const k_tiles = static_cast<unsigned>(tiles.k_tiles), stages = static_cast<unsigned>(tiles.stages);
+        PingPong<true, epilogue_barrier + consumers> const order{group};
+        if (group == 1) order.arrive();
 #pragma unroll 1
         for (unsigned i = group, number = first + group * step; number < tiles.tiles_of_block;
              i += consumers, number += consumers * step) {
             auto state = DynamicPipelineState::after(i * k_tiles, stages);
             typename Atom::Accumulators acc;
-            multiply(tiles, shared, state, thread, acc);
+            order.wait();
+            multiply(tiles, shared, state, thread, acc, [&] { order.arrive(); });
             if (number + consumers * step >= tiles.tiles_of_block) start_next_kernel();
             epilogue.store(acc, PhasedTile(tiles, number),
                            [&] { ptx::bar_sync(epilogue_barrier + group, Atom::threads); });
         }
     }
 
+    template <class W>
     __device__ static void multiply(Tiles const& tiles, DynamicShared& shared, DynamicPipelineState& state,
-                                    unsigned thread, typename Atom::Accumulators& acc) {
+                                    unsigned thread, typename Atom::Accumulators& acc, W const& when_full) {
         auto const filters = ptx::shared_address(shared.bytes),
                    stages = filters + static_cast<unsigned>(tiles.filter_bytes());
         std::uint64_t a = Atom::descriptor(filters);  // (64, 64), swizzled: a tap's filters
@@ -98,6 +103,7 @@ private:
 #pragma unroll 1
         for (int k = 0; k < tiles.k_tiles; ++k, state.advance()) {
             shared.pipeline.consumer_wait(state);
+            if (k + 1 == tiles.k_tiles) when_full();
             auto const k_blocks = static_cast<unsigned>(tiles.k_blocks(k));
             // (POSITIONS, 64), swizzled: x at the tap's offset
             std::uint64_t b = Atom::descriptor(stages + static_cast<unsigned>(state.stage * tiles.stage_bytes()));
