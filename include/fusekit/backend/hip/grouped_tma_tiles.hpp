@@ -101,9 +101,10 @@ FUSEKIT_H constexpr GroupedTmaChoice better_tma_tile(GroupedProblem const& of, s
             if (tile.bytes() > GroupedTmaTile::max_shared_bytes) continue;
             int const fit = 227 * 1024 / (tile.bytes() + 2 * 1024), most = 16 / tile.warps,
                       resident = fit < most ? fit : most;
-            std::int64_t const slots = std::int64_t{processors} * resident / blocks, of_channels = slots > tiles ? tiles
-                                                                                                   : slots > 0   ? slots
-                                                                                                                 : 1;
+            std::int64_t const at_once = std::int64_t{processors} * resident / blocks,
+                               of_channels = at_once > tiles ? tiles
+                                             : at_once > 0   ? at_once
+                                                             : 1;
             if (tile.stages > 1 && divide_up(tiles, of_channels) < tile.stages) continue;
             double const cycles =
                 tma_cycles_of(tile, of.filter.strides[0], tiles, of_channels, blocks, resident, processors);

@@ -109,8 +109,8 @@ private:
                            down = divide_up(y[2], std::int64_t{tile.rows}),
                            count = divide_up(y[0], std::int64_t{tile.images}) * down * across,
                            blocks = divide_up(y[1], std::int64_t{tile.channels}),
-                           slots = std::int64_t{gpu.processors()} * choice.resident / blocks,
-                           most = slots > 0 ? slots : 1;
+                           at_once = std::int64_t{gpu.processors()} * choice.resident / blocks,
+                           most = at_once > 0 ? at_once : 1;
         if (count >= std::int64_t{1} << 31) return {};
         tiles.tile = tile, tiles.count = static_cast<unsigned>(count);
         tiles.channel_blocks = divisor(blocks), tiles.across = divisor(across), tiles.down = divisor(down);
