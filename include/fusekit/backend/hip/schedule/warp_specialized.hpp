@@ -74,12 +74,13 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
     double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (schedule.m + filters)
-                          : of.narrow > 0     ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row)
+                          : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),

@@ -54,6 +54,7 @@ struct TmaCosts {
     double narrow_row = 0, odd_row = 0, short_row = 0;
     /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
     double packed_row = 0, packed_step = 0;
+    double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
     double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
     /// copy such rows

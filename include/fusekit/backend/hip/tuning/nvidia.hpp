@@ -22,7 +22,8 @@ struct NvidiaTuning {
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
-    /// TMA's rows of few channels: 20 layers of 16 to 232 channels, H200.
+    /// TMA's rows of few channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or
+    /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
     /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
     /// TallGemm: between its first version's times and those counted, 10 layers, H200: it is chosen where that won.
@@ -75,6 +76,7 @@ struct NvidiaTuning {
                 .short_row = 2.8,
                 .packed_row = 7.6,
                 .packed_step = 350,
+                .ping_pong_narrow = 2.5,
                 .ping_pong_cache = 1.2,
                 .row_beyond = 4,
                 .processors_beyond = 8,
