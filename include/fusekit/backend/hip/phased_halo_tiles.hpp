@@ -12,8 +12,8 @@ namespace fusekit::hip {
 
 /// Tiles of PhasedHalo. Position (p, q) of image n has the pixels of y at (p sh + i - origin.h, q sw + j - origin.w)
 /// for the phases (i, j) of the strides; all of them read the window of taps.h x taps.w pixels of x from (p +
-/// first.h, q + first.w) on. A tile has 128 positions, rows() rows of `pitch` positions, of which the last taps.w - 1
-/// of each row are not stored; position m's tap (t, u) reads the pixel of the tile of x whose index is larger by
+/// first.h, q + first.w) on. A tile has 128 positions, rows() rows of `pitch` positions; the last taps.w - 1 positions
+/// of a row are not stored. Position m's tap (t, u) reads the pixel of the tile of x whose index is larger by
 /// t pitch + u. GemmM is a block of (i, j, c), `rows_of_block` rows i of `width` consecutive indices j C + c.
 struct PhasedHaloShape {
     static constexpr int positions = 128, most_columns = 64, row_bytes = 128, row_channels = 64, max_stages = 8;

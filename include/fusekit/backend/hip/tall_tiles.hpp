@@ -10,9 +10,9 @@ namespace fusekit::hip {
 /// Kernel argument: the tile of a TallGemm CTA, `rows` consecutive rows of x and y with all of their channels. A warp
 /// multiplies 16 rows by up to 32 filters at a time.
 struct TallTiles {
-    /// rows and filters of a warp; indices of GemmK of an MMA instruction; bytes of a stage of x, of one of y, and of
-    /// the filters
-    static constexpr int warp_rows = 16, warp_filters = 32, step = 16, stage_bytes = 16 * 1024,
+    /// warps of a CTA; rows and filters of a warp; indices of GemmK of an MMA instruction; bytes of a stage of x, of
+    /// one of y, and of the filters
+    static constexpr int warps = 8, warp_rows = 16, warp_filters = 32, step = 16, stage_bytes = 16 * 1024,
                          filter_bytes = 32 * 1024;
     static constexpr int max_channels = 256;
 
@@ -40,7 +40,7 @@ struct TallTiles {
     }
 
 private:
-    static constexpr int max_blocks = 16, warps = 8;
+    static constexpr int max_blocks = 16;
 
     /// Blocks of a warp with most of them, for `rows` blocks of rows.
     FUSEKIT_H static constexpr std::int64_t rounds(std::int64_t rows, std::int64_t k) {

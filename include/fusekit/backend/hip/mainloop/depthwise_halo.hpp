@@ -33,25 +33,12 @@ public:
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
-        run_selected(Windows{}, params, shared, thread, block);
+        with_window(Windows{}, params.depthwise.window, [&]<class Window>(Window) {
+            if constexpr (Shape<Window>::fits) compute<Window>(reload(params), shared, thread, block);
+        });
     }
 
 private:
-    template <class... Window>
-    __device__ static void run_selected(List<Window...>, Params const& params, DynamicShared& shared, unsigned thread,
-                                        unsigned block) {
-        int number = 0;
-        static_cast<void>(((number++ == params.depthwise.window &&
-                            (run_window(Window{}, reload(params), shared, thread, block), true)) ||
-                           ...));
-    }
-
-    template <class Window>
-    __device__ static void run_window(Window, Params const& params, DynamicShared& shared, unsigned thread,
-                                      unsigned block) {
-        if constexpr (Shape<Window>::fits) compute<Window>(params, shared, thread, block);
-    }
-
     template <class Window>
     __device__ static void compute(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         constexpr int channels = Shape<Window>::channels, columns = Shape<Window>::columns, rows = Shape<Window>::rows,

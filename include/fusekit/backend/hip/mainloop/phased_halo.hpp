@@ -20,8 +20,8 @@ class PhasedHaloGemm : public TmaKernel {
     using Atom = Wgmma<T, Tiles::positions>;
     using Store = PhasedStore<Plan, Atom, T, U>;
     static constexpr unsigned consumers = 2, producer_warp = 4 * consumers;
-    /// Numbers of the named barriers: of the filters, then one per warpgroup.
-    static constexpr unsigned filters_barrier = 1, epilogue_barrier = 2;
+    /// Numbers of the named barriers: of the filters; then one per warpgroup of the epilogue, and of PingPong.
+    static constexpr unsigned filters_barrier = 1, epilogue_barrier = 2, order_barrier = epilogue_barrier + consumers;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -78,7 +78,7 @@ private:
         Tiles const& tiles = params.phased_halo;
         Store const epilogue(params, columns, shared.staged[group], thread);
         auto const k_tiles = static_cast<unsigned>(tiles.k_tiles), stages = static_cast<unsigned>(tiles.stages);
-        PingPong<true, epilogue_barrier + consumers> const order{group};
+        PingPong<true, order_barrier> const order{group};
         if (group == 1) order.arrive();
 #pragma unroll 1
         for (unsigned i = group, number = first + group * step; number < tiles.tiles_of_block;

@@ -18,7 +18,7 @@ class TallGemmConv : public TmaKernel {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Unit = MmaSync<T>;
-    static constexpr int stages = 2, warps = Schedule::threads / 32, n_blocks = TallTiles::warp_filters / 8;
+    static constexpr int stages = 2, warps = TallTiles::warps, n_blocks = TallTiles::warp_filters / 8;
     static_assert(sizeof(T) == 2 && sizeof(U) <= 4 && TallTiles::warp_rows == Unit::m);
 
 public:

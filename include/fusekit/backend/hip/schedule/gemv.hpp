@@ -31,7 +31,7 @@ struct GemvEntry : ConvEntry {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.prologue = !plan.prologue, .pool = !plan.pools, .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan);
     }
     template <class Schedule>
     struct CanImplement {

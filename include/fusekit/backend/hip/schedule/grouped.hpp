@@ -38,10 +38,7 @@ struct GroupedEntry : ConvEntry {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.factors = detail::is_16_bits<T> && plan.same_weights,
-                .prologue = !plan.prologue,
-                .pool = !plan.pools,
-                .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
     }
     template <class Schedule>
     struct CanImplement {

@@ -31,10 +31,7 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.factors = detail::is_16_bits<T> && plan.same_weights,
-                .prologue = !plan.prologue,
-                .pool = !plan.pools,
-                .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
     }
     template <class Schedule>
     struct CanImplement {
@@ -79,13 +76,6 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
                           "use MatrixGemm"),
             detail::holds(std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"));
     }
-    template <class Plan, class T, class U>
-    FUSEKIT_H static consteval bool meets_conditions() {
-        if constexpr (is_window<Plan>) return conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
-        else return false;
-    }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = meets_conditions<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {

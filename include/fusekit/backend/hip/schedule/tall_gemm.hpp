@@ -14,7 +14,7 @@ namespace fusekit::hip {
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 2>
 struct TallGemm {
-    static constexpr int threads = 256, blocks = Blocks, max_filter_bytes = TallTiles::filter_bytes;
+    static constexpr int threads = 32 * TallTiles::warps, blocks = Blocks, max_filter_bytes = TallTiles::filter_bytes;
 };
 
 template <class Schedule>
@@ -31,10 +31,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.factors = plan.same_weights && detail::is_16_bits<T>,
-                .prologue = !plan.prologue,
-                .pool = !plan.pools,
-                .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
     }
     template <class Schedule>
     struct CanImplement {
@@ -43,7 +40,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
             using Plan = typename BoundPlan::Plan;
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
-            constexpr bool warps = Schedule::threads == 256;
+            constexpr bool warps = Schedule::threads == 32 * TallTiles::warps;
             static_assert(plan.factors, "TallGemm: x and weights must both be half or bfloat16");
             static_assert(plan.prologue, "TallGemm: no operator before the Conv or Gemm: use MatrixGemm");
             static_assert(plan.pool, "TallGemm: no Pool in the plan: use MatrixGemm");
@@ -63,13 +60,6 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                           "use WarpSpecialized"),
             detail::holds(Element<U>, "y is not of the library's element types", "use MatrixGemm"));
     }
-    template <class Plan, class T>
-    FUSEKIT_H static consteval bool meets_conditions() {
-        if constexpr (!GemvEntry::has_single_tap<Plan>) return false;
-        else return conditions<T>(traits_of<Plan, T>()).met();
-    }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = meets_conditions<Plan, T>() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
