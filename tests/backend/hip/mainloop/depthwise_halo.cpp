@@ -66,7 +66,7 @@ TEST_CASE("HIP: depthwise plans of a halo apply operators, and rotate filters of
     constexpr auto filter = fk::filter(3, 3).pad(1).groups(12);
     check_case(Case::parse("n2c12h9w16k12r3s3pt1l1b1r1u1v1d1e1g12 nhwc krsc half CRA relu #3"),
                run_conv<Scheduled, fk::half, filter, fk::Residual, Relu>, depthwise);
-    auto const on = [&](std::uint64_t) -> auto& { return depthwise; };
+    auto const on = [on_device = &depthwise](std::uint64_t) -> auto& { return *on_device; };
     check_geometry<fk::half, fk::filter(2, 6).pad(1).stride(3, 1).groups(8)>({2, 8, 19, 17}, 8, on);
     check_geometry<fk::bfloat16, fk::filter(6, 1).pad(3, 0).stride(1, 3).groups(4)>({1, 4, 16, 26}, 4, on);
     check_geometry<fk::half, fk::filter(5).pad(2).groups(4)>({2, 4, 1, 33}, 4, on);  // one row
