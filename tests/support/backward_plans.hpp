@@ -37,7 +37,8 @@ inline std::vector<double> uniform(std::int64_t size, std::uint64_t seed, double
 }
 
 struct Difference {
-    double elements = 0, parameters = 0;  ///< error of dx and Residual's dz; of sums
+    double elements = 0;    ///< largest error of dx and of Residual's dz
+    double parameters = 0;  ///< largest error of the parameters' gradients, which are sums
 };
 
 /// Batch norm between two operators of each form: the difference between its gradients in float and those in double on

@@ -64,7 +64,7 @@ std::string difference_of_loop(LoopCase const& about, int threads, Make const& m
     return difference(expected, again.fetch());
 }
 
-/// Full tiles, and one short and one over, with 1x1 filters and with padded windows.
+/// Extents that fill tiles, and extents one below and one above, with 1x1 filters and with padded windows.
 void check_tiles(char const* y_layout, std::vector<std::int64_t> const& channels,
                  std::vector<std::int64_t> const& pixels, auto const& make) {
     oracle::Window const padded{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};

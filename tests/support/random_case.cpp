@@ -51,7 +51,7 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
         c.form = form.letters, c.mode = form.mode;
         c.x = {random.range(1, 3), random_extent(random, 600), random_extent(random, 64), random_extent(random, 64)};
         c.k = random.chance(0.1) ? 1 : random_extent(random, 260);
-        bool const tiny = random.chance(form.letters[0] == 'C' ? 0.1 : 0.4);  // fewer pixels than a vector, or a few
+        bool const tiny = random.chance(form.letters[0] == 'C' ? 0.1 : 0.4);  // at most a few vectors of pixels
         if (tiny) c.x = {random.range(1, 9), random.range(1, 9), random.range(1, 3), random.range(1, 3)};
         oracle::Window& f = c.window;
         if (c.has_conv()) {

@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// A statistic of a problem's batch norm, an input or output with one number per mean.
+/// Tensor of one statistic of a problem's batch norm (a mean, variance or gradient): an input or an output.
 template <class Norm, class Device, int Space>
 class Statistic {
     static constexpr int rank = Norm::per_pixel ? Space + 1 : 1;

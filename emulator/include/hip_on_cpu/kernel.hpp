@@ -99,7 +99,7 @@ inline unsigned long long __ballot(int predicate,
     return bits;
 }
 
-/// For int and unsigned; returns the value before the operation.
+/// Atomic operations on int and unsigned. Each returns the value before the operation.
 template <class T>
 T atomicMax(T* address, T value) {
     T old;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 
 namespace fusekit::hip {
 
@@ -101,7 +102,9 @@ struct DepthwiseHaloTiles {
                     double const traffic = static_cast<double>(row_bytes) * height_of_x +
                                            static_cast<double>(rows) * column_count * of.columns * planes * bytes,
                                  instructions = static_cast<double>(of_part) *
-                                                (of.rows * of.columns * of.channels * (taps + 9) + 150),
+                                                (of.rows * of.columns * of.channels *
+                                                     (taps + DepthwiseHaloTileCosts::tap_instructions) +
+                                                 DepthwiseHaloTileCosts::thread_instructions),
                                  time = cycles(processors, instructions, traffic);
                     if (least < 0 || time < least) {
                         least = time, best = *this;
@@ -127,16 +130,16 @@ private:
     /// instructions; a CTA reads and writes `traffic` bytes.
     FUSEKIT_H double cycles(int processors, double instructions, double traffic) const {
         constexpr int all_threads = 512, all_bytes = 224 * 1024;
-        /// of the first round and of each further one; of an instruction of a warp alone, and of all warps; of a byte
-        constexpr double first = 5000, further = 1500, cpi = 1.9, issue = 0.137, byte = 0.068;
+        using Costs = DepthwiseHaloTileCosts;
         auto const busiest = static_cast<double>(detail::divide_up(ctas, std::int64_t{processors}));
         int const by_threads = all_threads / threads, by_bytes = all_bytes / (shared_bytes + 1024),
                   resident = (min)(by_threads, by_bytes);
         auto const rounds = static_cast<double>(detail::divide_up(ctas, std::int64_t{processors} * resident));
-        double most = cpi * rounds * instructions;
-        for (double const other : {issue * busiest * (threads / 32) * instructions, byte * busiest * traffic})
+        double most = Costs::instruction * rounds * instructions;
+        for (double const other :
+             {Costs::all_instructions * busiest * (threads / 32) * instructions, Costs::byte * busiest * traffic})
             if (other > most) most = other;
-        return first + further * (rounds - 1) + most;
+        return Costs::launch + Costs::round * (rounds - 1) + most;
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/problem/conv.hpp"
 
 namespace fusekit::hip {
@@ -143,25 +144,24 @@ FUSEKIT_H inline double gathered_groups(GatherTiles const& tiles) {
 }
 
 /// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the maximum of the cycles of MMAs, of SMEM
-/// accesses, and of the producers' global loads. Derived from instruction counts, not measured: an MMA with N = 120
-/// takes 60 cycles and reads 30 lines (128 bytes) of SMEM; a thread reads 8 words of filters per tap; a producer warp
-/// transposes 32 positions of 8 channels with 8 loads and one store of 4 lines. Each of the 8 producer warps has 4 x 8
-/// loads in flight, for 1000 cycles. A warpgroup loads fragments, 250 cycles per 4 taps, while the other's MMAs run.
+/// accesses, and of the producers' global loads.
 FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
+    using Costs = GatherTileCosts;
     double const taps = tiles.taps(), groups = gathered_groups(tiles),
                  batches = static_cast<double>(divide_up(tiles.slices * tiles.taps(), 4)) / tiles.slices,
-                 mma = 240 * taps, alternating = 120 * taps + 250 * batches,
+                 mma = Costs::mmas * taps, alternating = Costs::alternating_mmas * taps + Costs::fragments * batches,
                  filters = tiles.tile_filters() * tiles.all_taps / 4.0,
-                 shared = (120 + 64) * taps + filters + 12 * groups, loads = groups / 32 * 1000;
+                 shared = Costs::shared * taps + filters + Costs::shared_group * groups,
+                 loads = groups / 32 * Costs::loads;
     double most = mma;
     for (double const other : {alternating, shared, loads}) most = other > most ? other : most;
     return tiles.stages < 2 ? mma + loads : most;
 }
 
-/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels. A load of 32 adjacent 16-bit pixels
-/// reads 2.5 sectors on average; with a column stride, 4.
+/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels.
 FUSEKIT_H inline double gathered_bytes(GatherTiles const& tiles) {
-    return gathered_groups(tiles) * 8 * 32 * (tiles.stride_w > 1 ? 4 : 2.5) +
+    return gathered_groups(tiles) * 8 * 32 *
+               (tiles.stride_w > 1 ? GatherTileCosts::strided_sectors : GatherTileCosts::sectors) +
            32.0 * tiles.tile_filters() * tiles.all_taps;
 }
 

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/grouped_taps.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/filter.hpp"
 
@@ -101,11 +102,10 @@ FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& fil
                 std::int64_t const across = divide_up(dy[3], columns), down = divide_up(dy[2], rows),
                                    items = divide_up(dy[0], images) * across * down;
                 if (items >= std::int64_t{1} << 31) continue;
-                // cycles per item: global loads at 10 bytes a cycle for each of two CTAs per SM; SMEM reads of the
-                // MMAs' operands
-                double const load = 6.4 * static_cast<double>(tiles.x.tile.pixels() + tiles.dy.tile.pixels()),
-                             multiply = 200.0 * tiles.steps(), longer = load > multiply ? load : multiply,
-                             cycles = static_cast<double>(divide_up(items, splits)) * (longer + 300) + load;
+                using Costs = GroupedGradientTileCosts;
+                double const load = Costs::load * static_cast<double>(tiles.x.tile.pixels() + tiles.dy.tile.pixels()),
+                             multiply = Costs::step * tiles.steps(), longer = load > multiply ? load : multiply,
+                             cycles = static_cast<double>(divide_up(items, splits)) * (longer + Costs::item) + load;
                 if (best.items != 0 && cycles >= least) continue;
                 auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
                 tiles.column_tiles = divisor(across), tiles.row_tiles = divisor(down);

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/grouped_taps.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/tensor/filter.hpp"
 
 namespace fusekit::hip {
@@ -111,13 +112,13 @@ FUSEKIT_H constexpr int shared_blocks(GroupedProblem const& of) {
 
 /// Estimated cycles of one CTA of 4 warps: global loads of x and the weights, and SMEM reads of the MMAs' operands.
 FUSEKIT_H constexpr double cycles_of(GroupedTile const& tile) {
-    // cycles per MMA: reading a fragment of operand a takes 4 for each row of a strip, of b 2 for all 4 rows
-    double const per_mma = tile.slides ? 2.3 : tile.loads + 0.5,
+    using Costs = GroupedTileCosts;
+    double const per_mma = tile.slides ? Costs::sliding_mma : tile.loads + Costs::mma,
                  warps = static_cast<double>(divide_up(divide_up(tile.strip_columns(), 16) * tile.units, 4) * 4),
                  multiply = warps * 4 * GroupedTile::strip * tile.steps * per_mma,
-                 load = 0.4 * tile.images * tile.halo_rows * tile.halo_columns * tile.halo_blocks,
-                 filters = 8.0 * tile.units * tile.steps;
-    return (load > multiply ? load + multiply / 4 : multiply + load / 4) + filters + 100;
+                 load = Costs::load * tile.images * tile.halo_rows * tile.halo_columns * tile.halo_blocks,
+                 filters = Costs::filter * tile.units * tile.steps;
+    return (load > multiply ? load + multiply / 4 : multiply + load / 4) + filters + Costs::cta;
 }
 
 /// Returns the faster, by cycles_of(), of `best` and the best extents of y for a tile with the filters and channels of
@@ -147,8 +148,9 @@ FUSEKIT_H constexpr GroupedChoice better_tile(GroupedProblem const& of, int proc
                                           divide_up(of.q, columns) * filter_blocks;
                 double const cycles = cycles_of(tile),
                              resident = bytes > 74 * 1024 ? 2 : 3,  // CTAs per SM, which hide each other's latencies
-                    total = static_cast<double>(divide_up(ctas, processors)) * cycles * (1 + 0.5 / resident) + 1000 +
-                            cycles;
+                    total = static_cast<double>(divide_up(ctas, processors)) * cycles *
+                                (1 + GroupedTileCosts::exposed / resident) +
+                            GroupedTileCosts::launch + cycles;
                 if (best.tile.rows == 0 || total < best.cycles) best = {tile, total};
             }
         }

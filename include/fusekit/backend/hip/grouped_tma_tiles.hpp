@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/grouped_tiles.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 
 namespace fusekit::hip {
 
@@ -72,24 +73,26 @@ FUSEKIT_H constexpr bool has_tma_groups(GroupedProblem const& of) {
            filter.dilations == PerMode<2>{1, 1} && filter.strides[0] == filter.strides[1] && filter.strides[0] <= 2;
 }
 
-/// Estimated cycles of the busiest SM, fitted to 819 combinations of layer and tile on an H200. `of_channels`: CTAs
-/// with the same channels; `blocks`: blocks of channels.
+/// Estimated cycles of the busiest SM. `of_channels`: CTAs with the same channels; `blocks`: blocks of channels.
 FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride, std::int64_t tiles,
                                          std::int64_t of_channels, std::int64_t blocks, int resident, int processors) {
+    using Costs = GroupedTmaTileCosts;
     std::int64_t const items = divide_up(tile.runs(), 16) * (tile.channels / GroupedTmaTile::filters_per_warp),
                        rounds = divide_up(tiles, of_channels),
                        ctas = divide_up(of_channels * blocks, std::int64_t{processors});
     double const at_once = static_cast<double>(ctas < resident ? ctas : resident), steps = tile.steps(),
                  // of one warp, CTA after CTA; of all MMAs; of all bytes between L2 and SMEM
-        chain = static_cast<double>(divide_up(items, tile.warps)) * (105 * steps * (stride == 1 ? 1 : 0.32) + 1750) +
-                85 + (tile.stages == 1 && rounds > 1 ? 1880 : 0),
-                 multiply = at_once * static_cast<double>(items) * (40 * steps + 80),
-                 load = at_once * (tile.box_bytes() + tile.y_bytes()) / 28.8,
+        chain = static_cast<double>(divide_up(items, tile.warps)) *
+                    (Costs::step * steps * (stride == 1 ? 1 : Costs::strided_step) + Costs::item) +
+                Costs::tile + (tile.stages == 1 && rounds > 1 ? Costs::only_stage : 0),
+                 multiply = at_once * static_cast<double>(items) * (Costs::mma_step * steps + Costs::mma_item),
+                 load = at_once * (tile.box_bytes() + tile.y_bytes()) / Costs::bytes,
                  more = chain > multiply ? chain : multiply, most = more > load ? more : load,
-                 round = 0.51 * most + 0.49 * (chain + multiply + load),
+                 round = Costs::overlapped * most + Costs::added * (chain + multiply + load),
                  copies = tile.filter_bytes() / ((tile.group < 16 ? 4.0 : 16.0) * 32 * tile.warps);
-    return 1660 + static_cast<double>(divide_up(ctas, std::int64_t{resident})) *
-                      (static_cast<double>(rounds) * round + at_once * tile.box_bytes() / 28.8 + 115 * copies);
+    return Costs::launch + static_cast<double>(divide_up(ctas, std::int64_t{resident})) *
+                               (static_cast<double>(rounds) * round + at_once * tile.box_bytes() / Costs::bytes +
+                                Costs::filter_copy * copies);
 }
 
 /// Returns the better one of `best` and the fastest tile with the pixels and channels of `tile`.

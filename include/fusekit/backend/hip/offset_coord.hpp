@@ -92,7 +92,7 @@ struct PacketProbe : OutputCoord {
         fit = false;
         return 0;
     }
-    FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // per-channel parameters may have any layout
+    FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // fits: per-channel parameters may have any layout
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
         fit &= has_strides_of(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
         return 0;

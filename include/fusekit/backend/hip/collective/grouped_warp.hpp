@@ -46,7 +46,7 @@ struct GroupedWarp {
 
     GroupedTmaTiles const& tiles;
     Geometry const& filter;
-    int stride, first;  ///< first: the warp's first filter
+    int stride, first;  ///< stride of the windows; the warp's first filter
     unsigned row_bytes;  ///< of the box of x
     unsigned char const* filters;  ///< of the warp, in SMEM (copy/grouped_fragments.hpp)
     unsigned lane;

@@ -95,7 +95,7 @@ struct DepthwiseHaloWeights {
     __device__ void stage(DepthwiseHaloTiles const& tiles, bool dense, TensorView<Weight const> const& w,
                           unsigned first_plane, unsigned thread) {
         Index<4> const& stride = w.layout.stride;
-        constexpr int word = (max)(4 / static_cast<int>(sizeof(Weight)), 1);  // weights of a copy
+        constexpr int word = (max)(4 / static_cast<int>(sizeof(Weight)), 1);  // weights that one copy loads
         auto const step = static_cast<unsigned>(tiles.threads);
         if (dense && sizeof(Weight) != 1) {
             unsigned const first = tiles.channels.remainder(first_plane) * taps;

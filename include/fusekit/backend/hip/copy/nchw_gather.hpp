@@ -103,7 +103,7 @@ private:
     struct Cursor {
         int segment, group;
     };
-    /// Carries groups past a segment's end over to the next segments.
+    /// If at_group.group is past the last group of its segment, counts on in the groups of the following segments.
     __device__ void find(Cursor& at_group) const {
         while (at_group.segment < tiles.segments()) {
             int const groups = (tables.length[at_group.segment] + 31) / 32;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace fusekit::hip {
+
+/// Costs by which kernels choose the extents of their tiles, in cycles of an SM unless a comment names another unit.
+/// They compare tiles of one kernel; CostTable compares kernels.
+
+/// GatheredPlanes, per slice of 16 channels of a tile. Derived from instruction counts, not measured: an MMA with N =
+/// 120 takes 60 cycles and reads 30 lines (128 bytes) of SMEM; a thread reads 8 words of filters per tap; a producer
+/// warp transposes 32 positions of 8 channels with 8 loads and one store of 4 lines. Each of the 8 producer warps has
+/// 4 x 8 loads in flight. A warpgroup loads fragments while the other's MMAs run.
+struct GatherTileCosts {
+    static constexpr int mmas = 240, alternating_mmas = 120;  ///< per tap: of both warpgroups; of one
+    static constexpr int fragments = 250;  ///< fragments of operand a for 4 taps
+    static constexpr int shared = 120 + 64;  ///< SMEM accesses per tap, without filters and gathered groups
+    static constexpr int shared_group = 12;  ///< SMEM accesses per gathered group of 32 positions x 8 channels
+    static constexpr int loads = 1000;  ///< latency of the loads in flight
+    /// sectors of 32 bytes that a load of 32 16-bit pixels reads on average: adjacent, and with a column stride
+    static constexpr double sectors = 2.5, strided_sectors = 4;
+};
+
+/// Grouped, per CTA of 4 warps. Reading a fragment takes 4 cycles for each row of a strip (operand a), or 2 for all 4
+/// rows (operand b).
+struct GroupedTileCosts {
+    static constexpr double sliding_mma = 2.3;  ///< per MMA, if a row's fragments serve several taps
+    static constexpr double mma = 0.5;  ///< per MMA in addition to its loads
+    static constexpr double load = 0.4;  ///< per pixel and block of 8 channels of the halo
+    static constexpr double filter = 8.0;  ///< per 32 filters and step
+    static constexpr int cta = 100, launch = 1000;
+    /// fraction of a CTA's cycles that co-resident CTAs do not hide, times their number
+    static constexpr double exposed = 0.5;
+};
+
+/// GroupedTmaConv, fitted to 819 combinations of layer and tile on an H200.
+struct GroupedTmaTileCosts {
+    /// of one warp: a step of an item, the fraction of it at stride 2, an item, a tile, and a tile in the only stage
+    static constexpr double step = 105, strided_step = 0.32, item = 1750, tile = 85, only_stage = 1880;
+    static constexpr double mma_step = 40, mma_item = 80;  ///< of all MMAs of an SM
+    static constexpr double bytes = 28.8;  ///< bytes per cycle between L2 and SMEM
+    static constexpr double overlapped = 0.51, added = 0.49;  ///< weights of the longest part, and of the parts' sum
+    static constexpr double filter_copy = 115, launch = 1660;
+};
+
+/// Weight gradients of groups on mma.sync, per item of a CTA, of which an SM has two.
+struct GroupedGradientTileCosts {
+    static constexpr double load = 6.4;  ///< per pixel of x and dy: global loads at 10 bytes a cycle
+    static constexpr double step = 200.0;  ///< SMEM reads of the MMAs' operands per k-step
+    static constexpr int item = 300;
+};
+
+/// Depthwise kernels with a halo in SMEM.
+struct DepthwiseHaloTileCosts {
+    static constexpr double launch = 5000, round = 1500;  ///< the first round of resident CTAs; each later one
+    static constexpr double instruction = 1.9, all_instructions = 0.137;  ///< of one warp alone; of all warps of an SM
+    static constexpr double byte = 0.068;  ///< per byte of x and y
+    static constexpr int tap_instructions = 9, thread_instructions = 150;  ///< per output beyond its taps; per step
+};
+
+}  // namespace fusekit::hip
