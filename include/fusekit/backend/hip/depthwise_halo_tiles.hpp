@@ -68,6 +68,7 @@ struct DepthwiseHaloTiles {
     int copied_columns = 0;  ///< columns of x that the threads copy at once
     int shared_bytes = 0;
     std::int64_t ctas = 0;
+    bool few_ctas = false;  ///< true if an SM has one CTA at most
 
     /// Sets the division with the least estimated time for y, on `processors` SMs, with elements of `bytes` bytes.
     /// Returns false if no tile fits SMEM, or indices exceed 31 bits.
@@ -113,7 +114,7 @@ struct DepthwiseHaloTiles {
         }
         if (least < 0) return false;
         int const the_vector = vector;
-        *this = best, vector = the_vector, copied_columns = threads * vector / planes;
+        *this = best, vector = the_vector, copied_columns = threads * vector / planes, few_ctas = ctas <= processors;
         channels = FastDivmod(static_cast<std::uint32_t>(y[1]));
         weights = FastDivmod(static_cast<std::uint32_t>(y[1] * taps));
         plane_blocks = FastDivmod(static_cast<std::uint32_t>(blocks));

@@ -54,6 +54,12 @@ struct AnyWindow {
     FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
 };
 
+/// True if a filter type is an UnrolledWindow of at most 9 taps.
+template <class Window>
+inline constexpr bool has_few_taps = false;
+template <int R, int S, int StrideH, int StrideW>
+inline constexpr bool has_few_taps<UnrolledWindow<R, S, StrideH, StrideW>> = R * S <= 9;
+
 /// Outputs of y that one thread of a Depthwise kernel computes in each row: `channels` consecutive channels of
 /// `columns` consecutive pixels. Elements of x have `bytes` bytes, and y is contiguous along `fast`.
 template <class Window, int bytes, detail::Axis fast>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/depthwise_thread.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
@@ -31,6 +32,7 @@ class DepthwiseConv {
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true;
     using Params = ConvParams<Plan, T, U>;
     /// Weights of the CTA's channels, [group of channels][channel][tap]: consecutive threads load consecutive weights.
     struct Shared {
@@ -95,8 +97,10 @@ private:
             loaded[u].load(zeros, next, opaque_per_thread(valid ? input.columns.mask : 0), input.columns);
             ++row, next += stride;
         };
+        wait_for_previous_kernel();
 #pragma unroll
         for (int u = 0; u < StrideH; ++u) load(u);
+        if constexpr (has_few_taps<Window>) start_next_kernel();
         if constexpr (along_channels) {
             Weights::stage(params, zeros, filters, shared.weights, thread, block);
             __syncthreads();
@@ -162,6 +166,7 @@ private:
         auto const conv = params.problem();
         DepthwiseOutputs const of = outputs_of<AnyWindow>(params, thread, block);
         if (!of.exist) return;
+        wait_for_previous_kernel();
         Filter<2> const filter = detail::window_filter(conv.filter);
         DepthwiseInput<T> const input = input_of<1>(params, filter, of);
         TensorView<Weight const> const all = depthwise_filters(conv);
