@@ -12,7 +12,8 @@ namespace fusekit::hip {
 /// Consecutive threads count along column groups, row groups and then planes.
 struct DepthwisePlaneTiles {
     static constexpr int max_threads = 256, max_shared_bytes = 100 * 1024, packet_bytes = 16;
-    static constexpr int resident_threads = 1024;  ///< of an SM
+    /// threads of an SM: with more taps than few, they need twice the registers
+    FUSEKIT_H static constexpr int resident_threads(bool few_taps) { return few_taps ? 1024 : 512; }
 
     FastDivmod column_groups = {}, row_groups = {}, bands = {}, plane_blocks = {};
     int planes = 1, rows = 0, thread_rows = 0, threads = 0;
@@ -24,12 +25,15 @@ struct DepthwisePlaneTiles {
     struct Numbers {
         PerMode<2> window, strides;
         int columns, x_bytes, y_bytes, multiplier;
+        bool few_taps;
     };
 
-    /// Sets the division: of at most 5 rows a thread, whose CTAs of about 128 threads have the fewest idle threads, in
-    /// packets that are whole if possible. Returns false if no tile fits SMEM, or indices exceed 31 bits.
+    /// Sets the division: of at most 5 rows a thread, 8 with many taps, whose CTAs of about 128 threads have the fewest
+    /// idle threads, in packets that are whole if possible. Returns false if no tile fits SMEM, or indices exceed 31
+    /// bits.
     FUSEKIT_H bool choose(Numbers const& of, Index<4> const& x, Index<4> const& y) {
-        constexpr int most_thread_rows = 5, most_threads = 128, threads_of_overhead = 16;
+        constexpr int most_threads = 128, threads_of_overhead = 16;
+        int const most_thread_rows = of.few_taps ? 5 : 8;
         if (y[0] * y[1] * y[2] * y[3] == 0) return false;
         if (y[3] > most_columns || x[3] > most_columns || y[1] >= most_planes || y[2] >= most_planes) return false;
         int const height = static_cast<int>(y[2]), across = divide_up_32(static_cast<int>(y[3]), of.columns);

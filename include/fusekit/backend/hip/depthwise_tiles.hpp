@@ -60,6 +60,11 @@ template <class Window>
 inline constexpr bool has_few_taps = false;
 template <int R, int S, int StrideH, int StrideW>
 inline constexpr bool has_few_taps<UnrolledWindow<R, S, StrideH, StrideW>> = R * S <= 9;
+/// True if a filter type is an UnrolledWindow of few taps, or one of more.
+template <class Window, bool few_taps>
+inline constexpr bool is_unrolled = false;
+template <int R, int S, int StrideH, int StrideW, bool few_taps>
+inline constexpr bool is_unrolled<UnrolledWindow<R, S, StrideH, StrideW>, few_taps> = (R * S <= 9) == few_taps;
 
 /// Outputs of y that one thread of a Depthwise kernel computes in each row: `channels` consecutive channels of
 /// `columns` consecutive pixels. Elements of x have `bytes` bytes, and y is contiguous along `fast`.

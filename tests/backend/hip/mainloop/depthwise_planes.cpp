@@ -39,7 +39,8 @@ constexpr DepthwisePlaneTiles::Numbers numbers_of{
                                        fk::detail::Axis::pixel>::columns,
     .x_bytes = 2,
     .y_bytes = 2,
-    .multiplier = 1};
+    .multiplier = 1,
+    .few_taps = size <= 3};
 
 }  // namespace
 
@@ -55,7 +56,9 @@ TEMPLATE_TEST_CASE("HIP: depthwise convolutions of planes in shared memory are e
                               "n4c7h9w13k21r3s3pt0l1b2r0u1v1d1e1g7",  // three filters a channel, padding of some sides
                               "n4c10h13w12k10r3s3pt1l0b1r2u1v1d1e1g10",  // vectors of x are misaligned
                               "n4c6h28w30k6r3s3pt1l1b1r1u2v2d1e1g6", "n4c9h11w17k9r3s3pt0l0b1r1u2v2d1e1g9",
-                              "n4c3h12w1k3r3s3pt2l1b2r1u1v1d1e1g3", "n4c2h300w18k2r3s3pt1l1b1r1u1v1d1e1g2"})
+                              "n4c3h12w1k3r3s3pt2l1b2r1u1v1d1e1g3", "n4c2h300w18k2r3s3pt1l1b1r1u1v1d1e1g2",
+                              "n4c10h13w11k10r5s5pt2l2b2r2u1v1d1e1g10", "n5c4h15w21k8r5s5pt2l1b1r2u2v2d1e1g4",
+                              "n4c21h7w7k21r7s7pt3l3b3r3u1v1d1e1g21", "n4c2h1w41k2r7s7pt3l3b3r3u1v1d1e1g2"})
         for (char const* layouts : {" nchw kcrs", " nchw+1 krsc", " nchw+4 kcrs+1"})
             check_case(Case::parse(sizes + (layouts + type) + " CB #" + std::to_string(++number % 11 + 1)),
                        run_conv<Scheduled, TestType, fk::dynamic, fk::Bias>, depthwise);
@@ -137,7 +140,11 @@ TEST_CASE("HIP: depthwise convolutions that copy planes to shared memory") {
     constexpr bool on_amd = fk::hip::arch::is_targeted<fk::hip::arch::Amd>;
     static_assert(has_planes<fk::filter(3, 3).groups(8), float> != on_amd);
     static_assert(has_planes<fk::dynamic, fk::bfloat16> != on_amd && !has_planes<fk::dynamic, fk::int8>);
-    static_assert(!has_planes<fk::filter(7, 7).groups(8), fk::half>);
+    static_assert(has_planes<fk::filter(7, 7).groups(8), fk::half> != on_amd);
+    static_assert(
+        !fk::hip::DepthwiseEntry::has_unrolled<fk::Plan<fk::Conv<fk::filter(7, 7).groups(8)>>, fk::half, true>);
+    static_assert(
+        !fk::hip::DepthwiseEntry::has_unrolled<fk::Plan<fk::Conv<fk::filter(3, 3).groups(8)>>, fk::half, false>);
     static_assert(!has_planes<fk::filter(3, 3).dilation(2).groups(8), fk::half>);
     fk::hip::Device device = gpu();
     using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
@@ -157,13 +164,15 @@ TEST_CASE("HIP: depthwise convolutions that copy planes to shared memory") {
     CHECK((copies(fk::nchw(40, 40, 28, 28)) && copies(fk::nchw(40, 40, 30, 30))));
     CHECK_FALSE(copies(fk::nhwc(40, 30, 30, 40)));  // planes are not dense
     CHECK_FALSE(copies(fk::nchw(40, 40, 32, 32)));  // vectors of 16 bytes are aligned
-    CHECK_FALSE(copies(fk::nchw(20, 640, 7, 7), 5));  // a filter with many taps
+    CHECK(copies(fk::nchw(40, 640, 7, 7), 5));
+    CHECK_FALSE(copies(fk::nchw(40, 640, 14, 14), 5));  // vectors of 2 elements are aligned
     CHECK_FALSE(copies(fk::nchw(1, 2, 7, 7)));  // one CTA
     CHECK_FALSE(copies(fk::nchw(1, 2, 150, 20001)));  // no tile fits
 }
 
 TEST_CASE("HIP: tiles of planes cover y and fit shared memory") {
-    for (auto const& of : {numbers_of<3, 1>, numbers_of<3, 2>, numbers_of<2, 1>})
+    for (auto const& of :
+         {numbers_of<3, 1>, numbers_of<3, 2>, numbers_of<2, 1>, numbers_of<5, 1>, numbers_of<5, 2>, numbers_of<7, 1>})
         for (int const hw : {1, 7, 14, 28, 56, 112, 301})
             for (int const c : {1, 16, 116, 1152})
                 for (int const n : {1, 32}) {

@@ -18,6 +18,7 @@ struct DepthwiseNumbers {
     int window_rows, stride;
     DepthwiseHaloNumbers halo = {};
     bool few_taps = false;  ///< has_few_taps
+    bool in_planes = false;  ///< true if the filter type has a DepthwisePlanes kernel
     DepthwisePlaneTiles::Numbers planes = {};
 };
 
@@ -42,14 +43,16 @@ FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
         numbers.left = (Window::columns - 1) / 2;
     }
     numbers.halo = DepthwiseHaloNumbers::of<Window>();
-    if constexpr (has_few_taps<Window>) {
-        numbers.few_taps = true;
+    numbers.few_taps = has_few_taps<Window>;
+    if constexpr (is_unrolled<Window, true> || is_unrolled<Window, false>) {
+        numbers.in_planes = true;
         numbers.planes = {.window = {Window::rows, Window::columns},
                           .strides = {Window::stride_h, Window::stride_w},
                           .columns = Shape::columns,
                           .x_bytes = static_cast<int>(sizeof(T)),
                           .y_bytes = static_cast<int>(sizeof(U)),
-                          .multiplier = 1};
+                          .multiplier = 1,
+                          .few_taps = has_few_taps<Window>};
     }
     return numbers;
 }
@@ -110,7 +113,9 @@ private:
             numbers.planes.multiplier = tiles.multiplier;
             constexpr int packet_bytes = 16;
             if (numbers.few_taps && tiles.x_vector * static_cast<int>(sizeof(T)) < packet_bytes)
-                if (auto launch = launch_planes<Schedule>(gpu, params, numbers.planes)) return *launch;
+                if (auto launch = launch_planes<Schedule, true>(gpu, params, numbers.planes)) return *launch;
+            if (numbers.in_planes && !numbers.few_taps && tiles.x_vector == 1)
+                if (auto launch = launch_planes<Schedule, false>(gpu, params, numbers.planes)) return *launch;
         }
 
         constexpr bool in_parts = fast == Axis::pixel && !arch::is_targeted<arch::Amd>;
@@ -176,20 +181,24 @@ private:
 
     /// Returns a launch of a DepthwisePlanes kernel, empty if it cannot compute the outputs, or if they are too few for
     /// its tiles.
-    template <class Schedule, class Plan, Element T, OutputElement U>
+    template <class Schedule, bool few_taps, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, U>& params,
                                                                          DepthwisePlaneTiles::Numbers const& of) {
-        constexpr Index<3> plane{{1, 2, 3}};
-        DepthwisePlaneTiles& tiles = params.depthwise_planes;
-        auto kernel = kernel_of<Plan, DepthwisePlanesConv<Plan, Schedule, T, U>>();
-        if (!GroupedEntry::runs_on(gpu.architecture()) || !problem::dense(params.x.layout, plane) ||
-            !problem::dense(params.y.layout, plane) || !kernel.is_launchable(gpu.index()) ||
-            !tiles.choose(of, params.x.layout.shape, params.y.layout.shape) || tiles.ctas < gpu.processors())
+        if constexpr (!DepthwiseEntry::has_unrolled<Plan, T, few_taps>) {
             return {};
-        kernel.threads = tiles.threads;
-        Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, tiles.ctas);
-        result.shared_bytes = static_cast<unsigned>(tiles.shared_bytes);
-        return result;
+        } else {
+            constexpr Index<3> plane{{1, 2, 3}};
+            DepthwisePlaneTiles& tiles = params.depthwise_planes;
+            auto kernel = kernel_of<Plan, DepthwisePlanesConv<Plan, Schedule, T, U, few_taps>>();
+            if (!GroupedEntry::runs_on(gpu.architecture()) || !problem::dense(params.x.layout, plane) ||
+                !problem::dense(params.y.layout, plane) || !kernel.is_launchable(gpu.index()) ||
+                !tiles.choose(of, params.x.layout.shape, params.y.layout.shape) || tiles.ctas < gpu.processors())
+                return {};
+            kernel.threads = tiles.threads;
+            Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, tiles.ctas);
+            result.shared_bytes = static_cast<unsigned>(tiles.shared_bytes);
+            return result;
+        }
     }
 
     template <class T, class U, Axis fast, class... Window>

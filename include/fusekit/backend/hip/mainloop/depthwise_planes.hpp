@@ -14,8 +14,8 @@ namespace fusekit::hip {
 /// Depthwise convolution of NCHW tensors whose planes are dense (schedule/depthwise.hpp). A CTA's part of x, and its
 /// part of y, are consecutive elements: cp.async copies x to SMEM in packets of 16 bytes, also where rows of pixels are
 /// shorter or misaligned; threads compute from SMEM, and store y to SMEM, from which it is copied in packets. The
-/// kernel contains the code of the plan's filter types with few taps (has_few_taps); a launch selects one.
-template <class Plan, class Schedule, Element T, Element U>
+/// kernel contains the code of the plan's filter types with few taps, or with more (is_unrolled); a launch selects one.
+template <class Plan, class Schedule, Element T, Element U, bool few_taps>
 class DepthwisePlanesConv {
     using Head = typename Plan::Head;
     using Weight = typename Head::template WeightElement<T>;
@@ -24,7 +24,7 @@ class DepthwisePlanesConv {
     using Windows = WindowsOf<Head, static_cast<int>(sizeof(T))>;
 
 public:
-    static constexpr int threads = Tiles::max_threads, blocks = Tiles::resident_threads / threads;
+    static constexpr int threads = Tiles::max_threads, blocks = Tiles::resident_threads(few_taps) / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Architecture = arch::Sm80;
     using Params = ConvParams<Plan, T, U>;
@@ -35,7 +35,7 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         with_window(Windows{}, params.depthwise.window, [&]<class Window>(Window window) {
-            if constexpr (has_few_taps<Window>) compute(window, reload(params), shared.bytes, thread, block);
+            if constexpr (is_unrolled<Window, few_taps>) compute(window, reload(params), shared.bytes, thread, block);
         });
     }
 
@@ -73,7 +73,7 @@ private:
         wait_for_previous_kernel();
         part.load(shared, thread, tiles.threads);
         commit_copies();
-        start_next_kernel();
+        if constexpr (few_taps) start_next_kernel();
 
         unsigned const a = tiles.column_groups.divide(thread), plane = tiles.row_groups.divide(a);
         int const q = static_cast<int>(thread - a * tiles.column_groups.value()) * columns,
