@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Times depthwise convolutions of networks, NHWC half with a filter that is known at run time only: a Relu
-// after it; and a Relu of x, whose time is scaled to the bytes of x and y. Checks samples of y against sums in double.
+// Times depthwise convolutions of networks, NHWC half, then NCHW half and float, with a filter that is known at run
+// time only: a Relu after it; and a Relu of x, whose time is scaled to the bytes of x and y. Checks samples of y
+// against sums in double. Arguments select tensors: "nhwc half", "nchw half", "nchw float".
 #include <fusekit/hip.hpp>
 
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "support/graph_timing.hpp"
@@ -14,27 +16,33 @@ namespace {
 
 namespace fk = fusekit;
 using fk::half;
-using Tensor = fk::Tensor<half, fk::hip::Device>;
+template <class T>
+using Tensor = fk::Tensor<T, fk::hip::Device>;
 
-std::vector<float> values_of(Tensor const& tensor) {
-    std::vector<half> all(static_cast<std::size_t>(tensor.size()));
+template <class T>
+std::vector<float> values_of(Tensor<T> const& tensor) {
+    std::vector<T> all(static_cast<std::size_t>(tensor.size()));
     tensor.copy_to(all.data());
     return {all.begin(), all.end()};
 }
 
-void measure(int n, int c, int hw, int size, int stride) {
+template <class T>
+void measure(bool channels_last, int n, int c, int hw, int size, int stride) {
     auto const filter = fk::filter(size, size).pad(size / 2).stride(stride).groups(c);
     int const of_y = static_cast<int>(filter.output(0, hw));
     fk::hip::Device device;
     auto const depthwise = device.with<fk::hip::Depthwise<>>();
-    auto const x_layout = fk::nhwc(n, hw, hw, c), y_layout = fk::nhwc(n, of_y, of_y, c);
-    auto const bytes = 2.0 * static_cast<double>(x_layout.size() + y_layout.size());
+    auto const layout_of = [&](int height) {
+        return channels_last ? fk::nhwc(n, height, height, c) : fk::nchw(n, c, height, height);
+    };
+    auto const x_layout = layout_of(hw), y_layout = layout_of(of_y);
+    auto const bytes = double{sizeof(T)} * static_cast<double>(x_layout.size() + y_layout.size());
     int const rotation = 1 + static_cast<int>(130e6 / bytes);
-    std::vector<Tensor> x, y, z;
-    Tensor const w = fk::random<half>(device, fk::krsc(c, size, size, 1));
+    std::vector<Tensor<T>> x, y, z;
+    Tensor<T> const w = fk::random<T>(device, fk::krsc(c, size, size, 1));
     // values repeat, because the host is slow to make them
-    Tensor const some = fk::random<half>(device, fk::nhwc(1, 1, 1, 1 << 20));
-    std::vector<half> all(static_cast<std::size_t>(some.size() + x_layout.size()));
+    Tensor<T> const some = fk::random<T>(device, fk::nhwc(1, 1, 1, 1 << 20));
+    std::vector<T> all(static_cast<std::size_t>(some.size() + x_layout.size()));
     some.copy_to(all.data());
     for (auto i = static_cast<std::size_t>(some.size()); i < all.size(); ++i)
         all[i] = all[i - static_cast<std::size_t>(some.size())];
@@ -70,21 +78,34 @@ void measure(int n, int c, int hw, int size, int stride) {
         if (!(error <= worst)) worst = error;
     }
     auto const seconds = bench::graph_medians(device.stream(), subjects, rotation, 5);
-    double const copy = 1e6 * seconds[1] * bytes / (4.0 * static_cast<double>(x_layout.size()));
-    std::printf("%2d x %4d-%d-%d %dx%d s%d: %6.2f us, copy %6.2f, share %.2f; error / bound %.2f%s\n", n, c, hw, hw,
-                size, size, stride, 1e6 * seconds[0], copy, copy / (1e6 * seconds[0]), worst,
-                worst <= 1 ? "" : " WRONG");
+    double const copy = 1e6 * seconds[1] * bytes / (2.0 * sizeof(T) * static_cast<double>(x_layout.size()));
+    std::printf("%s %-5s %2d x %4d-%d-%d %dx%d s%d: %6.2f us, copy %6.2f, share %.2f; error / bound %.2f%s\n",
+                channels_last ? "nhwc" : "nchw", fk::name(fk::data_type<T>), n, c, hw, hw, size, size, stride,
+                1e6 * seconds[0], copy, copy / (1e6 * seconds[0]), worst, worst <= 1 ? "" : " WRONG");
     std::fflush(stdout);
+}
+
+template <class T>
+void measure_all(bool channels_last) {
+    struct Layer {
+        int n, c, hw, size, stride;
+    };
+    for (auto const [n, c, hw, size, stride] : {
+             Layer{32, 144, 56, 3, 1}, {32, 32, 112, 3, 1}, {32, 576, 14, 3, 1}, {32, 960, 7, 3, 1},
+             {32, 16, 112, 3, 1},      {32, 116, 28, 3, 1}, {32, 384, 14, 3, 1}, {1, 144, 56, 3, 1},
+             {1, 576, 14, 3, 1},       {32, 96, 112, 3, 2}, {32, 144, 56, 3, 2}, {32, 58, 56, 3, 2},
+             {32, 576, 14, 3, 2},      {1, 96, 112, 3, 2},  {32, 240, 28, 5, 1}, {32, 1152, 7, 5, 1},
+             {32, 672, 14, 5, 1},      {32, 144, 56, 5, 2}, {32, 96, 56, 7, 1},  {32, 384, 14, 7, 1},
+             {32, 768, 7, 7, 1},       {32, 192, 28, 7, 1}, {1, 96, 56, 7, 1},   {1, 384, 14, 7, 1},
+         })
+        measure<T>(channels_last, n, c, hw, size, stride);
 }
 
 }  // namespace
 
-int main() {
-    measure(32, 144, 56, 3, 1), measure(32, 32, 112, 3, 1), measure(32, 576, 14, 3, 1), measure(32, 960, 7, 3, 1);
-    measure(32, 16, 112, 3, 1), measure(32, 116, 28, 3, 1), measure(32, 384, 14, 3, 1);
-    measure(1, 144, 56, 3, 1), measure(1, 576, 14, 3, 1);
-    measure(32, 96, 112, 3, 2), measure(32, 144, 56, 3, 2), measure(1, 96, 112, 3, 2);
-    measure(32, 240, 28, 5, 1), measure(32, 1152, 7, 5, 1), measure(32, 672, 14, 5, 1), measure(32, 144, 56, 5, 2);
-    measure(32, 96, 56, 7, 1), measure(32, 384, 14, 7, 1), measure(32, 768, 7, 7, 1), measure(32, 192, 28, 7, 1);
-    measure(1, 96, 56, 7, 1), measure(1, 384, 14, 7, 1);
+int main(int count, char** arguments) {
+    std::string const only = count > 2 ? std::string(arguments[1]) + " " + arguments[2] : "";
+    if (only.empty() || only == "nhwc half") measure_all<half>(true);
+    if (only.empty() || only == "nchw half") measure_all<half>(false);
+    if (only.empty() || only == "nchw float") measure_all<float>(false);
 }

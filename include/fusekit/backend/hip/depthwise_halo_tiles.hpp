@@ -69,6 +69,7 @@ struct DepthwiseHaloTiles {
     int copied_columns = 0;  ///< columns of x that the threads copy at once
     int shared_bytes = 0;
     std::int64_t ctas = 0;
+    bool few_ctas = false;  ///< true if an SM has one CTA at most
 
     /// Sets the division with the least estimated time for y, on `processors` SMs, with elements of `bytes` bytes.
     /// Returns false if no tile fits SMEM, or indices exceed 31 bits.
@@ -99,7 +100,10 @@ struct DepthwiseHaloTiles {
                     if (shared_bytes > max_shared_bytes) continue;
                     ctas = blocks * across * divide_up_32(height, rows);
                     int const height_of_x = ((min)(rows, height) - 1) * of.strides.h + of.window.h;
-                    double const traffic = static_cast<double>(row_bytes) * height_of_x +
+                    // with few taps, bound by memory, columns that two CTAs read cost as much as 2.5 others
+                    double const shared_columns =
+                        taps <= 9 ? 1.5 * (halo_columns - column_count * of.columns * of.strides.w) : 0;
+                    double const traffic = (halo_columns + shared_columns) * planes * bytes * height_of_x +
                                            static_cast<double>(rows) * column_count * of.columns * planes * bytes,
                                  instructions = static_cast<double>(of_part) *
                                                 (of.rows * of.columns * of.channels *
@@ -116,7 +120,7 @@ struct DepthwiseHaloTiles {
         }
         if (least < 0) return false;
         int const the_vector = vector;
-        *this = best, vector = the_vector, copied_columns = threads * vector / planes;
+        *this = best, vector = the_vector, copied_columns = threads * vector / planes, few_ctas = ctas <= processors;
         channels = FastDivmod(static_cast<std::uint32_t>(y[1]));
         weights = FastDivmod(static_cast<std::uint32_t>(y[1] * taps));
         plane_blocks = FastDivmod(static_cast<std::uint32_t>(blocks));

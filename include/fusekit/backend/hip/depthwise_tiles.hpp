@@ -54,6 +54,18 @@ struct AnyWindow {
     FUSEKIT_H static constexpr bool accepts(Filter<2> const&) { return true; }
 };
 
+/// True if a filter type is an UnrolledWindow of at most 9 taps. Its kernels for NCHW tensors on NVIDIA's GPUs have
+/// half of the registers, for twice the threads.
+template <class Window>
+inline constexpr bool has_few_taps = false;
+template <int R, int S, int StrideH, int StrideW>
+inline constexpr bool has_few_taps<UnrolledWindow<R, S, StrideH, StrideW>> = R * S <= 9;
+/// True if a filter type is an UnrolledWindow of few taps, or one of more.
+template <class Window, bool few_taps>
+inline constexpr bool is_unrolled = false;
+template <int R, int S, int StrideH, int StrideW, bool few_taps>
+inline constexpr bool is_unrolled<UnrolledWindow<R, S, StrideH, StrideW>, few_taps> = (R * S <= 9) == few_taps;
+
 /// Outputs of y that one thread of a Depthwise kernel computes in each row: `channels` consecutive channels of
 /// `columns` consecutive pixels. Elements of x have `bytes` bytes, and y is contiguous along `fast`.
 template <class Window, int bytes, detail::Axis fast>
@@ -212,6 +224,18 @@ struct DepthwiseTiles {
             std::int64_t const waves = detail::divide_up(others * detail::divide_up(height, rows), resident),
                                time = waves * (rows * stride + window_rows + start);
             if (least < 0 || time < least) best = rows, least = time;
+        }
+        return best;
+    }
+    /// Returns the number of rows of y per thread, of at most 8, for which threads load the fewest rows of x: rows that
+    /// are far apart in memory, at one time, cost DRAM bandwidth.
+    FUSEKIT_H static constexpr int few_rows(std::int64_t height, int window_rows, int stride) {
+        constexpr int most = 8;
+        int best = 1;
+        std::int64_t least = -1;
+        for (int rows = 1; rows <= most && rows <= height; ++rows) {
+            std::int64_t const loaded = detail::divide_up(height, rows) * ((rows - 1) * stride + window_rows);
+            if (least < 0 || loaded <= least) best = rows, least = loaded;
         }
         return best;
     }

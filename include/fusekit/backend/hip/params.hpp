@@ -96,6 +96,8 @@ struct ConvParams {
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     std::conditional_t<DepthwiseEntry::has_kernel<Plan, T, U>, DepthwiseTiles, detail::Nothing> depthwise = {};
     std::conditional_t<DepthwiseEntry::has_halo<Plan, T, U>, DepthwiseHaloTiles, detail::Nothing> depthwise_halo = {};
+    std::conditional_t<DepthwiseEntry::has_planes<Plan, T, U>, DepthwisePlaneTiles, detail::Nothing> depthwise_planes =
+        {};
     std::conditional_t<GroupedEntry::has_kernel<Plan, T, U>, GroupedTiles, detail::Nothing> grouped = {};
     std::conditional_t<GroupedEntry::has_tma_kernel<Plan, T, U>, GroupedTmaTiles, detail::Nothing> grouped_tma = {};
     std::conditional_t<GatheredPlanesEntry::has_kernel<Plan, T, U>, GatherTiles, detail::Nothing> gather = {};

@@ -46,6 +46,10 @@ static_assert(HalfShape<3, 3, 2, 2, Axis::channel>::channels == 2 &&
 static_assert(HalfShape<7, 7, 1, 1, Axis::channel>::channels == 1 &&
               HalfShape<7, 7, 1, 1, Axis::channel>::columns == 4);
 static_assert(HalfShape<3, 3, 1, 1, Axis::pixel>::channels == 1 && HalfShape<3, 3, 1, 1, Axis::pixel>::columns == 8);
+static_assert(has_few_taps<UnrolledWindow<3, 3, 2, 2>> && !has_few_taps<UnrolledWindow<5, 5, 1, 1>> &&
+              !has_few_taps<AnyWindow>);
+static_assert(DepthwiseEntry::has_part<fk::Plan<Grouped>, fk::half, true> &&
+              !DepthwiseEntry::has_part<fk::Plan<Grouped>, fk::half, false>);
 static_assert(WindowsOf<Conv, 2>::size == (on_amd ? 3 : 6) && WindowsOf<Grouped, 2>::size == 1);
 static_assert(std::is_same_v<WindowsOf<fk::Conv<fk::filter(3, 3).dilation(2).groups(8)>, 2>, List<AnyWindow>>);
 static_assert(std::is_same_v<WindowsOf<fk::Conv<fk::filter(9, 9).groups(8)>, 2>, List<AnyWindow>>);
@@ -95,4 +99,8 @@ TEST_CASE("HIP: the rows of a Depthwise thread balance waves and halo rows") {
     CHECK(DepthwiseTiles::best_rows(14, 288 * 2, resident, 3, 1) == 1);  // too few threads for taller tiles
     CHECK(DepthwiseTiles::best_rows(1, 1 << 20, resident, 1, 1) == 1);
     CHECK(DepthwiseTiles::best_rows(4096, 1 << 20, resident, 3, 1) == 64);
+    CHECK(DepthwiseTiles::few_rows(56, 3, 1) == 8);
+    CHECK(DepthwiseTiles::few_rows(28, 3, 1) == 7);
+    CHECK(DepthwiseTiles::few_rows(3, 3, 2) == 3);
+    CHECK(DepthwiseTiles::few_rows(0, 3, 1) == 1);
 }

@@ -83,6 +83,14 @@ private:
     Registers all[columns];
 };
 
+/// Zeros::load_if() for SMEM.
+struct SharedLoads {
+    template <class T>
+    __device__ T load_if(bool is_read, T const* from) const {
+        return is_read ? *from : T{};
+    }
+};
+
 /// `columns` pixels of one channel of a row of x, in flight from memory; zeros where `mask` has no bit. The `center`
 /// columns from column `left` on, a multiple of 4 bytes, are loaded as vectors of RowColumns::vector elements, which
 /// are aligned and entirely inside or outside the row.
@@ -93,7 +101,8 @@ class PixelRow {
                          widest = detail::widest_vector(bytes, center), lanes = 4 / bytes;
 
 public:
-    __device__ void load(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
+    template <class Loads>
+    __device__ void load(Loads const& zeros, T const* row, unsigned mask, RowColumns const& of) {
         auto const one = [&](int j) {
             return config::bit_cast<One>(
                 zeros.load_if(mask >> j & 1, reinterpret_cast<Packet<T, 1> const*>(row + std::int64_t{j} * of.stride)));
@@ -116,8 +125,8 @@ private:
     One before[(max)(left, 1)], after[(max)(right, 1)];
     unsigned words[(max)(center / lanes, 1)];
 
-    template <int count>
-    __device__ void load_center(Zeros const& zeros, T const* row, unsigned mask, RowColumns const& of) {
+    template <int count, class Loads>
+    __device__ void load_center(Loads const& zeros, T const* row, unsigned mask, RowColumns const& of) {
         if constexpr (count > 1) {
             if (of.vector < count) return load_center<count / 2>(zeros, row, mask, of);
         }

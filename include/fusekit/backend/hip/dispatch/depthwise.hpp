@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise_halo.hpp"
+#include "fusekit/backend/hip/mainloop/depthwise_planes.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/grouped.hpp"
 
@@ -16,6 +17,9 @@ struct DepthwiseNumbers {
     int left;  ///< columns of left padding for which vectors of x are aligned
     int window_rows, stride;
     DepthwiseHaloNumbers halo = {};
+    bool few_taps = false;  ///< has_few_taps
+    bool in_planes = false;  ///< true if the filter type has a DepthwisePlanes kernel
+    DepthwisePlaneTiles::Numbers planes = {};
 };
 
 template <class Window, class T, class U, Axis fast>
@@ -39,6 +43,17 @@ FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
         numbers.left = (Window::columns - 1) / 2;
     }
     numbers.halo = DepthwiseHaloNumbers::of<Window>();
+    numbers.few_taps = has_few_taps<Window>;
+    if constexpr (is_unrolled<Window, true> || is_unrolled<Window, false>) {
+        numbers.in_planes = true;
+        numbers.planes = {.window = {Window::rows, Window::columns},
+                          .strides = {Window::stride_h, Window::stride_w},
+                          .columns = Shape::columns,
+                          .x_bytes = static_cast<int>(sizeof(T)),
+                          .y_bytes = static_cast<int>(sizeof(U)),
+                          .multiplier = 1,
+                          .few_taps = has_few_taps<Window>};
+    }
     return numbers;
 }
 
@@ -94,15 +109,30 @@ private:
         tiles.y_vector = vector_along(params.y, numbers.y_vector, fast == Axis::channel ? 1 : 3);
         if constexpr (fast == Axis::channel && DepthwiseEntry::has_halo<Plan, T, U>)
             if (plan_halo<Schedule>(gpu, params, numbers.halo)) return launch_halo<Schedule>(gpu, params);
+        if constexpr (fast == Axis::pixel && DepthwiseEntry::has_planes<Plan, T, U>) {
+            numbers.planes.multiplier = tiles.multiplier;
+            constexpr int packet_bytes = 16;
+            if (numbers.few_taps && tiles.x_vector * static_cast<int>(sizeof(T)) < packet_bytes)
+                if (auto launch = launch_planes<Schedule, true>(gpu, params, numbers.planes)) return *launch;
+            if (numbers.in_planes && !numbers.few_taps && tiles.x_vector == 1)
+                if (auto launch = launch_planes<Schedule, false>(gpu, params, numbers.planes)) return *launch;
+        }
 
+        constexpr bool in_parts = fast == Axis::pixel && !arch::is_targeted<arch::Amd>;
+        bool const twice = in_parts && numbers.few_taps;  // twice the threads
         std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
-                           resident = std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors();
+                           resident =
+                               std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors() * (twice ? 2 : 1);
         // a thread's rows of y are whole blocks of the stride, from the first block that is in y
         std::int64_t const block = spread ? filter.strides[0] : 1,
                            height = y[2] + (spread ? filter.pad_before[0] % filter.strides[0] : 0);
         tiles.rows =
             static_cast<int>(block) * DepthwiseTiles::best_rows(divide_up(height, block), y[0] * channels * columns,
                                                                 resident, numbers.window_rows, numbers.stride);
+        if (twice) {
+            int const most = DepthwiseTiles::few_rows(height, numbers.window_rows, numbers.stride);
+            if (tiles.rows > most) tiles.rows = most;
+        }
         std::int64_t const rows = divide_up(height, tiles.rows), items = y[0] * channels * columns * rows;
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
         tiles.inner = divisor(fast == Axis::channel ? channels : columns);
@@ -110,8 +140,19 @@ private:
         tiles.outer = divisor(fast == Axis::channel ? rows : channels);
         tiles.items = static_cast<unsigned>(items);
         tiles.threads = items < std::int64_t{2} * Schedule::threads * gpu.processors() ? 64 : Schedule::threads;
-        return prepare_launch<Plan, DepthwiseConv<Plan, Schedule, T, U, fast>>(
-            gpu, params, divide_up(items, tiles.threads), tiles.threads);
+        auto const launch = [&]<DepthwisePart part>() {
+            return prepare_launch<Plan, DepthwiseConv<Plan, Schedule, T, U, fast, part>>(
+                gpu, params, divide_up(items, tiles.threads), tiles.threads);
+        };
+        if constexpr (!in_parts) {
+            return launch.template operator()<DepthwisePart::all>();
+        } else if constexpr (!DepthwiseEntry::has_part<Plan, T, true>) {
+            return launch.template operator()<DepthwisePart::others>();
+        } else {
+            if constexpr (DepthwiseEntry::has_part<Plan, T, false>)
+                if (!numbers.few_taps) return launch.template operator()<DepthwisePart::others>();
+            return launch.template operator()<DepthwisePart::few_taps>();
+        }
     }
 
     /// Divides the outputs for a DepthwiseHalo kernel. Returns false if it cannot compute them.
@@ -136,6 +177,28 @@ private:
         Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, params.depthwise_halo.ctas);
         result.shared_bytes = static_cast<unsigned>(params.depthwise_halo.shared_bytes);
         return result;
+    }
+
+    /// Returns a launch of a DepthwisePlanes kernel, empty if it cannot compute the outputs, or if they are too few for
+    /// its tiles.
+    template <class Schedule, bool few_taps, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, U>& params,
+                                                                         DepthwisePlaneTiles::Numbers const& of) {
+        if constexpr (!DepthwiseEntry::has_unrolled<Plan, T, few_taps>) {
+            return {};
+        } else {
+            constexpr Index<3> plane{{1, 2, 3}};
+            DepthwisePlaneTiles& tiles = params.depthwise_planes;
+            auto kernel = kernel_of<Plan, DepthwisePlanesConv<Plan, Schedule, T, U, few_taps>>();
+            if (!GroupedEntry::runs_on(gpu.architecture()) || !problem::dense(params.x.layout, plane) ||
+                !problem::dense(params.y.layout, plane) || !kernel.is_launchable(gpu.index()) ||
+                !tiles.choose(of, params.x.layout.shape, params.y.layout.shape) || tiles.ctas < gpu.processors())
+                return {};
+            kernel.threads = tiles.threads;
+            Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, tiles.ctas);
+            result.shared_bytes = static_cast<unsigned>(tiles.shared_bytes);
+            return result;
+        }
     }
 
     template <class T, class U, Axis fast, class... Window>

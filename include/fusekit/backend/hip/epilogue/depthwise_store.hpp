@@ -36,6 +36,12 @@ public:
             states[c] = Epilogue::prepare(at.k + (c < count ? c : 0), params.bound.epilogue);
     }
 
+    /// Stores rows to `tile`, the address of the_start in SMEM, which has y's strides.
+    __device__ DepthwiseStore(Params const& the_params, OutputCoord const& the_start, int the_count, U* tile)
+        : DepthwiseStore(the_params, the_start, the_count) {
+        to = tile;
+    }
+
     /// Stores the next row of y, or skips it if `valid` is false.
     template <class Sum>
     __device__ void store(Sum const (&sums)[columns][channels], bool valid = true) {

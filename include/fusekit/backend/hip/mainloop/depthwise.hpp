@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/collective/depthwise_slide.hpp"
 #include "fusekit/backend/hip/collective/depthwise_thread.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/copy/depthwise_weights.hpp"
@@ -10,9 +12,12 @@
 
 namespace fusekit::hip {
 
+/// Filter types of which a Depthwise kernel contains code: all, those with few taps (has_few_taps), or the others.
+enum class DepthwisePart { all, few_taps, others };
+
 /// Depthwise convolution (schedule/depthwise.hpp). `fast` is the mode along which y is contiguous. The kernel contains
-/// the code of all windows of the plan (WindowsOf); a launch selects one.
-template <class Plan, class Schedule, Element T, Element U, detail::Axis fast>
+/// the code of all windows of the plan (WindowsOf) in `part`; a launch selects one.
+template <class Plan, class Schedule, Element T, Element U, detail::Axis fast, DepthwisePart part = DepthwisePart::all>
 class DepthwiseConv {
     using Head = typename Plan::Head;
     using Weight = typename Head::template WeightElement<T>;
@@ -30,7 +35,9 @@ class DepthwiseConv {
     }
 
 public:
-    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr int threads = Schedule::threads,
+                         blocks = Schedule::blocks * (part == DepthwisePart::few_taps ? 2 : 1);
+    static constexpr bool waits_for_previous_kernel = true;
     using Params = ConvParams<Plan, T, U>;
     /// Weights of the CTA's channels, [group of channels][channel][tap]: consecutive threads load consecutive weights.
     struct Shared {
@@ -38,8 +45,10 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        with_window(Windows{}, params.depthwise.window, [&](auto window) {
-            if constexpr (Windows::size == 1) run_window(window, params, shared, thread, block);
+        with_window(Windows{}, params.depthwise.window, [&]<class Window>(Window window) {
+            if constexpr (part != DepthwisePart::all && has_few_taps<Window> != (part == DepthwisePart::few_taps))
+                return;
+            else if constexpr (Windows::size == 1) run_window(window, params, shared, thread, block);
             else run_window(window, reload(params), shared, thread, block);
         });
     }
@@ -59,9 +68,7 @@ private:
                                                      of.q * filter.strides[1] - filter.pad_before[1]);
     }
 
-    /// Sliding window: a thread walks down its columns of x and loads each row once. `sums` has the accumulators of the
-    /// `depth` rows of y whose windows contain the current rows of x; sums[0] is completed and stored first. The next
-    /// rows' loads are in flight during the FMAs.
+    /// Sliding window (slide_window). The next rows' loads are in flight during the FMAs.
     template <int R, int S, int StrideH, int StrideW>
     __device__ static void run_window(UnrolledWindow<R, S, StrideH, StrideW>, Params const& params, Shared& shared,
                                       unsigned thread, unsigned block) {
@@ -72,9 +79,6 @@ private:
             std::conditional_t<along_channels, ChannelRow<T, width, channels>, PixelRow<T, width, left, center>>;
         using Weights =
             DepthwiseWeights<Window, channels, Weight, Sum, detail::is_transposed<typename Params::Geometry>>;
-        // If false, the few windows above and below the thread's rows are computed, too, and not stored: without the
-        // branches, an accumulator moves to its next register by its first FMA instead of a MOV.
-        constexpr bool leaves_out = depth > 3;
         auto const conv = params.problem();
         auto const filters = depthwise_filters(conv);
         DepthwiseOutputs const of = outputs_of<Window>(params, thread, block);
@@ -82,7 +86,6 @@ private:
         int const height = static_cast<int>(params.x.layout.shape[2]);
         std::int64_t const stride = params.x.layout.stride[2];
 
-        // Step p of the loop reads StrideH rows of x, from row p StrideH + R - StrideH of the first window on.
         int row = R - StrideH * depth;
         T const* next = input.data + row * stride;
         Zeros zeros;
@@ -95,8 +98,10 @@ private:
             loaded[u].load(zeros, next, opaque_per_thread(valid ? input.columns.mask : 0), input.columns);
             ++row, next += stride;
         };
+        wait_for_previous_kernel();
 #pragma unroll
         for (int u = 0; u < StrideH; ++u) load(u);
+        if constexpr (has_few_taps<Window>) start_next_kernel();
         if constexpr (along_channels) {
             Weights::stage(params, zeros, filters, shared.weights, thread, block);
             __syncthreads();
@@ -108,43 +113,12 @@ private:
         DepthwisePrologue<Plan, Sum, channels> const prologue(params, of);
         DepthwiseStore<Plan, T, U, fast, columns, channels> epilogue(params, {of.n, of.k, of.p, of.q}, of.channels);
 
-        Sum sums[depth][columns][channels] = {};
-#pragma unroll 1
-        for (int p = 1 - depth; p < of.rows; ++p) {
-#pragma unroll
-            for (int u = 0; u < StrideH; ++u) {
-                Sum values[width][channels];
-                bool const valid = static_cast<unsigned>(input.row + row - StrideH) < static_cast<unsigned>(height);
-#pragma unroll
-                for (int j = 0; j < width; ++j)
-#pragma unroll
-                    for (int c = 0; c < channels; ++c)
-                        values[j][c] = prologue.operand(loaded[u].at(j, c), c,
-                                                        valid && (input.columns.mask >> j & 1) && c < of.channels);
-                load(u);
-#pragma unroll
-                for (int i = 0; i < depth; ++i) {
-                    constexpr int last = R - StrideH;
-                    int const r = last - StrideH * i + u;
-                    if (r < 0 || (leaves_out && (p + i < 0 || p + i >= of.rows))) continue;
-#pragma unroll
-                    for (int s = 0; s < S; ++s)
-#pragma unroll
-                        for (int j = 0; j < columns; ++j)
-#pragma unroll
-                            for (int c = 0; c < channels; ++c)
-                                sums[i][j][c] += values[j * StrideW + s][c] * weights[r][s][c];
-                }
-            }
-            if (p >= 0) epilogue.store(sums[0]);
-#pragma unroll
-            for (int i = 0; i < depth; ++i)
-#pragma unroll
-                for (int j = 0; j < columns; ++j)
-#pragma unroll
-                    for (int c = 0; c < channels; ++c)
-                        sums[i][j][c] = i + 1 < depth ? sums[(min)(i + 1, depth - 1)][j][c] : 0;
-        }
+        auto const operand = [&](Row const& from, int j, int c) {
+            bool const valid = static_cast<unsigned>(input.row + row - StrideH) < static_cast<unsigned>(height);
+            return prologue.operand(from.at(j, c), c, valid && (input.columns.mask >> j & 1) && c < of.channels);
+        };
+        slide_window<Window, columns, channels>(of.rows, weights, loaded, load, operand,
+                                                [&](auto const& sums) { epilogue.store(sums); });
     }
 
     template <int R, int S, int StrideH, int StrideW, int Left>
@@ -162,6 +136,7 @@ private:
         auto const conv = params.problem();
         DepthwiseOutputs const of = outputs_of<AnyWindow>(params, thread, block);
         if (!of.exist) return;
+        wait_for_previous_kernel();
         Filter<2> const filter = detail::window_filter(conv.filter);
         DepthwiseInput<T> const input = input_of<1>(params, filter, of);
         TensorView<Weight const> const all = depthwise_filters(conv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/copy/depthwise_halo.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
@@ -25,6 +26,7 @@ class DepthwiseHaloConv {
 
 public:
     static constexpr int threads = Tiles::max_threads, blocks = 512 / threads;
+    static constexpr bool waits_for_previous_kernel = true;
     using Architecture = arch::Sm80;
     using Params = ConvParams<Plan, T, U>;
     /// The weights, and then the halo. A launch requests only the bytes of its tile.
@@ -58,10 +60,13 @@ private:
 
         Load load(tiles, params.x, coord.plane, coord.p * stride - window.pad_before[0],
                   coord.q * Window::stride_w - window.pad_before[1], (count - 1) * stride + Window::rows, halo, thread);
+        wait_for_previous_kernel();
         weights_of.stage(tiles, dense, depthwise_filters(conv), coord.plane, thread);
         load.copy_rows(tiles, params.x.layout, step_rows + Window::rows - stride);
 #pragma unroll
         for (int i = 2; i < Tiles::stages; ++i) load.copy_rows(tiles, params.x.layout, step_rows);
+        // with larger filters, CTAs of the next kernel slow those of this one, unless they are few
+        if (has_few_taps<Window> || tiles.few_ctas) start_next_kernel();
 
         unsigned const lane = thread % lanes, group = thread / lanes, row_group = tiles.column_groups.divide(group),
                        column_group = group - row_group * tiles.column_groups.value(),
@@ -146,7 +151,8 @@ private:
             if (i >= R - 1 && (i - R + 1) % StrideH == 0) {
                 constexpr int most = rows - 1;
                 int const o = (i - R + 1) / StrideH;
-                epilogue.store(sums[o < most ? o : most], o < rows_left);
+                epilogue.store(sums[o < most ? o : most]);
+                if (o + 1 >= rows_left) return;  // the CTA's last rows
             }
         }
     }

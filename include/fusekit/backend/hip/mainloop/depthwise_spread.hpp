@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/depthwise_thread.hpp"
 #include "fusekit/backend/hip/copy/depthwise_rows.hpp"
 #include "fusekit/backend/hip/copy/depthwise_weights.hpp"
@@ -54,6 +55,7 @@ public:
             loaded.load(zeros, next, opaque_per_thread(valid ? input.columns.mask : 0), input.columns);
             ++row, next += stride;
         };
+        wait_for_previous_kernel();
         load();
         if constexpr (along_channels) {
             Weights::stage(params, zeros, filters, shared, thread, block);

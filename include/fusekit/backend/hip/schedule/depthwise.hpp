@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/depthwise_halo_tiles.hpp"
+#include "fusekit/backend/hip/depthwise_plane_tiles.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
 #include "fusekit/backend/hip/schedule/entry.hpp"
 
@@ -89,6 +90,31 @@ struct DepthwiseEntry : ConvEntry {
     }
     template <class Plan, class T, class U>
     static constexpr bool has_halo = has_halo_kernel<Plan, T, U>();
+
+    template <bool few_taps, class... Window>
+    FUSEKIT_H static constexpr bool has_windows(List<Window...>) {
+        return (false || ... || (has_few_taps<Window> == few_taps));
+    }
+    /// True if a plan has filter types with few taps (has_few_taps), or others.
+    template <class Plan, class T, bool few_taps>
+    static constexpr bool has_part =
+        has_windows<few_taps>(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{});
+    template <bool few_taps, class... Window>
+    FUSEKIT_H static constexpr bool has_unrolled_windows(List<Window...>) {
+        return (false || ... || is_unrolled<Window, few_taps>);
+    }
+    /// True if a plan has an UnrolledWindow of few taps, or one of more.
+    template <class Plan, class T, bool few_taps>
+    static constexpr bool has_unrolled =
+        has_unrolled_windows<few_taps>(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{});
+    /// True if a plan has a kernel that copies planes of NCHW tensors through SMEM, on NVIDIA.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval bool has_planes_kernel() {
+        if constexpr (!has_kernel<Plan, T, U> || arch::is_targeted<arch::Amd> || sizeof(T) == 1) return false;
+        else return has_unrolled<Plan, T, true> || has_unrolled<Plan, T, false>;
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_planes = has_planes_kernel<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
