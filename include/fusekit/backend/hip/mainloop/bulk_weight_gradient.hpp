@@ -34,12 +34,13 @@ class BulkWeightGradient : public TmaKernel {
     using Budget = RegisterBudget<warpgroups == 2 ? 24 : 32, warpgroups == 2 ? 240 : 160, 1, warpgroups == 2 ? 2 : 3>;
     using Roles = WarpRoles<warpgroups, std::conditional_t<moves_registers, Budget, EqualRegisters>>;
     /// Barrier of the threads that reduce split-K sums: with moved registers, a producer has too few for it.
-    using SumsBarrier = std::conditional_t<moves_registers, NamedBarrier<sums_barrier, consumers>, BlockBarrier>;
+    using SumsBarrier =
+        std::conditional_t<moves_registers, NamedBarrier<sums_barrier, unsigned{consumers}>, BlockBarrier>;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    using Accumulators = AccumulatorTile<rows, columns, 2, true>;
+    using Accumulators = AccumulatorTile<rows, columns, 2, Schedule::sequences>;
     static constexpr int threads = consumers + (moves_registers ? 128 : 32), blocks = Schedule::blocks;
 
     struct alignas(1024) DynamicShared {

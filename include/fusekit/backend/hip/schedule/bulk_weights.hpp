@@ -19,6 +19,8 @@ struct BulkWeights {
     /// True if the accumulators need registers that a producer warpgroup deallocates; else one warp loads.
     static constexpr bool moves_registers = promotes && (Columns * Products > 128 || warpgroups > 2);
     static constexpr int unpromoted_pixels = 4096;
+    /// True if groups of CTAs may add their sums in sequence (SplitKGroups): workspace holds few sums of large tiles.
+    static constexpr bool sequences = Rows * Columns > 128 * 128;
 };
 
 }  // namespace fusekit::hip

@@ -87,8 +87,8 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
         bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::max_grid_groups};
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
             bool const in_sequence = tiles * groups > max_groups;
-            if (groups > 1 &&
-                (has_blocks || !has_states || tiles > max_groups || (in_sequence && tiles * groups > at_once)))
+            if (groups > 1 && (has_blocks || !has_states || tiles > max_groups ||
+                               (in_sequence && (!Schedule::sequences || tiles * groups > at_once))))
                 break;
             std::int64_t const of_part = detail::divide_up(steps, cluster * groups);
             if (of_part > max_steps) continue;
