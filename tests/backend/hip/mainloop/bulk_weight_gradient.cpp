@@ -29,10 +29,12 @@ TEMPLATE_TEST_CASE("HIP: weight gradients on sm_90a's tensor cores agree with th
 }
 
 // Three CTAs per cluster, with one column block or several, and two clusters; a tail of channels, and a column of ones.
-// The second run gets the workspace as the first has left it.
+// Sums of the
+// groups are added by the last one, then in sequence. A run gets the workspace as the one before has left it.
 TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the oracle", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
-                   (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>)) {
+                   (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>), (BulkWeights<128, 192, 64, 5>),
+                   (BulkWeights<64, 128, 64, 2, 1, 4>)) {
     using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
     fk::hip::Device device = sm90a_device();
     oracle::Shape const in{5, 72, 13, 11}, out{5, 200, 13, 11};
@@ -43,12 +45,14 @@ TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the ora
     oracle::Tensor const of_dy(out, dy.values);
     for (std::size_t i = 0; i < of_dy.at.size(); ++i) sums[of_dy.channel(i)] += of_dy.at[i].value;
     fk::Workspace<fk::hip::Memory> const workspace(device, std::size_t{1} << 23);
-    for (int run = 0; run < 2; ++run) {
+    for (int run = 0; run < 4; ++run) {
         Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
         Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
         fk::hip::WeightGradientParams<Plan, fk::half, float> const params{
             Plan::bind({.dy = dy.view(), .bias_gradient = db.view<float>()}), x.view(), dw.view<float>()};
-        auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(device.gpu(), params, {{}, 3, 2});
+        unsigned const groups = run < 2 ? 2 : 3;
+        auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(
+            device.gpu(), params, {{}, 3, groups, run >= 2 && TestType::sequences});
         REQUIRE(launch);
         REQUIRE(launch->workspace_bytes <= workspace.view().bytes);
         REQUIRE(!launch->start(device, x.view().data, dw.view<float>().data, workspace.view()));
@@ -73,9 +77,23 @@ TEST_CASE("HIP: a weight gradient's pixels are split until tiles fill the proces
     CHECK(parts({128, 2, 256, false}, states + 15 * tile) == std::pair(1u, 1u));
 }
 
+TEST_CASE("HIP: CTAs add in sequence where the workspace holds the sums of one per tile, and all are resident") {
+    constexpr std::size_t tile = 192 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
+    fk::hip::WeightProduct const of{192, 9, 193664, true};  // five tiles
+    auto const sharing = [&](std::size_t workspace_bytes) {
+        return fk::hip::share_pixels<BulkWeights<192, 128, 64, 5>>(of, {132, 1, workspace_bytes}, costs).split_k;
+    };
+    auto const of_few = sharing(states + 5 * tile), of_all = sharing(states + 132 * tile);
+    CHECK(of_few.in_sequence);
+    CHECK(of_few.groups > 3);
+    CHECK(5 * of_few.groups <= 132);
+    CHECK(!of_all.in_sequence);
+    CHECK(of_all.groups > of_few.groups);
+}
+
 TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its error bound allows") {
-    using Tile = BulkWeights<192, 128, 64, 5>;
-    static_assert(!Tile::promotes);
+    using Tile = BulkWeights<256, 128, 32, 4, 2>;
+    static_assert(!Tile::promotes && BulkWeights<192, 128, 64, 5>::promotes && BulkWeights<128, 192, 64, 5>::promotes);
     fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
     CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}, costs).cycles > 1e200);
     auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30}, costs);

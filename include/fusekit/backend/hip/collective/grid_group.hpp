@@ -72,6 +72,36 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
+/// Sequence of the CTAs of a grid group, in the order of their indices in the group. Precondition: the GPU starts a CTA
+/// after those before it. Thread 0 of a CTA reads and writes the state, whose counter is zero before the first CTA.
+class GroupTurn {
+public:
+    __device__ GroupTurn(GridGroup::State* the_state, unsigned the_thread) : state(the_state), thread(the_thread) {}
+
+    /// Waits until `index` CTAs have called pass(); memory that they wrote before is then visible. All threads of
+    /// `barrier` call it.
+    template <class Barrier>
+    __device__ void wait(unsigned index, Barrier const& barrier) const {
+        if (thread == 0 && index > 0) {
+            while (*static_cast<unsigned const volatile*>(&state->arrived) != index) __threadfence();
+            __threadfence();
+        }
+        barrier();
+    }
+    /// Starts CTA `next`; 0 resets the counter.
+    template <class Barrier>
+    __device__ void pass(unsigned next, Barrier const& barrier) const {
+        barrier();
+        if (thread != 0) return;
+        __threadfence();
+        *static_cast<unsigned volatile*>(&state->arrived) = next;
+    }
+
+private:
+    GridGroup::State* state;
+    unsigned thread;
+};
+
 /// Workspace in global memory for grid groups (GridGroup): first the barrier counters (State) of all groups, then
 /// floats that CTAs exchange. The caller zeroes all bytes before the first kernel. Every kernel resets the counters for
 /// the next kernel, of any plan.

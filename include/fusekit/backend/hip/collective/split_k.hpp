@@ -13,15 +13,22 @@ struct SplitKGroups {
     /// group of CTAs; unused if groups == 1
     GroupWorkspace workspace;
     unsigned cluster = 1, groups = 1;
+    /// true if each group adds its sums to those of the group before it, which needs the floats of one group per output
+    /// tile; else the last group to arrive sums the floats of all groups
+    bool in_sequence = false;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
+    /// Number of groups per output tile whose sums the workspace holds.
+    FUSEKIT_HD unsigned stored_groups() const { return groups == 1 ? 0 : in_sequence ? 1 : groups; }
 };
 
 /// SMEM layout of the accumulators that a CTA has computed for an output tile: Rows x Columns floats, with `gap` x 16
-/// bytes of padding per row, so that the rows that a warp writes at once are in different banks.
-template <int Rows, int Columns, int gap = 1>
+/// bytes of padding per row, so that the rows that a warp writes at once are in different banks. may_sequence: true if
+/// the kernel has code for SplitKGroups::in_sequence.
+template <int Rows, int Columns, int gap = 1, bool may_sequence = false>
 struct AccumulatorTile {
     static constexpr unsigned height = Rows, row_packets = Columns / 4;
+    static constexpr bool sequences = may_sequence;
     /// number of floats that each group of CTAs stores to the workspace per output tile
     static constexpr int floats = Rows * Columns;
 
@@ -38,9 +45,10 @@ struct RowRange {
 /// identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 * (`thread` %
 /// Tile::row_packets) on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may
 /// modify its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the
-/// workspace; the last to arrive of the CTAs with the same `rank` in their groups sums the groups' values. All threads
-/// of `barrier` call this function while the CTA's other threads call attend_merge(); the first `threads` callers add,
-/// with several loads in flight. Returns the rows for which this CTA called put().
+/// workspace; the last to arrive of the CTAs with the same `rank` in their groups sums the groups' values. If
+/// split_k.in_sequence, a CTA instead waits for the CTA of its rank in the group before, which the GPU starts earlier,
+/// and adds to its sums. All threads of `barrier` call this function while the CTA's other threads call attend_merge();
+/// the first `threads` callers add, with several loads in flight. Returns the rows for which this CTA called put().
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                       unsigned group, unsigned rank, unsigned thread,
@@ -80,8 +88,31 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     auto* const of_groups = split_k.groups == 1
                                 ? nullptr  // null: no workspace
                                 : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
-                                      std::size_t{number} * split_k.groups * height * row_packets + packet;
+                                      std::size_t{number} * split_k.stored_groups() * height * row_packets + packet;
     if (split_k.cluster > 1) cluster_barrier();
+    if constexpr (Tile::sequences) {
+        if (split_k.groups > 1 && split_k.in_sequence) {
+            // Only this CTA reads its own rows of its tile, so that the cluster's sums can overwrite them.
+            sum_up(
+                split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][packet], of); },
+                [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][packet] = sums; });
+            if (split_k.cluster > 1) cluster_arrive();
+            bool const last = group + 1 == split_k.groups;
+            GroupTurn const turn(split_k.workspace.state(number * split_k.cluster + rank), thread);
+            turn.wait(group, barrier);
+            sum_up(
+                group > 0 ? 2 : 1,
+                [&](unsigned row, unsigned of) {
+                    return group > 0 && of == 0 ? load_fresh(&of_groups[row * row_packets]) : tile.rows[row][packet];
+                },
+                [&](unsigned row, Packet<float, 4> const& sums) {
+                    if (last) put(row, sums);
+                    else of_groups[row * row_packets] = sums;
+                });
+            turn.pass(last ? 0 : group + 1, barrier);
+            return last ? own : RowRange{0, 0};
+        }
+    }
     sum_up(
         split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][packet], of); },
         [&](unsigned row, Packet<float, 4> const& sums) {
@@ -100,17 +131,18 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     return own;
 }
 
-/// Like reduce_split_k_to(), but stores the sums to `tile`, over the CTA's accumulators. All threads of the CTA call
-/// it.
-template <int threads, class Tile>
+/// Like reduce_split_k_to(), but stores the sums to `tile`, over the CTA's accumulators, which the threads of `barrier`
+/// have written.
+template <int threads, class Tile, class Barrier = BlockBarrier>
 __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups const& split_k, unsigned number,
-                                                   unsigned group, unsigned rank, unsigned thread) {
-    __syncthreads();
+                                                   unsigned group, unsigned rank, unsigned thread,
+                                                   Barrier const& barrier = {}) {
+    barrier();
     if (split_k.count() == 1) return {0, Tile::height};
     RowRange const own = reduce_split_k_to<threads>(
-        tile, split_k, number, group, rank, thread, BlockBarrier(),
+        tile, split_k, number, group, rank, thread, barrier,
         [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::row_packets] = sums; });
-    __syncthreads();
+    barrier();
     return own;
 }
 

@@ -53,7 +53,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     params.split_pixels = static_cast<int>(detail::divide_up(steps, split_k.count())) * pixels;
     auto const launch = prepare_launch(
         gpu, kernel, params, tiles * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * split_k.groups) *
+        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * split_k.stored_groups()) *
                                                                Mainloop::Accumulators::floats * sizeof(float)
                            : 0,
         split_k.cluster);
@@ -79,7 +79,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
         return with_entry(table, best, [&]<class Schedule>(Schedule) {
             return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].split_k);
         });
-    }(WeightTable<NvidiaTuning>{});
+    }(WeightTable<NvidiaTuning, detail::is_single_pixels(Plan::Head::collapsed)>{});
 }
 
 }  // namespace fusekit::hip

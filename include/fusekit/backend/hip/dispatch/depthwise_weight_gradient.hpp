@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/dispatch/split_pixels.hpp"
+#include "fusekit/backend/hip/mainloop/depthwise_halo_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise_weight_gradient.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -84,10 +85,50 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_gra
         split_k.cluster);
 }
 
+/// Prepares a launch of DepthwiseHaloWeightGradient; empty if it cannot compute the weight gradient. Precondition:
+/// runs_depthwise_gradient().
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_halo_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
+    using Mainloop = DepthwiseHaloWeightGradient<Plan, T, U>;
+    using Tiles = DepthwiseHaloGradientTiles;
+    constexpr auto filter = Plan::Head::collapsed;
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    TensorView<T const> const dy = without_idle_strides(typed<T>(params.bound.head.dy));
+    if (dy.layout.shape[1] != filter.group_count || !problem::vectorizable(params.x, 8, 1) ||
+        !problem::vectorizable(dy, 8, 1) || dy.layout.shape[1] % 8 != 0 ||
+        !with_tag(gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; }) ||
+        !kernel.is_launchable(gpu.index()))
+        return {};
+    Tiles const& tiles = params.depthwise.halo =
+        choose_halo_gradient_tiles<DepthwiseHaloGradientShape<filter.size[0], filter.size[1]>>(filter, dy.layout.shape,
+                                                                                               gpu.processors());
+    if (tiles.items == 0) return {};
+    constexpr std::int64_t bytes = Mainloop::Accumulators::floats * sizeof(float);
+    std::int64_t const units = tiles.units, resident = halo_gradient_splits(units, gpu.processors()),
+                       splits = resident < tiles.items ? resident : tiles.items;
+    SplitKGroups& split_k = params.split_k =
+        choose_split_k(launches_clusters(gpu), units, 1, units * splits, splits, bytes, workspace_bytes);
+    // Clusters of 5 to 8 CTAs, of which most are resident
+    unsigned const max_groups = split_k.groups;
+    for (unsigned cluster = split_k.cluster; max_groups > 1 && cluster > 4; --cluster)
+        if (unsigned const groups = static_cast<unsigned>(splits) / cluster;
+            groups <= max_groups && (split_k.count() > splits || groups * cluster > split_k.count()))
+            split_k.cluster = cluster, split_k.groups = groups;
+    auto const launch = prepare_launch(
+        gpu, kernel, params, units * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(units * split_k.groups * bytes) : 0,
+        split_k.cluster);
+    if (!launch) return {};
+    return *launch;
+}
+
 /// Prepares a launch of DepthwiseWeightGradient. Precondition: runs_depthwise_gradient().
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
+    if constexpr (has_depthwise_halo_weight_gradient<Plan, T>)
+        if (auto const launch = prepare_depthwise_halo_gradient(gpu, params, workspace_bytes)) return *launch;
     if (problem::channels_are_contiguous(params.bound.head.dy.layout))
         return prepare_depthwise_gradient_along<Axis::channel>(gpu, params, workspace_bytes);
     return prepare_depthwise_gradient_along<Axis::pixel>(gpu, params, workspace_bytes);

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
+#include "fusekit/backend/hip/pipeline/named_barrier.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 
 namespace fusekit::hip {
@@ -29,12 +30,18 @@ class BulkWeightGradient : public TmaKernel {
     using Fragment = typename Atom::Accumulators[products];
     static constexpr int consumers = warpgroups * Atom::threads;
     static constexpr unsigned sums_barrier = 1;
+    static constexpr bool moves_registers = Schedule::moves_registers;
+    using Budget = RegisterBudget<warpgroups == 2 ? 24 : 32, warpgroups == 2 ? 240 : 160, 1, warpgroups == 2 ? 2 : 3>;
+    using Roles = WarpRoles<warpgroups, std::conditional_t<moves_registers, Budget, EqualRegisters>>;
+    /// Barrier of the threads that reduce split-K sums: with moved registers, a producer has too few for it.
+    using SumsBarrier =
+        std::conditional_t<moves_registers, NamedBarrier<sums_barrier, unsigned{consumers}>, BlockBarrier>;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    using Accumulators = AccumulatorTile<rows, columns, 2>;
-    static constexpr int threads = consumers + 32, blocks = 1;
+    using Accumulators = AccumulatorTile<rows, columns, 2, Schedule::sequences>;
+    static constexpr int threads = consumers + (moves_registers ? 128 : 32), blocks = Schedule::blocks;
 
     struct alignas(1024) DynamicShared {
         union {
@@ -47,15 +54,21 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned number) {
         auto const conv = params.problem();
         Tile const tile(params, conv, number);
-        WarpRoles<warpgroups, EqualRegisters> const roles(thread);
+        Roles const roles(thread);
         auto const prepare = [&] {
             put_ones(shared, tile, thread);
             ptx::fence_proxy_async();
         };
         begin(thread, [&] { shared.pipeline.init(); }, prepare);
         if (roles.begin_producer()) {
-            if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
+            if (roles.warp == Roles::first_producer && ptx::elect_sync())
+                load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
             ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need converged warps
+            if constexpr (moves_registers) {
+                start_next_kernel();
+                if (params.split_k.cluster > 1) attend_merge();
+                return;
+            }
         } else {
             Fragment acc;
             multiply(shared, tile, acc, roles.group, thread);
@@ -63,8 +76,8 @@ public:
             put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
-        RowRange const own =
-            reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group, tile.rank, thread);
+        RowRange const own = reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group,
+                                                       tile.rank, thread, SumsBarrier());
         store(params, conv, shared.acc, tile, own, thread);
         finish_split_k(params.split_k);
     }

@@ -28,6 +28,13 @@ template <class Plan, Element T>
 inline constexpr bool has_depthwise_weight_gradient =
     detail::has_depthwise_gradient<Plan, static_cast<int>(sizeof(T))>();
 
+/// True if the weight gradient also has a kernel for depthwise convolutions of 16-bit elements whose operands are
+/// copied to SMEM (DepthwiseHaloWeightGradient).
+template <class Plan, Element T>
+inline constexpr bool has_depthwise_halo_weight_gradient =
+    has_depthwise_weight_gradient<Plan, T> && detail::targets_sm80(arch::All{}) &&
+    detail::has_depthwise_halo_gradient<Plan, static_cast<int>(sizeof(T))>();
+
 /// True if the weight gradient also has a kernel for groups of few channels by mma.sync (GroupedWeightGradient).
 template <class Plan, Element T>
 inline constexpr bool has_grouped_weight_gradient =

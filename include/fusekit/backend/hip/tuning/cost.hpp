@@ -109,6 +109,9 @@ struct WeightCosts {
     double cluster = 0, cluster_accumulators = 0;  ///< exchange of accumulators within a cluster
     /// addition of accumulators through workspace; merge_accumulators is per group of CTAs
     double merge = 0, merge_accumulators = 0;
+    double turn = 0;  ///< cycles until the next group of CTAs adds its accumulators, if the groups add in sequence
+    /// share of the accumulators' cycles that other CTAs on the SM do not hide
+    double shared_accumulators = 1;
 };
 
 /// Fraction of the SMs on which no cluster of 8 CTAs (1 / of_8) or of 4 CTAs (1 / of_4) can run.

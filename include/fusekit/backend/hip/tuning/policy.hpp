@@ -33,7 +33,7 @@ struct PlanesTile {
     int pixels, parts;
 };
 struct WeightCut {
-    int rows, columns, pixels, stages, products = 1;
+    int rows, columns, pixels, stages, products = 1, blocks = 1;
 };
 struct ElementwiseCut {
     int threads, bytes, iterations, unroll, blocks, tile_iterations;
@@ -61,7 +61,9 @@ struct ElementwiseCase {
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
 //                  with sm_90a: arrays of PlanesTile
-//   weights        with sm_90a: an array of WeightCut; max_gradient_cluster: the most CTAs of a cluster on one tile
+//   weights, pixel_weights
+//                  with sm_90a: arrays of WeightCut, equally long, for filters of several taps and of one;
+//                  max_gradient_cluster: the most CTAs of a cluster on one tile
 //   native         optional: an array of NativeTile, in place of gemm, for kernels of 16 and 8 bits and tf32;
 //                  native_floats is true if it is for float too; native_bytes replaces it for 8 bits
 //   elementwise    a function that returns an ElementwiseCut for an ElementwiseCase
@@ -169,10 +171,14 @@ FUSEKIT_H auto planes_table(std::integer_sequence<int, i...>)
 template <class... Schedules>
 FUSEKIT_H auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
 
-template <class Tuning, int... i>
+template <class Tuning, bool single_pixels, int number>
+struct WeightScheduleOf {
+    static constexpr WeightCut cut = single_pixels ? Tuning::pixel_weights[number] : Tuning::weights[number];
+    using Type = BulkWeights<cut.rows, cut.columns, cut.pixels, cut.stages, cut.products, cut.blocks>;
+};
+template <class Tuning, bool single_pixels, int... i>
 FUSEKIT_H auto weight_table(std::integer_sequence<int, i...>)
-    -> List<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
-                        Tuning::weights[i].stages, Tuning::weights[i].products>...>;
+    -> List<typename WeightScheduleOf<Tuning, single_pixels, i>::Type...>;
 
 template <class Tuning, int element_bytes, bool pixelwise, bool stores>
 struct ElementwiseOf {
@@ -215,9 +221,10 @@ using PlanesTable = decltype(detail::planes_table<detail::PlanesParts<Tuning, T>
     std::make_integer_sequence<int, detail::count_of(detail::PlanesParts<Tuning, T>::parts)>{}));
 template <class Tuning, class T>
 using PlanesSplitTable = decltype(detail::split_table(PlanesTable<Tuning, T>{}));
-template <class Tuning>
-using WeightTable =
-    decltype(detail::weight_table<Tuning>(std::make_integer_sequence<int, detail::count_of(Tuning::weights)>{}));
+/// Type: list of the BulkWeights schedules of a tuning table; single_pixels: for filters of one tap without padding.
+template <class Tuning, bool single_pixels>
+using WeightTable = decltype(detail::weight_table<Tuning, single_pixels>(
+    std::make_integer_sequence<int, detail::count_of(Tuning::weights)>{}));
 template <class Tuning, class T, bool pixelwise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pixelwise, stores>::Type;
 template <class Tuning, class T>

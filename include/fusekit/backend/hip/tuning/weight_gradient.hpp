@@ -61,38 +61,49 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
 }
 
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
-/// several clusters or CTAs that add their accumulators through workspace. On an H100 the choice is within 2 % of the
-/// best measured one (13 layers, batch 64, geometric mean).
+/// several clusters or CTAs that add their accumulators through workspace. If it does not hold the accumulators of all
+/// of them, they add in sequence, which needs those of one per tile, and co-resident CTAs. On an H100 the choice is
+/// within 2 % of the best measured one (13 layers, batch 64, geometric mean); on an H200, with sequences and schedules
+/// of several CTAs per SM, within 3 % (15 layers, batch 32 and 64).
 template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
     constexpr double thousands = tile_bytes / 4000.0;
+    constexpr bool has_blocks = Schedule::blocks > 1;
     std::int64_t const tiles = of.tiles<Schedule>(), steps = detail::divide_up(of.pixels, Schedule::pixels);
     std::int64_t const max_steps = Schedule::promotes ? steps : Schedule::unpromoted_pixels / Schedule::pixels;
     std::int64_t const max_groups =
         limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
+    double const memory_takes = static_cast<double>(of.bytes) / costs.memory_bytes,
+                 tile_takes = costs.tile + costs.accumulators * thousands *
+                                               (has_blocks ? costs.shared_accumulators * Schedule::blocks : 1);
     WeightShares best{{}, WeightShares::never};
-    for (unsigned cluster = 1; cluster <= limits.max_cluster && cluster <= steps; ++cluster) {
-        std::int64_t const at_once = clusters_at_once(limits.processors, cluster);
-        double const step = weight_step_cycles<Schedule>(of, cluster, costs);
+    unsigned const max_cluster = has_blocks ? 1 : limits.max_cluster;
+    for (unsigned cluster = 1; cluster <= max_cluster && cluster <= steps; ++cluster) {
+        std::int64_t const at_once = clusters_at_once(limits.processors, cluster) * Schedule::blocks;
+        double const step = weight_step_cycles<Schedule>(of, cluster, costs) * Schedule::blocks;
         if (at_once < 1) break;
         bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::max_grid_groups};
-        for (std::int64_t groups = 1; groups == 1 || (has_states && tiles * groups <= max_groups); ++groups) {
-            std::int64_t const parts = cluster * groups, of_part = detail::divide_up(steps, parts);
-            if (parts > steps) break;
+        for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
+            bool const in_sequence = tiles * groups > max_groups;
+            if (groups > 1 && (has_blocks || !has_states || tiles > max_groups ||
+                               (in_sequence && (!Schedule::sequences || tiles * groups > at_once))))
+                break;
+            std::int64_t const of_part = detail::divide_up(steps, cluster * groups);
             if (of_part > max_steps) continue;
             double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)),
-                         steps_take = rounds * static_cast<double>(of_part) * step,
-                         memory_takes = static_cast<double>(of.bytes) / costs.memory_bytes,
+                         steps_take = rounds * static_cast<double>(of_part) * step, count = static_cast<double>(groups),
+                         added = costs.merge_accumulators * thousands / cluster,
                          merged = (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0) +
-                                  (groups > 1 ? costs.merge + costs.merge_accumulators * thousands *
-                                                                  static_cast<double>(groups) / cluster
-                                              : 0),
-                         cycles = (steps_take > memory_takes ? steps_take : memory_takes) +
-                                  rounds * (costs.tile + costs.accumulators * thousands + merged);
+                                  (groups == 1   ? 0
+                                   : in_sequence ? costs.merge + added + (costs.turn + 2 * added) * (count - 1)
+                                                 : costs.merge + added * count),
+                         cycles =
+                             (steps_take > memory_takes ? steps_take : memory_takes) + rounds * (tile_takes + merged);
             if (cycles >= best.cycles) continue;
             best.split_k.cluster = cluster, best.split_k.groups = static_cast<unsigned>(groups);
+            best.split_k.in_sequence = groups > 1 && in_sequence;
             best.cycles = cycles;
         }
     }
