@@ -43,7 +43,7 @@ set(table
   "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|epilogue/tma_stage|mma/.*|pipeline/.*)                sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
-  "backend/hip/mainloop/(phased_warp_specialized|stem|warp_roles|warp_specialized)               sm_90a"
+  "backend/hip/mainloop/(phased_warp_specialized|stem|stream_k_tail|warp_roles|warp_specialized) sm_90a"
   "backend/hip/mainloop/gathered_planes                                                          sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
   "backend/hip/mainloop/grouped_(transposed|weight_gradient)                                     sm_90a"

@@ -51,6 +51,7 @@ struct SplitK {
     /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs of a tile form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
+    unsigned whole = 0;  ///< number of the first tiles that one CTA each computes (StreamKTail)
 };
 
 /// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. False with

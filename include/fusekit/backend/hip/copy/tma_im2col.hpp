@@ -49,11 +49,6 @@ __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Range [begin, end) of the k-tiles of an output tile that one split-K CTA reduces.
-struct StepRange {
-    unsigned begin, end;
-};
-
 /// Issues, in one thread, the TMA loads of the operands of the output tile at `tile` into the pipeline's stages: of all
 /// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
@@ -92,9 +87,12 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     };
     if constexpr (sizeof...(Range) > 0) {
         StepRange const steps{range...};
-        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
-        int const tap = static_cast<int>(steps.begin / of_tap);
-        int r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
+        int r = 0, s = 0, c = 0;
+        if (steps.begin > 0) {
+            unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+            int const tap = static_cast<int>(steps.begin / of_tap);
+            r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
+        }
 #pragma unroll 1
         for (unsigned step = steps.begin; step < steps.end; ++step) {
             load(r, s, c);

@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/schedule/phase_rounds.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
 namespace fusekit::hip {
@@ -48,6 +49,10 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
     Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
         Schedule::shared_bytes(2);
 };
+
+/// The library selects the number of CTAs per tile of a stream-K tail.
+template <int TileM, int TileN, int Stages, Roles TheRoles, int Blocks>
+inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, Blocks>> = 0;
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
@@ -234,7 +239,7 @@ struct WarpSpecializedEntry {
                            steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
                                                      of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
-        if (!schedule.splits) return time(whole);
+        if (!schedule.splits) return with_tail(time, whole, steps);
         if (!launches_clusters(rates.architecture)) return {};
         return detail::split_estimate(schedule, schedule.m * schedule.n / 64, whole, processors,
                                       processors / table.tma.split_processors, table.bulk_split.cluster_cycles,
@@ -242,6 +247,29 @@ struct WarpSpecializedEntry {
     }
 
 private:
+    /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
+    /// tile of the tail. With fewer tiles than SMs a tail is uncalibrated and not selected.
+    FUSEKIT_H static Estimate with_tail(detail::PartTime const& time, Product const& whole, std::int64_t steps) {
+        ScheduleFacts const& schedule = time.schedule;
+        ConvCase const& of = time.of;
+        Estimate best = time(whole);
+        bool const is_plain = of.phases == 1 && of.copied_bytes == 0 && !packs(schedule, of) && !of.totals &&
+                              !of.maxima && size_of(of.type) == 2;
+        if (!is_plain || !launches_clusters(time.rates.architecture) ||
+            !fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks))
+            return best;
+        for (int const splits : {2, 4}) {
+            TailSplit const tail(detail::count_tiles(schedule, whole), steps, splits, time.rates.processors,
+                                 time.table.idle);
+            if (tail.splits == 1 || tail.whole == 0) continue;
+            Workload workload = time.workload_of(time, whole);
+            detail::set_tail(workload, tail, steps, schedule, time.table.tma);
+            Estimate divided = estimate(workload, time.costs, of.product.bytes, time.table, time.rates);
+            divided.split_k = splits;
+            if (divided.seconds < best.seconds) best = divided;
+        }
+        return best;
+    }
     FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);

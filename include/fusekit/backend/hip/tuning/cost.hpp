@@ -62,6 +62,8 @@ struct TmaCosts {
     double copy = 0;  ///< cycles per cp.async of 32 threads, which load operands that are misaligned for TMA
     double stored_output = 0;  ///< cycles per output that threads store, because its pixels are misaligned for TMA
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
+    /// stream-K tail: barriers and shared memory of an exchange of accumulators, in cycles; bytes per cycle of DSMEM
+    double exchange = 0, exchanged_bytes = 1;
 };
 
 /// Cycles per row of x of a k-tile of WarpSpecialized, at 192 rows. packed: threads copy the channels of several taps.
@@ -150,7 +152,7 @@ struct CostTable {
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int split_k = 1;  ///< split-K factor: CTAs per tile
+    int split_k = 1;  ///< split-K factor: CTAs per tile; of WarpSpecialized, CTAs per tile of the last round
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }

@@ -27,6 +27,7 @@ struct NvidiaTuning {
     /// 6 layers of batch 32, H200.
     /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
     /// FMA instruction there is another one that loads or converts.
+    /// Stream-K tail (`exchange`, `exchanged_bytes`): uncalibrated.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -74,7 +75,9 @@ struct NvidiaTuning {
                 .processors_beyond = 8,
                 .copy = 25,
                 .stored_output = 0.05,
-                .split_processors = 4},
+                .split_processors = 4,
+                .exchange = 1500,
+                .exchanged_bytes = 40},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 70,

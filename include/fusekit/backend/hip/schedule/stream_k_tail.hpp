@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/schedule/split.hpp"
+
+/// Stream-K tail of WarpSpecialized: the CTAs of a cluster of 2 or 4 reduce one output tile of the last, partly filled
+/// round, each over a range of its k-tiles, and add their accumulators through DSMEM. The other rounds have a tile per
+/// CTA.
+namespace fusekit::hip {
+
+/// True if WarpSpecialized's cooperative kernels of a plan have code for a tail.
+template <class Plan, class T>
+FUSEKIT_H consteval bool has_stream_k_tail() {
+    return sizeof(T) == 2 && can_split<Plan, T> && Plan::Epilogue::maxima == 0;
+}
+
+/// True if a WarpSpecialized schedule has code for a tail: its roles are cooperative, with two MMA warpgroups, and the
+/// stages have room for the accumulators of a tile.
+FUSEKIT_H constexpr bool fits_stream_k_tail(int m, int n, int stages, bool ping_pong, int blocks) {
+    return n == 128 && !ping_pong && blocks == 1 && m * n * 4 <= stages * (m + n) * 128;
+}
+
+/// Division of the tiles of a launch of WarpSpecialized: `blocks` persistent CTAs in clusters of `splits`.
+struct TailSplit {
+    int splits = 1;
+    std::int64_t blocks = 0, whole = 0;  ///< whole: number of rounds before the last
+
+    FUSEKIT_H TailSplit() = default;
+
+    /// Division of `tiles` tiles of `steps` k-tiles each; splits is 1 if `the_splits` CTAs cannot divide the last
+    /// round's: there are none, too many, or fewer k-tiles than CTAs. Some SMs cannot run clusters of 4.
+    FUSEKIT_H constexpr TailSplit(std::int64_t tiles, std::int64_t steps, int the_splits, int processors,
+                                  IdleInClusters const& idle) {
+        std::int64_t const usable = the_splits == 4 ? processors - processors / idle.of_4 : processors,
+                           most = usable / the_splits * the_splits;
+        bool const has_clusters = the_splits == 2 || the_splits == 4;
+        if (!has_clusters || most <= 0 || steps < the_splits) return;
+        std::int64_t const remaining = tiles % most;
+        if (remaining == 0 || remaining * the_splits > most) return;
+        splits = the_splits, whole = tiles / most, blocks = whole > 0 ? most : remaining * splits;
+    }
+};
+
+namespace detail {
+
+/// Sets a workload's rounds and steps to those of a launch with a tail, and adds the exchange of accumulators: a CTA
+/// receives those of half a tile from each of the others.
+FUSEKIT_H inline void set_tail(Workload& workload, TailSplit const& of, std::int64_t steps,
+                               ScheduleFacts const& schedule, TmaCosts const& tma) {
+    auto const whole = static_cast<double>(of.whole),
+               last = static_cast<double>(divide_up(steps, std::int64_t{of.splits}));
+    workload.rounds = whole + 1;
+    workload.steps = (whole * static_cast<double>(steps) + last) / workload.rounds;
+    workload.exchanges = tma.exchange + (of.splits - 1) * (schedule.m * schedule.n / 2 * 4) / tma.exchanged_bytes;
+}
+
+}  // namespace detail
+
+}  // namespace fusekit::hip
