@@ -27,15 +27,18 @@ struct TailSplit {
 
     FUSEKIT_H TailSplit() = default;
 
+    /// Number of persistent CTAs in clusters of `splits`. Some SMs cannot run clusters of 4.
+    FUSEKIT_H static constexpr std::int64_t max_blocks(int splits, int processors, IdleInClusters const& idle) {
+        std::int64_t const usable = splits == 4 ? processors - processors / idle.of_4 : processors;
+        return usable / splits * splits;
+    }
+
     /// Division of `tiles` tiles of `steps` k-tiles each; splits is 1 if `the_splits` CTAs cannot divide the last
-    /// round's: there are none, too many, or fewer k-tiles than CTAs. Some SMs cannot run clusters of 4.
+    /// round's: there are none, too many, or fewer k-tiles than CTAs.
     FUSEKIT_H constexpr TailSplit(std::int64_t tiles, std::int64_t steps, int the_splits, int processors,
                                   IdleInClusters const& idle) {
-        std::int64_t const usable = the_splits == 4 ? processors - processors / idle.of_4 : processors,
-                           most = usable / the_splits * the_splits;
-        bool const has_clusters = the_splits == 2 || the_splits == 4;
-        if (!has_clusters || most <= 0 || steps < the_splits) return;
-        std::int64_t const remaining = tiles % most;
+        if ((the_splits != 2 && the_splits != 4) || steps < the_splits) return;
+        std::int64_t const most = max_blocks(the_splits, processors, idle), remaining = most > 0 ? tiles % most : 0;
         if (remaining == 0 || remaining * the_splits > most) return;
         splits = the_splits, whole = tiles / most, blocks = whole > 0 ? most : remaining * splits;
     }
