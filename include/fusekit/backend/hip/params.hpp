@@ -13,6 +13,7 @@
 #include "fusekit/backend/hip/schedule/grouped.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/backend/hip/stride_phases.hpp"
@@ -100,7 +101,7 @@ struct ConvParams {
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
-    std::conditional_t<can_split<Plan, T>, SplitK, detail::Nothing> split_k = {};
+    std::conditional_t<can_split<Plan, T> || has_stream_k_tail<Plan, T>, SplitK, detail::Nothing> split_k = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

@@ -123,6 +123,21 @@ TEST_CASE("HIP: operators after a stream-K tail are exact") {
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(tail, {5, 136, 10, 10}, 200);
 }
 
+TEST_CASE("HIP: convolutions of 8-bit floats with a stream-K tail are exact") {
+    fk::hip::Device device = sm90a_device();
+    using Tail = WithTail<Wide>;
+    Tail tail(device, 2), quarter(device, 4);
+    for (char const* sizes : {"n5c144h10w10k208r3s3pt1l1b1r1u1v1d1e1g1",    // 6 tiles, 18 k-tiles
+                              "n5c400h19w10k112r1s1pt0l0b0r0u1v1d1e1g1"})  // 5 tiles, 4 k-tiles
+        for (Tail* each : {&tail, &quarter}) {
+            std::string const text = std::string(sizes) + " nhwc krsc ";
+            check_case(Case::parse(text + "e4m3/float CBAS relu #2"),
+                       run_conv<Tail, fk::e4m3, fk::dynamic, fk::Bias, Relu, fk::Scale>, *each);
+            check_case(Case::parse(text + "e4m3/half CRB #3"),
+                       run_conv<Tail, Types<fk::e4m3, fk::half>, fk::dynamic, fk::Residual, fk::Bias>, *each);
+        }
+}
+
 TEST_CASE("HIP: operands that threads copy, and statistics, have no stream-K tail") {
     fk::hip::Device device = sm90a_device();
     using Tail = WithTail<WarpSpecialized<192, 128, 3>>;

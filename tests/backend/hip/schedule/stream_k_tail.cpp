@@ -39,9 +39,9 @@ static_assert(!fits_stream_k_tail(128, 128, 4, true, 1) && !fits_stream_k_tail(6
               !fits_stream_k_tail(64, 128, 4, false, 2));
 
 template <class T, class... Ops>
-constexpr bool has_tail = has_stream_k_tail<fk::Plan<Ops...>, T>();
+constexpr bool has_tail = has_stream_k_tail<fk::Plan<Ops...>, T>;
 using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
-static_assert(has_tail<fk::half, Conv> && has_tail<fk::bfloat16, fk::Gemm, fk::Bias>);
+static_assert(has_tail<fk::half, Conv> && has_tail<fk::e4m3, Conv> && has_tail<fk::bfloat16, fk::Gemm, fk::Bias>);
 static_assert(!has_tail<fk::int8, Conv> && !has_tail<fk::half, Conv, fk::ChannelStatistics>);
 static_assert(!has_tail<fk::half, Conv, fk::Amax>);
 
@@ -71,13 +71,14 @@ TEST_CASE("HIP: a stream-K tail is not selected for short k-loops, nor with fewe
     CHECK(time_of(11 * 192, 3072, 768).split_k == 1);  // 66 tiles
 }
 
-TEST_CASE("HIP: a stream-K tail needs operands that TMA loads, 16-bit elements and no statistics") {
+TEST_CASE("HIP: a stream-K tail needs operands that TMA loads, float accumulators and no statistics") {
     auto const splits = [](auto const& change) {
         ConvCase of = test::problem(32 * 197, 3072, 1, 768, 1);
         change(of);
         return test::time_of<WarpSpecializedEntry, Wide>(of).split_k;
     };
     CHECK(splits([](ConvCase&) {}) == 2);
+    CHECK(splits([](ConvCase& of) { of.type = fk::DataType::float8_e4m3; }) == 2);
     CHECK(splits([](ConvCase& of) { of.copied_bytes = 8; }) == 1);
     CHECK(splits([](ConvCase& of) { of.totals = true; }) == 1);
     CHECK(splits([](ConvCase& of) { of.maxima = true; }) == 1);

@@ -87,10 +87,10 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
             return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
     TailSplit tail;
-    if constexpr (has_stream_k_tail<Plan, T>())
+    if constexpr (has_stream_k_tail<Plan, T>)
         if (launches_clusters(gpu) && !params.maps.copies_x() &&
             fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks)) {
-            constexpr std::int64_t tile_k = 64;  // 16-bit elements
+            constexpr std::int64_t tile_k = 128 / sizeof(T);
             std::int64_t const steps =
                 w.layout.shape[2] * w.layout.shape[3] * divide_up(params.x.layout.shape[1], tile_k);
             tail = {tiles, steps, split_k, gpu.processors(), NvidiaTuning::costs.idle};
@@ -158,7 +158,7 @@ struct Launcher<WarpSpecializedEntry> {
             return {};  // an unmet condition of can_implement()
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
-            if constexpr (has_stream_k_tail<Plan, T>() &&
+            if constexpr (has_stream_k_tail<Plan, T> &&
                           fits_stream_k_tail(facts.m, facts.n, facts.stages, facts.ping_pong, facts.blocks)) {
                 static KnownKernel known;
                 if (split_k == 0) split_k = choose_tail(gpu, facts, operands);

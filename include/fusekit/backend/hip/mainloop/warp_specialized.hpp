@@ -58,7 +58,7 @@ protected:
     /// Stream-K tail (schedule/stream_k_tail.hpp): the CTAs of a cluster reduce one tile of the last round. Its CTA g
     /// adds the accumulators of warpgroup g of all CTAs, 64 channels, and runs their epilogue.
     static constexpr bool divides_tail =
-        has_stream_k_tail<Plan, T>() && fits_stream_k_tail(tile_m, tile_n, stages, ping_pong, Schedule::blocks);
+        has_stream_k_tail<Plan, T> && fits_stream_k_tail(tile_m, tile_n, stages, ping_pong, Schedule::blocks);
     using Exchange = AccumulatorExchange<Atom, consumers>;
     static constexpr unsigned exchange_barrier = epilogue_barrier + consumers;
 

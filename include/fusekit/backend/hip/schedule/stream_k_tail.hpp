@@ -2,17 +2,20 @@
 #pragma once
 
 #include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
 /// Stream-K tail of WarpSpecialized: the CTAs of a cluster of 2 or 4 reduce one output tile of the last, partly filled
 /// round, each over a range of its k-tiles, and add their accumulators through DSMEM. The other rounds have a tile per
 /// CTA.
 namespace fusekit::hip {
 
-/// True if WarpSpecialized's cooperative kernels of a plan have code for a tail.
+/// True if WarpSpecialized's cooperative kernels of a plan have code for a tail: with float accumulators, and without
+/// statistics and Amax.
 template <class Plan, class T>
-FUSEKIT_H consteval bool has_stream_k_tail() {
-    return sizeof(T) == 2 && can_split<Plan, T> && Plan::Epilogue::maxima == 0;
-}
+inline constexpr bool has_stream_k_tail =
+    arch::is_targeted<arch::Sm90a> && (detail::is_16_bits<T> || detail::is_float8<T>) &&
+    std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
+    Plan::Epilogue::maxima == 0;
 
 /// True if a WarpSpecialized schedule has code for a tail: its roles are cooperative, with two MMA warpgroups, and the
 /// stages have room for the accumulators of a tile.

@@ -254,7 +254,7 @@ private:
         ConvCase const& of = time.of;
         Estimate best = time(whole);
         bool const is_plain = of.phases == 1 && of.copied_bytes == 0 && !packs(schedule, of) && !of.totals &&
-                              !of.maxima && size_of(of.type) == 2;
+                              !of.maxima && of.type != DataType::int8;
         if (!is_plain || !launches_clusters(time.rates.architecture) ||
             !fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks))
             return best;
