@@ -64,8 +64,7 @@ public:
         }
         start_next_kernel();
         cluster_barrier();
-        if (merges)
-            for (unsigned of = 1; of < count; ++of) exchange.add_from(of, 0, thread, acc[0]);
+        if (merges) exchange.add_others(rank, count, 0, thread, acc[0]);
         cluster_arrive();  // CTA 0 has read the other CTAs' accumulators
         if (merges) {
             writer.store(params, conv, start, acc);

@@ -198,16 +198,14 @@ protected:
                 }
                 if (is_last) writer.send(params, conv, start);  // the TMA store overlaps the merge of the statistics
             } else {
-                if constexpr (divides_tail)
-                    if (items.is_divided(tile.number))
-                        exchange(shared, acc[0], thread, group, items.rank_of(tile.number), items.splits);
+                if constexpr (divides_tail) exchange(shared, acc[0], thread, group, items, tile.number);
                 if (owns) writer.store(params, conv, start, acc);
-                if constexpr (divides_tail)
-                    if (items.is_divided(tile.number)) cluster_wait();  // other CTAs have read this CTA's accumulators
             }
         }
         if constexpr (Plan::totals_tiles)
             if (thread == 0) Totals::after_put(shared.totals);
+        if constexpr (divides_tail)
+            if (items.reaches(block)) cluster_wait();  // the other CTAs have read this CTA's accumulators
         if (thread == 0) ptx::bulk_wait_group_read();
     }
 
@@ -216,24 +214,24 @@ protected:
         else return {tiles.size(), 1, 0};
     }
 
-    /// Adds the accumulators of a divided tile: warpgroup `group` of CTA `rank` == `group` receives the sums of the
-    /// cluster's `splits` CTAs, in the order of the ranks, so that results are bitwise identical in every run. The
-    /// caller then calls cluster_wait().
+    /// Adds the accumulators of an item if it is divided. Warpgroup g of the cluster's CTA g receives the sums of all
+    /// CTAs, in an order that depends on its rank alone, so that results are bitwise identical in every run. The caller
+    /// then calls cluster_wait().
     __device__ static void exchange(DynamicShared& shared, typename Atom::Accumulators& acc, unsigned thread,
-                                    unsigned group, unsigned rank, unsigned splits) {
-        if constexpr (divides_tail) {
-            static_assert(sizeof(Exchange) <= sizeof(shared.stages));
-            auto& through = reinterpret_cast<Exchange&>(shared.stages);
+                                    unsigned group, StreamKTail const& items, unsigned item) {
+        static_assert(sizeof(Exchange) <= sizeof(shared.stages));
+        auto& through = reinterpret_cast<Exchange&>(shared.stages);
+        unsigned own[] = {thread, group};
+        ptx::fence_operands(own);  // computes SMEM addresses here, instead of keeping them in registers during the loop
+        bool const is_divided = items.is_divided(item);
+        unsigned const rank = items.rank_of(item);
+        if (is_divided) {
             ptx::bar_sync(exchange_barrier, 128 * consumers);  // the MMAs of both warpgroups have read the stages
-            if (rank != group) through.put(group, thread, acc);
+            if (rank != group) through.put(own[1], own[0], acc);
             cluster_barrier();
-            if (rank == group) {
-#pragma unroll 1
-                for (unsigned other = 0; other < splits; ++other)
-                    if (other != rank) through.add_from(other, group, thread, acc);
-            }
-            cluster_arrive();
         }
+        through.add_others(rank, is_divided && rank == group ? items.splits : 1, own[1], own[0], acc);
+        if (is_divided) cluster_arrive();
     }
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
