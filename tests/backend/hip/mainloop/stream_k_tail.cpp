@@ -39,17 +39,25 @@ private:
 };
 
 /// CTAs per tile in the last round of a launch of a 1x1 convolution of `pixels` x `channels` to `pixels` x `filters`,
-/// with Wide.
-unsigned splits_of(fk::hip::Device& device, int splits, std::int64_t pixels, std::int64_t channels,
-                   std::int64_t filters) {
+/// with Wide; and those that the library predicts. `splits`: argument of the launch.
+struct Launched {
+    unsigned splits, predicted;
+};
+Launched launched(fk::hip::Device& device, int splits, std::int64_t pixels, std::int64_t channels,
+                  std::int64_t filters) {
     fk::Tensor<fk::half, fk::hip::Device> const x(device, fk::nhwc(1, pixels, 1, channels)),
         w(device, fk::krsc(filters, 1, 1, channels));
     fk::Tensor<fk::half, fk::hip::Device> y(device, fk::nhwc(1, pixels, 1, filters));
     using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>>;
-    return WithTail<Wide>(device, splits)
-        .prepare(Plan::bind({.weights = w}), Plan::collapse(x.const_view()), Plan::collapse(y.view()))
-        .value()
-        .params.split_k.count;
+    auto const layer = Plan::bind({.weights = w});
+    Launched found{WithTail<Wide>(device, splits)
+                       .prepare(layer, Plan::collapse(x.const_view()), Plan::collapse(y.view()))
+                       .value()
+                       .params.split_k.count,
+                   0};
+    for (fk::hip::Prediction const& each : predict_all(device, layer, x.const_view(), y.view()))
+        if (each.schedule == fk::hip::facts_of<Wide>()) found.predicted = static_cast<unsigned>(each.split_k);
+    return found;
 }
 
 /// Numbers of tiles of 192 x 128, on 4 SMs, after `#`: all whole rounds, whole rounds and some tiles, no whole round.
@@ -86,7 +94,7 @@ TEST_CASE("HIP: a stream-K tail divides the tiles of the last round if there are
     if (device.gpu().processors() != 4) SKIP("expects the emulated GPU's 4 SMs");
     for (unsigned const splits : {2U, 4U}) {
         auto const splits_for = [&](std::int64_t pixels, std::int64_t channels, std::int64_t filters) {
-            return splits_of(device, static_cast<int>(splits), pixels, channels, filters);
+            return launched(device, static_cast<int>(splits), pixels, channels, filters).splits;
         };
         CHECK(splits_for(5 * 192, 256, 128) == splits);
         CHECK(splits_for(5 * 192 - 190, 256, 128) == splits);
@@ -98,6 +106,20 @@ TEST_CASE("HIP: a stream-K tail divides the tiles of the last round if there are
         CHECK(splits_for(4 * 192, 256, 128) == 1);
         CHECK(splits_for(7 * 192, 256, 128) == 1);
     }
+}
+
+TEST_CASE("HIP: a launch has the stream-K tail that the library predicts") {
+    fk::hip::Device device = sm90a_device();
+    if (device.gpu().processors() != 4) SKIP("expects the emulated GPU's 4 SMs");
+    auto const tail = [&](std::int64_t pixels, std::int64_t channels) {
+        auto const [splits, predicted] = launched(device, 0, pixels, channels, 128);
+        CHECK(splits == predicted);
+        return splits;
+    };
+    CHECK(tail(5 * 192, 2048) == 4);
+    CHECK(tail(6 * 192, 2048) == 2);
+    CHECK(tail(7 * 192, 2048) == 1);
+    CHECK(tail(6 * 192, 128) == 1);
 }
 
 TEMPLATE_TEST_CASE("HIP: convolutions with a stream-K tail are exact", "", Wide, (WarpSpecialized<128, 128, 5>)) {

@@ -17,6 +17,7 @@ enum class Roles { cooperative, ping_pong };
 /// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One producer warp issues TMA
 /// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
 /// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
+/// Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
 ///
