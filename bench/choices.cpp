@@ -23,7 +23,7 @@ namespace {
 using namespace bench;
 namespace fk = fusekit;
 
-/// Held-out layers, none of which bench/tune.cpp measures.
+/// Held-out layers: bench/tune.cpp measures none of them.
 constexpr char const* problems[] = {
     "48-56-56-96-3x3-p1-s1 32 half nhwc",    "96-28-28-192-3x3-p1-s1 64 half nhwc",
     "192-14-14-384-1x1-p0-s1 128 half nhwc", "384-14-14-384-3x3-p1-s1 16 half nhwc",

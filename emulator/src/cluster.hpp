@@ -32,9 +32,9 @@ public:
     /// shared memory of block `from`.
     void* shared_of(void* own, unsigned from, unsigned rank) const {
         auto* const location = static_cast<std::byte*>(own);
-        std::byte* const own = blocks[from]->shared_memory();
-        if (location >= own && location < own + blocks[from]->shared_bytes)
-            return blocks[rank]->shared_memory() + (location - own);
+        std::byte* const base = blocks[from]->shared_memory();
+        if (location >= base && location < base + blocks[from]->shared_bytes)
+            return blocks[rank]->shared_memory() + (location - base);
         return shared[rank] + (location - shared[from]);
     }
 

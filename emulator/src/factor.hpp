@@ -47,38 +47,52 @@ inline double value_of(Factor factor, unsigned bits) {
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially. Not instrumented by sanitizers: they check
-/// the instructions' operands, and the rows a and b are copies of those.
-__attribute__((no_sanitize("address", "undefined"))) inline double sum_of_products(double sum, double const* a,
-                                                                                   double const* b, unsigned count) {
+/// Not instrumented by sanitizers: they check the instructions' operands, and the rows a and b are copies of those.
+#define HIP_ON_CPU_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
+/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially.
+HIP_ON_CPU_UNCHECKED inline double sum_of_products(double sum, double const* a, double const* b, unsigned count) {
     for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];
     return sum;
+}
+
+/// Exponent of a finite value, at least `least`; -1000 of 0, and 1024 of infinities and NaN. The value is no subnormal
+/// double.
+HIP_ON_CPU_UNCHECKED inline int exponent_of(double value, int least) {
+    int const exponent = static_cast<int>(__builtin_bit_cast(std::uint64_t, value) >> 52 & 0x7ff) - 1023;
+    return value == 0 ? -1000 : exponent < least ? least : exponent;
+}
+HIP_ON_CPU_UNCHECKED inline double power_of_two(int exponent) {
+    return __builtin_bit_cast(double, static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 /// Returns `sum` plus `count` products of 8-bit floats as NVIDIA's matrix units add them: each addend is truncated 13
 /// bits below the largest exponent, and so is the result, below its own exponent. A product's exponent is the sum of
 /// its factors'; a subnormal factor has the smallest exponent. Source: Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate
 /// Reference Model of Tensor Cores and Matrix Cores", arXiv 2511.10909, for wgmma on Hopper and mma.sync on Ada.
-inline float float8_sum(Factor factor, double sum, double const* a, double const* b, unsigned count) {
-    constexpr int fraction_bits = 13, none = -1000;
-    int const smallest = factor == Factor::e4m3 ? -6 : -14;
-    auto const exponent = [](double value, int least) {
-        return value == 0 ? none : std::max(std::ilogb(value), least);
-    };
-    double exact = sum;
-    int largest = exponent(sum, -126);
+HIP_ON_CPU_UNCHECKED inline float float8_sum(Factor factor, double sum, double const* a, double const* b,
+                                             unsigned count) {
+    constexpr int fraction_bits = 13, infinite = 1024;
+    int const smallest = factor == Factor::e4m3 ? -6 : -14, of_sum = exponent_of(sum, -126);
+    int largest = of_sum, largest_factor = of_sum;
     for (unsigned k = 0; k < count; ++k) {
-        exact += a[k] * b[k];
-        largest = std::max(largest, exponent(a[k], smallest) + exponent(b[k], smallest));
+        int const of_a = exponent_of(a[k], smallest), of_b = exponent_of(b[k], smallest);
+        largest = of_a + of_b > largest ? of_a + of_b : largest;
+        largest_factor = of_a > largest_factor ? of_a : largest_factor;
+        largest_factor = of_b > largest_factor ? of_b : largest_factor;
     }
-    if (!std::isfinite(exact)) return static_cast<float>(exact);
-    auto const cut_off = [](double value, int of_exponent) {
-        double const last = std::ldexp(1.0, of_exponent - fraction_bits);
-        return std::trunc(value / last) * last;
-    };
-    double result = cut_off(sum, largest);
-    for (unsigned k = 0; k < count; ++k) result += cut_off(a[k] * b[k], largest);
-    return static_cast<float>(result == 0 ? 0 : cut_off(result, exponent(result, -126)));
+    if (largest_factor == infinite) return static_cast<float>(sum_of_products(sum, a, b, count));
+    // Addends in units of the last bit that is kept: integers below 2^15.
+    double const unit = power_of_two(largest - fraction_bits), units_of_1 = power_of_two(fraction_bits - largest);
+    int units = static_cast<int>(sum * units_of_1);
+    for (unsigned k = 0; k < count; ++k) units += static_cast<int>(a[k] * b[k] * units_of_1);
+    if (units == 0) return 0;
+    double const result = units * unit;
+    int const of_result = exponent_of(result, -126);
+    return static_cast<float>(static_cast<int>(result * power_of_two(fraction_bits - of_result)) *
+                              power_of_two(of_result - fraction_bits));
 }
+
+#undef HIP_ON_CPU_UNCHECKED
 
 }  // namespace hip_on_cpu

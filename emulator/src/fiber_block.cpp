@@ -9,6 +9,10 @@
 #include <string>
 
 #include "asynchrony.hpp"
+#include "sanitizer.hpp"
+#if HIP_ON_CPU_SANITIZE_ADDRESS
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace hip_on_cpu {
 
@@ -97,14 +101,26 @@ void FiberBlock::arrange() {
         thread.exchanges = 0;
         thread.state = State::ready;
     }
+    bound_shared(lines.capacity() * sizeof(SharedLine));
     lines.resize((shared_bytes + sizeof(SharedLine) - 1) / sizeof(SharedLine));
     shared = reinterpret_cast<std::byte*>(lines.data());
+    bound_shared(shared_bytes);
     poison_shared();
     begun->reset(static_cast<unsigned>(count));
 }
 
 void FiberBlock::poison_shared() {
-    if (!lines.empty()) std::memset(static_cast<void*>(lines.data()), 0xff, lines.size() * sizeof(SharedLine));
+    if (shared_bytes > 0) std::memset(static_cast<void*>(lines.data()), 0xff, shared_bytes);
+}
+
+void FiberBlock::bound_shared([[maybe_unused]] std::size_t bytes) {
+#if HIP_ON_CPU_SANITIZE_ADDRESS
+    auto* const begin = reinterpret_cast<std::byte*>(lines.data());
+    std::size_t const all = lines.capacity() * sizeof(SharedLine);
+    if (all == 0) return;
+    __asan_unpoison_memory_region(begin, bytes);
+    __asan_poison_memory_region(begin + bytes, all - bytes);
+#endif
 }
 
 void FiberBlock::work(void* self) {

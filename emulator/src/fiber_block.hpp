@@ -72,6 +72,8 @@ private:
     bool run_until_waiting(Wave& wave);
     bool pass_barrier();
     void wait(State state, SourceLocation const& location);
+    /// With AddressSanitizer, makes accesses beyond the first `bytes` of dynamic shared memory errors.
+    void bound_shared(std::size_t bytes);
     [[noreturn]] void diverged(char const* what, Thread const* first, Thread const* last) const;
     static void work(void* self);
 };

@@ -119,7 +119,10 @@ void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4], SourceLoca
         }
 }
 
-void copy(void* to, void const* from, unsigned bytes, bool is_read) {
+void copy(void* to, void const* from, unsigned bytes, bool is_read, SourceLocation location) {
+    bool const whole = bytes == 4 || bytes == 8 || bytes == 16;  // the filled part of a copy has any size
+    auto const both = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+    if (whole && both % bytes != 0) fault("an address of cp.async is not a multiple of its bytes", location);
     running_block().asynchrony().copy({to, from, bytes, is_read});
 }
 void commit_copies() { running_block().asynchrony().commit_copies(); }

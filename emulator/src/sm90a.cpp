@@ -351,10 +351,10 @@ void wgmma(void* acc, int n, std::uint64_t a, std::uint64_t b, bool accumulate, 
     running_block().asynchrony().multiply(acc, n, a, nullptr, b, accumulate, factor, majors, location);
 }
 void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
-                     SourceLocation const& location) {
+                     Major b_major, SourceLocation const& location) {
     if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2)
         fault("wgmma with a in registers requires 16-bit operands and N = 8, 16, ..., 256", location);
-    running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {}, location);
+    running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {.b = b_major}, location);
 }
 void wgmma_commit() { running_block().asynchrony().commit_products(); }
 void wgmma_wait(unsigned pending, SourceLocation const& location) {

@@ -109,8 +109,8 @@ __global__ void multiply(Product<Acc> product) {
                                     product.a + 64 * (16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2)) + 16 * k +
                                         8 * (i / 2) + 2 * (thread % 4),
                                     4);
-                    ptx::wgmma_registers(sums, product.n, of_a, descriptor(b, k, ptx::Major::k),
-                                         time + static_cast<int>(k) > 0, ptx::Factor::half,
+                    ptx::wgmma_registers(sums, product.n, of_a, descriptor(b, k, product.majors.b),
+                                         time + static_cast<int>(k) > 0, ptx::Factor::half, product.majors.b,
                                          hip_on_cpu::SourceLocation::current());
                     continue;
                 }
@@ -301,7 +301,8 @@ TEST_CASE("wgmma multiplies operands of descriptors, K-major and MN-major, and o
         struct {
             bool registers;
             ptx::Majors majors;
-        } const forms[] = {{false, {}}, {true, {}}, {false, {k, mn}}, {false, {mn, k}}, {false, {mn, mn}}};
+        } const forms[] = {{false, {}},      {true, {}},       {true, {k, mn}},
+                           {false, {k, mn}}, {false, {mn, k}}, {false, {mn, mn}}};
         for (auto const& [registers, majors] : forms) {
             std::fill(d.begin(), d.end(), -1.0f);
             launch(multiply<float>, 128, bytes,

@@ -3,5 +3,12 @@
 
 using namespace amd;
 
-template struct amd::Kernels<fk::e4m3, Plan<C, B, fk::Amax, S>, Plan<G, B, S>>;
-template struct amd::Kernels<fk::e4m3_fnuz, Plan<C, B, fk::Amax, S>, Plan<G, B, S>>;
+// gfx1201 multiplies OCP's 8-bit floats on matrix units, gfx942 those of AMD. Every target converts the others.
+#if defined(AMD_EVERY_PLAN) || defined(__gfx1201__)
+template struct amd::Kernels<fk::e4m3, Plan<C, B, fk::Amax, S>>;
+#endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
+template struct amd::Kernels<fk::e4m3_fnuz, Plan<C, B, fk::Amax, S>>;
+#endif
+template struct amd::Kernels<fk::e4m3, Plan<G, B, S>>;
+template struct amd::Kernels<fk::e4m3_fnuz, Plan<G, B, S>>;

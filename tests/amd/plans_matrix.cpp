@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "plans.hpp"
 
-// Every target compiles tiles, loaders and instructions of each element type. A kind of matrix units has several
-// targets, whose code differs in instructions and registers only: each other plan is compiled for one target of each
-// kind, and
-// with AMD_EVERY_PLAN for all. Targets: MFMA gfx908, gfx90a, gfx942; WMMA gfx1100, gfx1201; dot instructions gfx1030.
+// A kind of matrix units has several targets, whose code differs in instructions and registers: every target compiles
+// tiles, loaders and instructions of each element type that has instructions of its own, and each plan is compiled for
+// one target of each kind, with AMD_EVERY_PLAN for all. Targets: MFMA gfx908, gfx90a, gfx942; WMMA gfx1100, gfx1201;
+// dot instructions gfx1030.
+#if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1030__) || defined(__gfx1201__)
+#define AMD_INT8
+#define AMD_TOTALS
+#endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1030__) || defined(__gfx1100__)
+#define AMD_WINDOWS
+#endif
+// Only gfx908 multiplies two bfloat16 per instruction, the other MFMA targets four, as of half.
+#if defined(AMD_EVERY_PLAN) || defined(__gfx908__) || defined(__gfx1030__) || defined(__gfx1201__)
+#define AMD_BFLOAT16
+#endif
 #if defined(AMD_EVERY_PLAN) || defined(__gfx908__) || defined(__gfx1100__)
 #define AMD_LARGE_EPILOGUES
 #endif
-#if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1201__) || defined(__gfx1030__)
+#if defined(AMD_EVERY_PLAN) || defined(__gfx908__) || defined(__gfx942__) || defined(__gfx1100__)
+#define AMD_BATCHED
+#endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1030__) || defined(__gfx1201__)
 #define AMD_PROLOGUES
 #endif
 #if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1201__)
@@ -17,18 +31,28 @@
 
 using namespace amd;
 
+#ifdef AMD_INT8
 template struct amd::Kernels<fk::int8, Plan<C, B, Q, R, A<fk::ClippedRelu>>>;
+#endif
+#ifdef AMD_WINDOWS
 template struct amd::Kernels<fk::half, Plan<C3, B, A<fk::Relu>>>;
+#endif
+#ifdef AMD_BFLOAT16
 // Epilogues of bfloat16 compute in float, like those of half.
 template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>>;
+#endif
 
-#ifdef AMD_LARGE_EPILOGUES
+#ifdef AMD_BATCHED
 template struct amd::Kernels<fk::int8, Plan<BG, B, A<fk::Relu>, Q>>;
+#endif
+#ifdef AMD_LARGE_EPILOGUES
 template struct amd::Kernels<fk::half, Plan<C, B, N, R, A<fk::Logistic>>, Plan<W3>>;
 #endif
 #ifdef AMD_PROLOGUES
-template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<C, B, R, Statistics, A<fk::Relu>>,
-                             Plan<W3Stride2>>;
+template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>>;
+#endif
+#ifdef AMD_TOTALS
+template struct amd::Kernels<fk::half, Plan<C, B, R, Statistics, A<fk::Relu>>, Plan<W3Stride2>>;
 #endif
 #ifdef AMD_TRANSPOSED
 template struct amd::Kernels<fk::half, Plan<C1, B, A<fk::HardSwish>>, Plan<X3, fk::ActivationSlope<fk::Relu>>>;
@@ -36,11 +60,12 @@ template struct amd::Kernels<fk::bfloat16, Plan<W3>>;
 #endif
 
 // Some targets multiply floats on matrix units. gfx1100 represents the others.
-#if !defined(__gfx1030__) && !defined(__gfx1201__)
+#if defined(__gfx90a__) || defined(__gfx1100__) || \
+    (defined(AMD_EVERY_PLAN) && !defined(__gfx1030__) && !defined(__gfx1201__))
 template struct amd::Kernels<float, Plan<C1, B, R, A<fk::HardSwish>>>;
-#ifdef AMD_LARGE_EPILOGUES
-template struct amd::Kernels<float, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<W3, S, R>>;
 #endif
+#if defined(AMD_LARGE_EPILOGUES) && !defined(__gfx1030__) && !defined(__gfx1201__)
+template struct amd::Kernels<float, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<W3, S, R>>;
 #endif
 #ifdef __gfx942__
 template struct amd::Kernels<float, Plan<fk::Conv<fk::filter(3, 3).pad(1), fk::Products<fk::tf32>>, B, A<fk::Relu>>>;

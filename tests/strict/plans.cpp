@@ -46,20 +46,26 @@ void convolutions(Run<T, Rank> const& run, fk::TensorView<T const, Rank> w, Chan
     run(fk::Plan<Conv, fk::Bias, fk::Activation<fk::Elu>>::bind({.weights = w}, {.bias = b}, {.alpha = 1.0f}));
 }
 
+/// One plan for each schedule of a convolution, and one without.
 template <class T>
-void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> map) {
+void schedules(Run<T> const& run, fk::TensorView<T const> w, Channels c) {
     convolutions<fk::filter(3, 3).pad(1)>(run, w, c);
-    convolutions<fk::filter(1, 1)>(run, w, c);
     convolutions<fk::filter(3, 3).groups(8)>(run, w, c);
     run(fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = fk::filter(3, 3)}));
-    run(fk::Plan<fk::TransposedConv<fk::filter(3, 3).groups(8).stride(2)>, fk::Bias>::bind({.weights = w},
-                                                                                           {.bias = c}));
     run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::Pool<fk::Max, 2, 2>>::bind({.weights = w}, {}));
     run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::ChannelStatistics>::bind({.weights = w},
                                                                           {.mean = c, .variance = c, .scratch = c}));
-    run(fk::Plan<fk::ChannelStatistics>::bind({.mean = c, .variance = c}));
     run(fk::Plan<fk::Residual, fk::Scale, fk::Store, fk::StoreMask>::bind(
         {.z = run.x, .alpha2 = 1.0f}, {.factor = 2.0f}, {.values = run.y}, {.mask = run.y}));
+}
+
+template <class T>
+void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> map) {
+    schedules(run, w, c);
+    convolutions<fk::filter(1, 1)>(run, w, c);
+    run(fk::Plan<fk::TransposedConv<fk::filter(3, 3).groups(8).stride(2)>, fk::Bias>::bind({.weights = w},
+                                                                                           {.bias = c}));
+    run(fk::Plan<fk::ChannelStatistics>::bind({.mean = c, .variance = c}));
     run(fk::Plan<fk::Pool<fk::Average, 2, 2>>::bind({}));
     run(fk::Plan<fk::Pool<fk::Average, fk::filter(3, 3).stride(2).pad(1)>>::bind({}));
     run(fk::Plan<fk::GlobalAverage>::bind({}));
@@ -123,10 +129,11 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
          [[maybe_unused]] Run<fk::e4m3> const& float8s, Run<float, 2> const& matrix, Channels c,
          fk::TensorView<float, 3> map) {
     images(floats, floats.x, c, map);
+#ifndef HIP
     images(halves, halves.x, c, map);
-#ifndef HIP  // where kernels of bfloat16 are those of half
     images(bfloats, bfloats.x, c, map);
-#else  // which has matrix units
+#else  // matrix units multiply halves; kernels of bfloat16 are those of half, and all others those of float
+    schedules(halves, halves.x, c);
     gradients<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
     gradients<fk::filter(3, 3).pad(1)>(halves, halves.x, c);
     convolutions<fk::filter(3, 3).pad(1)>(float8s, float8s.x, c);

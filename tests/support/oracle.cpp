@@ -56,27 +56,37 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
     double const unit = unit_of(x);
     bool integers = unit > 0;
     for (double v : weights) integers = integers && v == std::trunc(v);
-    std::int64_t const pixels = y.shape.d * y.shape.h * y.shape.w, plane = in.d * in.h * in.w;
+    std::int64_t const pixels = y.shape.d * y.shape.h * y.shape.w, plane = in.d * in.h * in.w,
+                       row = group_c * f.t * f.r * f.s;
+    // The filters' channels are the innermost mode, so that their sums are vectorized.
+    std::vector<double> by_channel(weights.size());
+    for (std::int64_t channel = 0; channel < k; ++channel)
+        for (std::int64_t i = 0; i < row; ++i)
+            by_channel[(channel / group_k * row + i) * group_k + channel % group_k] = weights[channel * row + i];
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
         auto const taps = taps_of(f, in, y.shape, pixel);
         for (std::int64_t image = 0; image < in.n; ++image)
-            for (std::int64_t channel = 0; channel < k; ++channel) {
-                double sum = 0, magnitude = 0, carried = 0;
-                double const* weight = weights.data() + channel * group_c * static_cast<std::int64_t>(taps.size());
+            for (std::int64_t group = 0; group < f.groups; ++group) {
+                std::vector<double> sum(group_k), magnitude(group_k), carried(group_k);
+                double const* weight = by_channel.data() + group * row * group_k;
                 for (std::int64_t c = 0; c < group_c; ++c) {
-                    Bounded const* const from = x.at.data() + (image * in.c + channel / group_k * group_c + c) * plane;
+                    Bounded const* const from = x.at.data() + (image * in.c + group * group_c + c) * plane;
                     for (std::int64_t const tap : taps) {
                         Bounded const value = tap < 0 ? Bounded{} : from[tap];
-                        double const term = value.value * *weight;
-                        sum += term;
-                        magnitude += std::fabs(term);
-                        carried += value.error * std::fabs(*weight++);
+                        for (std::int64_t i = 0; i < group_k; ++i) {
+                            double const term = value.value * weight[i];
+                            sum[i] += term;
+                            magnitude[i] += std::fabs(term);
+                            carried[i] += value.error * std::fabs(weight[i]);
+                        }
+                        weight += group_k;
                     }
                 }
-                bool const exact = integers && magnitude <= 0x1p24 * unit;
-                double const rounding =
-                    exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * (magnitude + carried);
-                y.at[(image * k + channel) * pixels + pixel] = {sum, carried + rounding};
+                for (std::int64_t i = 0; i < group_k; ++i) {
+                    bool const exact = integers && magnitude[i] <= 0x1p24 * unit;
+                    double const rounding = exact ? 0 : (row + 1) * Bounded::unit * (magnitude[i] + carried[i]);
+                    y.at[(image * k + group * group_k + i) * pixels + pixel] = {sum[i], carried[i] + rounding};
+                }
             }
     }
     return y;

@@ -26,6 +26,13 @@ void mma_sync(float (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const 
               SourceLocation location = SourceLocation::current()) {
     multiply_floats(factor, acc, a, b, location);
 }
+/// mma.sync of half or bfloat16 with K = 8.
+template <Factor factor>
+void mma_sync(float (&acc)[4], std::uint32_t const (&a)[2], std::uint32_t b,
+              SourceLocation location = SourceLocation::current()) {
+    std::uint32_t const whole_a[4] = {a[0], a[1], 0, 0}, whole_b[2] = {b, 0};
+    multiply_floats(factor, acc, whole_a, whole_b, location);
+}
 template <Factor>
 void mma_sync(std::int32_t (&acc)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
               SourceLocation location = SourceLocation::current()) {
@@ -43,7 +50,8 @@ void ldmatrix_x4_trans(void const* row, std::uint32_t (&elements)[4],
 /// the thread's wait, according to HIP_ON_CPU_ASYNC. commit_copies() makes the thread's copies since the last commit a
 /// group; wait_for_groups() waits for all groups except the last `pending`. Available on every device, because kernels
 /// are compiled once for all of them.
-void copy(void* to, void const* from, unsigned bytes, bool is_read);
+void copy(void* to, void const* from, unsigned bytes, bool is_read,
+          SourceLocation location = SourceLocation::current());
 void commit_copies();
 void wait_for_groups(unsigned pending);
 

@@ -164,11 +164,11 @@ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate,
 /// 2 (l % 4) + 1 of row 16 w + l / 4 (in a[0]) and of the row 8 below (a[1]), then the elements 8 to the right of both
 /// (a[2], a[3]).
 void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
-                     SourceLocation const& location);
-template <Factor factor, int N>
+                     Major b_major, SourceLocation const& location);
+template <Factor factor, int N, Major b_major = Major::k>
 void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate,
            SourceLocation location = SourceLocation::current()) {
-    wgmma_registers(acc, N, a, b, accumulate, factor, location);
+    wgmma_registers(acc, N, a, b, accumulate, factor, b_major, location);
 }
 void wgmma_commit();
 /// Waits until at most `pending` groups are in flight.

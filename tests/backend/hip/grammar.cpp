@@ -4,12 +4,14 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/one_schedule.hpp"
 
 using namespace test;
 
 TEST_CASE("HIP: every plan of up to four operators computes what the oracle does") {
-    fk::hip::Device device = gpu();
-    int const ran = grammar::run_all(grammar::all_verdicts<fk::hip::Device, GRAMMAR_SHARDS>(), device,
+    fk::hip::Device const device = gpu();
+    OneSchedule on(device);
+    int const ran = grammar::run_all(grammar::all_verdicts<OneSchedule, GRAMMAR_SHARDS>(), on,
                                      [](std::string const& about, std::string const& wrong) {
                                          INFO(about);
                                          CHECK(wrong == "");

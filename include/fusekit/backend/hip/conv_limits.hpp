@@ -35,13 +35,6 @@ private:
     bool known = true;  ///< false if an offset overflowed 64 bits
 };
 
-/// True if all strides and dilations of the filter are 1 and it has one group.
-FUSEKIT_H inline bool has_unit_steps(Filter<2> const& filter) {
-    bool unit = filter.group_count == 1;
-    for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
-    return unit;
-}
-
 /// Sets the stride to 0 in modes of extent 1, along which kernels would otherwise step into the padding and overflow
 /// 32-bit offsets. A view without elements gets a stride of 0 in all modes.
 template <class T>

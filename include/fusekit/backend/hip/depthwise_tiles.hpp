@@ -176,6 +176,17 @@ struct DepthwiseWindows<Head, bytes> {
 template <class Head, int bytes>
 using WindowsOf = typename detail::DepthwiseWindows<Head, bytes>::Type;
 
+/// Calls f(Window{}) with the filter type of index `number` in a list; with the only one of a list of one.
+template <class... Window, class F>
+__device__ void with_window(List<Window...>, [[maybe_unused]] int number, F const& f) {
+    if constexpr (sizeof...(Window) == 1) {
+        (f(Window{}), ...);
+    } else {
+        int index = 0;
+        static_cast<void>(((index++ == number && (f(Window{}), true)) || ...));
+    }
+}
+
 /// Kernel argument: how a Depthwise kernel divides y among threads. A thread computes `rows` rows of a DepthwiseShape's
 /// columns and channels. Thread indices run along `inner` fastest, then `middle`, `outer` and images; these are
 /// channels, columns and rows if y is channels-last, otherwise columns, rows and channels.

@@ -35,7 +35,7 @@ struct GemvCut {
     GemvTiles tiles = {};
     std::int64_t processor_ctas = 0;  ///< CTAs of the SM
     std::int64_t cta_bytes = 0;  ///< bytes that a CTA reads from L2
-    std::int64_t steps = 0;  ///< iterations of a warp's loop, each of which waits for loads once
+    std::int64_t steps = 0;  ///< iterations of a warp's loop; each waits once for its loads
     double cycles = 0;
 
     /// Selects the tile with the least estimated time of the busiest SM: `step_cycles` per step of each round of

@@ -157,7 +157,7 @@ FUSEKIT_H constexpr GroupedChoice better_tile(GroupedProblem const& of, int proc
 
 }  // namespace detail
 
-/// Returns the fastest tile by an estimate. Preconditions: C and K are multiples of 8, C / groups and K / groups of 4.
+/// Returns the fastest tile by an estimate. Preconditions: C and K are multiples of 8, C / groups and K / groups of 2.
 FUSEKIT_H constexpr GroupedChoice choose_grouped_tile(GroupedProblem const& of, int processors) {
     std::int64_t const filters = of.k / of.groups, channels = of.c / of.groups;
     Filter<2> const& filter = of.filter;
@@ -188,6 +188,8 @@ struct GroupedTiles {
     FastDivmod halo_blocks = {};
     FastDivmod row_vectors = {};  ///< 16-byte vectors of a row of the halo
     int row_step = 1;  ///< rows of the halo that the threads of a CTA copy at once
+    FastDivmod halo_columns = {};
+    bool x_planes = false, y_planes = false;  ///< true if channels are not contiguous, as in NCHW
     FastDivmod channel_blocks = {}, filter_columns = {};
     FastDivmod group_filters = {};  ///< K / groups
     int group_channels = 0;  ///< C / groups

@@ -11,9 +11,11 @@
 #include "fusekit/backend/hip/schedule/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gemv.hpp"
 #include "fusekit/backend/hip/schedule/grouped.hpp"
+#include "fusekit/backend/hip/schedule/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
+#include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/backend/hip/stride_phases.hpp"
@@ -95,9 +97,13 @@ struct ConvParams {
         read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     std::conditional_t<DepthwiseEntry::has_kernel<Plan, T, U>, DepthwiseTiles, detail::Nothing> depthwise = {};
+    std::conditional_t<DepthwiseEntry::has_halo<Plan, T, U>, DepthwiseHaloTiles, detail::Nothing> depthwise_halo = {};
     std::conditional_t<GroupedEntry::has_kernel<Plan, T, U>, GroupedTiles, detail::Nothing> grouped = {};
+    std::conditional_t<GroupedEntry::has_tma_kernel<Plan, T, U>, GroupedTmaTiles, detail::Nothing> grouped_tma = {};
     std::conditional_t<GatheredPlanesEntry::has_kernel<Plan, T, U>, GatherTiles, detail::Nothing> gather = {};
     std::conditional_t<GemvEntry::has_kernel<Plan, T, U>, GemvTiles, detail::Nothing> gemv = {};
+    std::conditional_t<TallGemmEntry::has_kernel<Plan, T, U>, TallTiles, detail::Nothing> tall = {};
+    std::conditional_t<PhasedHaloEntry::has_kernel<Plan, T, U>, PhasedHaloTiles, detail::Nothing> phased_halo = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};

@@ -32,9 +32,8 @@ public:
           end_of_channels(first_of(conv, rank + 1, sharers)) {}
 
     __device__ unsigned size() const { return all; }
-    /// Channel blocks of x that this CTA multiplies for each of its tiles: indices first_block() to end_block() - 1.
+    /// Channel blocks of x that this CTA multiplies for each of its tiles: channel_blocks() from first_block() on.
     __device__ int first_block() const { return first_of_channels; }
-    __device__ int end_block() const { return end_of_channels; }
     __device__ int channel_blocks() const { return end_of_channels - first_of_channels; }
     __device__ int first_channel(unsigned tile) const { return static_cast<int>(tile % columns) * filters; }
     __device__ PlanePart part(unsigned tile, int i) const {

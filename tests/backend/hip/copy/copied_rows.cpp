@@ -89,21 +89,27 @@ TEST_CASE("HIP: a schedule whose stages leave no room in shared memory refuses m
           }).find("bytes from one row of x to the next = 24 is not a multiple of 16") != std::string::npos);
 }
 
-TEST_CASE("HIP: the library selects WarpSpecialized for misaligned pixels on sm_90a") {
+TEST_CASE("HIP: the library selects WarpSpecialized or TallGemm for misaligned pixels on sm_90a") {
     using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Relu>;
     constexpr auto architecture = fk::hip::Architecture::sm(90);
+    struct Choice {
+        int channels, images;
+        char const* schedule;
+    };
     // on an H200 3x3 filters of few such channels are faster with MatrixGemm
-    for (int const channels : {58, 116, 122})
-        for (int const size : {1})
-            for (int const images : {1, 32}) {
-                fk::TensorView<fk::half const> const w(nullptr, fk::krsc(channels, size, size, channels));
-                fk::TensorView<fk::half const, 1> const bias(nullptr, fk::channels(channels));
-                auto const layer =
-                    Plan::bind({.weights = w, .filter = fk::filter(size, size).pad(size / 2)}, {.bias = bias}, {});
-                auto const layout = fk::nhwc(images, 28, 28, channels);
-                auto const prediction = layer.predict<fk::half>(architecture, layout, layout);
-                std::string const name = prediction.schedule.name(prediction.split_k).c_str();
-                CAPTURE(channels, size, images);
-                CHECK(name.find("WarpSpecialized") != std::string::npos);
-            }
+    for (auto const& [channels, images, schedule] : {Choice{58, 1, "WarpSpecialized"},
+                                                     {58, 32, "TallGemm"},
+                                                     {116, 1, "WarpSpecialized"},
+                                                     {116, 32, "WarpSpecialized"},
+                                                     {122, 1, "WarpSpecialized"},
+                                                     {122, 32, "TallGemm"}}) {
+        fk::TensorView<fk::half const> const w(nullptr, fk::krsc(channels, 1, 1, channels));
+        fk::TensorView<fk::half const, 1> const bias(nullptr, fk::channels(channels));
+        auto const layer = Plan::bind({.weights = w, .filter = fk::filter(1, 1)}, {.bias = bias}, {});
+        auto const layout = fk::nhwc(images, 28, 28, channels);
+        auto const prediction = layer.predict<fk::half>(architecture, layout, layout);
+        std::string const name = prediction.schedule.name(prediction.split_k).c_str();
+        CAPTURE(channels, images, name);
+        CHECK(name.find(schedule) != std::string::npos);
+    }
 }

@@ -38,6 +38,9 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(facts_of<Grouped<>>().kind == ScheduleKind::grouped);
     CHECK(facts_of<Gemv<>>().kind == ScheduleKind::gemv);
     CHECK(facts_of<GatheredPlanes<>>().kind == ScheduleKind::gathered_planes);
+    CHECK(facts_of<TallGemm<>>().kind == ScheduleKind::tall_gemm);
+    CHECK(name<TallGemm<1>>() == "TallGemm<1>");
+    CHECK(facts_of<PhasedHalo<>>().kind == ScheduleKind::phased_halo);
     CHECK(name<Own>() == "Gemm<64, 64, 8, 2>");
     CHECK(name<NativeGemm<128, 64, 3, 16>>() == "NativeGemm<128, 64, 3, 16>");
     CHECK(name<WarpSpecialized<64, 128, 5, Roles::ping_pong, 2>>() == "WarpSpecialized<64, 128, 5, ping_pong, 2>");
@@ -50,6 +53,7 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(name<Grouped<>>() == "Grouped<128>");
     CHECK(name<Gemv<1>>() == "Gemv<1>");
     CHECK(name<GatheredPlanes<>>() == "GatheredPlanes<2>");
+    CHECK(name<PhasedHalo<>>() == "PhasedHalo<128>");
 }
 
 TEST_CASE("HIP: a schedule has a time for the problems that it can implement on the GPU") {

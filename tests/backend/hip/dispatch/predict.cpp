@@ -153,6 +153,22 @@ TEST_CASE("HIP: a tuned table's factors scale the model per kind of schedule") {
     CHECK(few.run(device.tuned(table), device) == expected);
 }
 
+TEST_CASE("HIP: runs whose y has no elements are predicted to take no time") {
+    auto const seconds = [](auto const& layer, fk::Layout<4> const& of_x, fk::Layout<4> const& of_y) {
+        fk::TensorView<fk::half const> const x(nullptr, of_x);
+        fk::TensorView<fk::half> const y(nullptr, of_y);
+        return fk::hip::predict_run(Architecture::sm(90), layer, x, y).seconds;
+    };
+    auto const weights = [](fk::Layout<4> const& layout) { return fk::TensorView<fk::half const>(nullptr, layout); };
+    using Strided = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1).stride(2)>>;
+    CHECK(seconds(Strided::bind({.weights = weights(fk::krsc(64, 3, 3, 0))}), fk::nhwc(2, 4, 4, 64),
+                  fk::nhwc(2, 8, 8, 0)) == 0);
+    using Grouped = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).groups(4)>>;
+    auto const grouped = Grouped::bind({.weights = weights(fk::krsc(32, 3, 3, 8))});
+    CHECK(seconds(grouped, fk::nhwc(2, 0, 8, 32), fk::nhwc(2, 0, 8, 32)) == 0);
+    CHECK(seconds(grouped, fk::nhwc(2, 8, 0, 32), fk::nhwc(2, 8, 0, 32)) == 0);
+}
+
 TEST_CASE("HIP: a tuned table finds problems by key") {
     fk::hip::TunedKey const first{fk::DataType::float16, true, true, 1, 64, 7, 7, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     fk::hip::TunedProblem problems[5];

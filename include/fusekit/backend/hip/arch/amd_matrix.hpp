@@ -80,32 +80,6 @@ __device__ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c);
 __device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c) {
     return __builtin_amdgcn_mfma_i32_32x32x16_i8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0, 0);
 }
-using Integers2 = int __attribute__((ext_vector_type(2)));
-using Integers4 = int __attribute__((ext_vector_type(4)));
-using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
-using Shorts8 = short __attribute__((ext_vector_type(8)));
-/// Sparse MMAs (SMFMAC): of every four indices k of b, a has only two; two bits of `indices` per element of a give its
-/// index k among the four.
-__device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
-                                                   c, static_cast<int>(indices), 0, 0);
-}
-__device__ inline Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x16_f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves8, b), c,
-                                                    static_cast<int>(indices), 0, 0);
-}
-__device__ inline Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x16_bf16(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts8, b), c,
-                                                     static_cast<int>(indices), 0, 0);
-}
-__device__ inline Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8(
-        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices), 0, 0);
-}
-__device__ inline Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x32_bf8_bf8(
-        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices), 0, 0);
-}
 using Floats2 = float __attribute__((ext_vector_type(2)));
 __device__ inline Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c) {
     return __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(Floats2, a), __builtin_bit_cast(Floats2, b), c, 0,
@@ -121,11 +95,6 @@ __device__ inline Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Flo
 }
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
-__device__ Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices);
-__device__ Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
-__device__ Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
-__device__ Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
-__device__ Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
 __device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
@@ -169,7 +138,6 @@ __device__ Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c);
 using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
 using Shorts8 = short __attribute__((ext_vector_type(8)));
 using Integers2 = int __attribute__((ext_vector_type(2)));
-using Integers4 = int __attribute__((ext_vector_type(4)));
 __device__ inline Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c) {
     return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(__builtin_bit_cast(Halves8, a),
                                                             __builtin_bit_cast(Halves8, b), c);
@@ -181,19 +149,6 @@ __device__ inline Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, F
 __device__ inline Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c) {
     return __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, __builtin_bit_cast(Integers2, a), true,
                                                             __builtin_bit_cast(Integers2, b), c, false);
-}
-__device__ inline Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices) {
-    return __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, __builtin_bit_cast(Integers2, a), true,
-                                                        __builtin_bit_cast(Integers4, b), c,
-                                                        static_cast<short>(indices), false);
-}
-__device__ inline Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices) {
-    return __builtin_amdgcn_swmmac_f32_16x16x32_fp8_fp8_w32(
-        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<short>(indices));
-}
-__device__ inline Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices) {
-    return __builtin_amdgcn_swmmac_f32_16x16x32_bf8_bf8_w32(
-        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<short>(indices));
 }
 __device__ inline Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c) {
     return __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(__builtin_bit_cast(Integers2, a),
@@ -207,9 +162,6 @@ __device__ inline Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b
 __device__ Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c);
-__device__ Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices);
-__device__ Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices);
-__device__ Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices);
 __device__ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 #endif

@@ -114,7 +114,7 @@ enum class Major { k, mn };
 template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Acc>
 __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate);
 /// wgmma.mma_async with 16-bit elements of `a` in registers, which must not change before wgmma_wait().
-template <Factor factor, int N>
+template <Factor factor, int N, Major b_major = Major::k>
 __device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate);
 
 }  // namespace fusekit::hip::ptx

@@ -64,12 +64,13 @@ namespace fusekit::hip::ptx {
                  : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(static_cast<int>(a_major)),          \
                    "n"(static_cast<int>(b_major)))
 /// One wgmma instruction with a in registers. a_names: operand names of a's four registers; b_name: of b's descriptor;
-/// scale_name: of scale-d.
-#define FUSEKIT_WGMMA_OF_REGISTERS(n, types, acc_of, names, a_names, b_name, scale_name)                       \
+/// scale_name: of scale-d; major_name: of b's major.
+#define FUSEKIT_WGMMA_OF_REGISTERS(n, types, acc_of, names, a_names, b_name, scale_name, major_name)           \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " scale_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
-                 " {" names "}, {" a_names "}, " b_name ", p, 1, 1, 0;}"                                       \
+                 " {" names "}, {" a_names "}, " b_name ", p, 1, 1, " major_name ";}"                          \
                  : acc_of("+f")                                                                                \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)))
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)),      \
+                   "n"(static_cast<int>(b_major)))
 #define FUSEKIT_WGMMA_REGISTERS(n, ...)                                  \
     if constexpr (factor == Factor::half) {                              \
         FUSEKIT_WGMMA_OF_REGISTERS(n, "k16.f32.f16.f16", __VA_ARGS__);   \
@@ -121,21 +122,21 @@ __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool 
     }
 }
 
-template <Factor factor, int N>
+template <Factor factor, int N, Major b_major>
 __device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate) {
     static_assert(N == 56 || N == 64 || N == 104 || N == 112 || N == 120,
                   "wgmma() is not defined for this N: add it to arch/sm90a_wgmma.hpp");
     static_assert(factor == Factor::half || factor == Factor::bfloat16);
     if constexpr (N == 56) {
-        FUSEKIT_WGMMA_REGISTERS(56, FUSEKIT_ACC_28, FUSEKIT_NAMES_28, "%28, %29, %30, %31", "%32", "%33")
+        FUSEKIT_WGMMA_REGISTERS(56, FUSEKIT_ACC_28, FUSEKIT_NAMES_28, "%28, %29, %30, %31", "%32", "%33", "%34")
     } else if constexpr (N == 64) {
-        FUSEKIT_WGMMA_REGISTERS(64, FUSEKIT_ACC_32_FROM_0, FUSEKIT_NAMES_32, "%32, %33, %34, %35", "%36", "%37")
+        FUSEKIT_WGMMA_REGISTERS(64, FUSEKIT_ACC_32_FROM_0, FUSEKIT_NAMES_32, "%32, %33, %34, %35", "%36", "%37", "%38")
     } else if constexpr (N == 104) {
-        FUSEKIT_WGMMA_REGISTERS(104, FUSEKIT_ACC_52, FUSEKIT_NAMES_52, "%52, %53, %54, %55", "%56", "%57")
+        FUSEKIT_WGMMA_REGISTERS(104, FUSEKIT_ACC_52, FUSEKIT_NAMES_52, "%52, %53, %54, %55", "%56", "%57", "%58")
     } else if constexpr (N == 112) {
-        FUSEKIT_WGMMA_REGISTERS(112, FUSEKIT_ACC_56, FUSEKIT_NAMES_56, "%56, %57, %58, %59", "%60", "%61")
+        FUSEKIT_WGMMA_REGISTERS(112, FUSEKIT_ACC_56, FUSEKIT_NAMES_56, "%56, %57, %58, %59", "%60", "%61", "%62")
     } else {
-        FUSEKIT_WGMMA_REGISTERS(120, FUSEKIT_ACC_60, FUSEKIT_NAMES_60, "%60, %61, %62, %63", "%64", "%65")
+        FUSEKIT_WGMMA_REGISTERS(120, FUSEKIT_ACC_60, FUSEKIT_NAMES_60, "%60, %61, %62, %63", "%64", "%65", "%66")
     }
 }
 

@@ -27,30 +27,13 @@ struct Any {
     static constexpr Numbers numbers{0, INT_MAX};
     /// true if the code runs only on one compute capability, such as sm_90a
     static constexpr bool is_specific = false;
-    static constexpr Processor processor{.wave = 32,
-                                         .shared_bytes = 48 * 1024,
-                                         .block_shared_bytes = 48 * 1024,
-                                         .waves_per_simd = 0,
-                                         .has_async_copies = false,
-                                         .overlaps_kernels = false,
-                                         .has_clusters = false,
-                                         .gemm_unroll = 2,
-                                         .crowded_gemm_unroll = 2,
-                                         .merge_unroll = 1};
+    static constexpr Processor processor{.shared_bytes = 48 * 1024, .block_shared_bytes = 48 * 1024};
 };
 
 struct Amd : Any {
     static constexpr auto maker = Architecture::Maker::amd;
-    static constexpr Processor processor{.wave = 64,
-                                         .shared_bytes = 64 * 1024,
-                                         .block_shared_bytes = 64 * 1024,
-                                         .waves_per_simd = 2,
-                                         .has_async_copies = false,
-                                         .overlaps_kernels = false,
-                                         .has_clusters = false,
-                                         .gemm_unroll = 2,
-                                         .crowded_gemm_unroll = 2,
-                                         .merge_unroll = 1};
+    static constexpr Processor processor{
+        .wave = 64, .shared_bytes = 64 * 1024, .block_shared_bytes = 64 * 1024, .waves_per_simd = 2};
 };
 struct Gfx908 : Amd {
     static constexpr Numbers numbers{0x908, 0x908};
@@ -87,16 +70,8 @@ struct Gfx12 : Gfx11 {
 /// Base tag of NVIDIA's GPUs. Numbers are compute capabilities times ten. Later GPUs run the code of earlier ones.
 struct Nvidia : Any {
     static constexpr auto maker = Architecture::Maker::nvidia;
-    static constexpr Processor processor{.wave = 32,
-                                         .shared_bytes = 64 * 1024,
-                                         .block_shared_bytes = 48 * 1024,
-                                         .waves_per_simd = 0,
-                                         .has_async_copies = false,
-                                         .overlaps_kernels = false,
-                                         .has_clusters = false,
-                                         .gemm_unroll = 8,
-                                         .crowded_gemm_unroll = 2,
-                                         .merge_unroll = 4};
+    static constexpr Processor processor{
+        .shared_bytes = 64 * 1024, .block_shared_bytes = 48 * 1024, .gemm_unroll = 8, .merge_unroll = 4};
 };
 struct Sm75 : Nvidia {
     static constexpr Numbers numbers{75, INT_MAX};

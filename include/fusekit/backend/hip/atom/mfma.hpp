@@ -46,17 +46,6 @@ struct Mfma {
         else if constexpr (k == 8) return amd::mfma_i32_32x32x8i8(a, b, c);
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
-
-    /// True if the unit has a sparse MMA (SMFMAC, arch/amd_matrix.hpp), which multiplies twice as many indices k in the
-    /// time of multiply().
-    static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
-    __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
-        if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);
-        else if constexpr (std::is_same_v<T, bfloat16>) return amd::smfmac_f32_32x32x16_bf16(a, b, c, indices);
-        else if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::smfmac_f32_32x32x32_fp8_fp8(a, b, c, indices);
-        else if constexpr (std::is_same_v<T, e5m2_fnuz>) return amd::smfmac_f32_32x32x32_bf8_bf8(a, b, c, indices);
-        else return amd::smfmac_i32_32x32x32_i8(a, b, c, indices);
-    }
 };
 
 /// The Mfma with the most indices k for an operand type T on an architecture; for tf32, the FP32 one if there is no

@@ -6,7 +6,7 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/arch/tags.hpp"
-#include "fusekit/backend/hip/atom/pair_tile.hpp"
+#include "fusekit/backend/hip/atom/row_tile.hpp"
 
 namespace fusekit::hip {
 
@@ -14,7 +14,7 @@ namespace fusekit::hip {
 /// of Unit's result are channels and its columns pixels, so that a lane's accumulators are of adjacent channels. A wave
 /// computes 64 channels x `lanes` pixels, 64 accumulators per lane. The order of k in a sum is arbitrary: a lane reads
 /// 16 bytes of an operand row and multiplies them with several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
@@ -54,19 +54,45 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
-    /// are_in_pairs: true if pixels are multiplied in pairs, by sparse MMAs. may_be_pairs: true if Unit has sparse
-    /// MMAs. InPairs: this atom with are_in_pairs. Two MMAs read the same words of two adjacent pixels from a PairTile;
-    /// the sparsity indices of each MMA select one of the pixels.
-    static constexpr bool are_in_pairs = are_pairs;
-    static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
-    using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
-
     /// Accumulates the k-tile in `stage`. Its operand tiles may be of any type with read(chunk, row), which returns 16
     /// bytes.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
-        if constexpr (requires { stage.x.indices; }) multiply_pairs(stage, fragment);
-        else multiply_rows(stage, fragment);
+#pragma unroll
+        for (unsigned first = 0; first < steps; first += ahead) {
+            Chunks w[ahead][across_n], x[ahead][across_m];
+#pragma unroll
+            for (unsigned own = 0; own < ahead; ++own) {
+#pragma unroll
+                for (int i = 0; i < across_n; ++i)
+                    w[own][i] = read(stage.w, first + own, [&](int row) { return filter(i, row); });
+#pragma unroll
+                for (int nth = 0; nth < across_m; ++nth) {
+                    int const j = reads_ahead ? across_m - 1 - nth : nth;
+                    x[own][j] = read(stage.x, first + own, [&](int row) { return own_pixel(j, row); });
+                }
+            }
+            if constexpr (reads_ahead) keep_apart();
+            if constexpr (requires { Unit::converted(0u); }) {
+#pragma unroll
+                for (unsigned own = 0; own < ahead; ++own) {
+#pragma unroll
+                    for (int i = 0; i < across_n; ++i) convert(w[own][i]);
+#pragma unroll
+                    for (int j = 0; j < across_m; ++j) convert(x[own][j]);
+                }
+            }
+#pragma unroll
+            for (unsigned own = 0; own < ahead; ++own)
+#pragma unroll
+                for (int part = 0; part < parts; ++part)
+#pragma unroll
+                    for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                        for (int j = 0; j < across_m; ++j)
+                            fragment.acc[i][j] =
+                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.acc[i][j]);
+        }
     }
     /// Keeps the accumulators in their registers (amd::hold()). Called before the first k-tile and after each k-tile.
     __device__ void wait(Fragment& fragment) const {
@@ -111,7 +137,7 @@ public:
 #pragma unroll
                 for (int e = 0; e < Unit::acc_per_thread; ++e) {
                     int const n = Unit::row(own, e), m = Unit::column(own, e),
-                              at = column + (rows_are_pixels ? other * Unit::m + n : pixel(other, m));
+                              at = column + other * Unit::m + (rows_are_pixels ? n : m);
                     out[row + (rows_are_pixels ? m : n) % at_once][at / 4].values[at % 4] = static_cast<float>(acc[e]);
                 }
             }
@@ -156,73 +182,6 @@ private:
         Words<4> chunks[own_rows][chunk_words / 4];
     };
 
-    template <class Stage>
-    __device__ void multiply_pairs(Stage const& stage, Fragment& fragment) const {
-        auto const& tile = stage.x;
-        Words<4> w[steps][across_n];
-#pragma unroll
-        for (unsigned step = 0; step < steps; ++step)
-#pragma unroll
-            for (int i = 0; i < across_n; ++i) w[step][i] = stage.w.read(first_chunk(step), filter(i));
-        Words<4> x[steps][parts][across_m / 2];
-#pragma unroll
-        for (unsigned step = 0; step < steps; ++step)
-#pragma unroll
-            for (unsigned part = 0; part < parts; ++part)
-#pragma unroll
-                for (int j = 0; j < across_m; j += 2)
-                    x[step][part][j / 2] = tile.read(first_chunk(step) * parts + part, own_pixel(j) / 2);
-        keep_apart();
-#pragma unroll
-        for (int step = steps - 1; step >= 0; --step)
-#pragma unroll
-            for (int part = parts - 1; part >= 0; --part)
-#pragma unroll
-                for (int i = 0; i < across_n; ++i)
-#pragma unroll
-                    for (int j = 0; j < across_m; ++j)
-                        fragment.acc[i][j] = Unit::multiply_sparse(operand({{{w[step][i]}}}, part),
-                                                                   x[step][part][j / 2], fragment.acc[i][j],
-                                                                   std::remove_cvref_t<decltype(tile)>::indices[j % 2]);
-    }
-    template <class Stage>
-    __device__ void multiply_rows(Stage const& stage, Fragment& fragment) const {
-#pragma unroll
-        for (unsigned first = 0; first < steps; first += ahead) {
-            Chunks w[ahead][across_n], x[ahead][across_m];
-#pragma unroll
-            for (unsigned own = 0; own < ahead; ++own) {
-#pragma unroll
-                for (int i = 0; i < across_n; ++i)
-                    w[own][i] = read(stage.w, first + own, [&](int row) { return filter(i, row); });
-#pragma unroll
-                for (int nth = 0; nth < across_m; ++nth) {
-                    int const j = reads_ahead ? across_m - 1 - nth : nth;
-                    x[own][j] = read(stage.x, first + own, [&](int row) { return own_pixel(j, row); });
-                }
-            }
-            if constexpr (reads_ahead) keep_apart();
-            if constexpr (requires { Unit::converted(0u); }) {
-#pragma unroll
-                for (unsigned own = 0; own < ahead; ++own) {
-#pragma unroll
-                    for (int i = 0; i < across_n; ++i) convert(w[own][i]);
-#pragma unroll
-                    for (int j = 0; j < across_m; ++j) convert(x[own][j]);
-                }
-            }
-#pragma unroll
-            for (unsigned own = 0; own < ahead; ++own)
-#pragma unroll
-                for (int part = 0; part < parts; ++part)
-#pragma unroll
-                    for (int i = 0; i < across_n; ++i)
-#pragma unroll
-                        for (int j = 0; j < across_m; ++j)
-                            fragment.acc[i][j] =
-                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.acc[i][j]);
-        }
-    }
     __device__ static void convert(Chunks& of) {
 #pragma unroll
         for (int row = 0; row < own_rows; ++row)
@@ -237,11 +196,6 @@ private:
     __device__ unsigned filter(int i, int row = 0) const {
         return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
     }
-    /// Returns the pixel, among the wave's pixels, of column `column` of the wave's MMA number j along the pixels.
-    __device__ static constexpr int pixel(int j, int column) {
-        return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
-    }
-
     /// Returns the index, in an operand row, of the first 16-byte chunk that the lane reads in step `step` of the
     /// k-tile.
     __device__ unsigned first_chunk(unsigned step) const {
@@ -249,7 +203,7 @@ private:
         return (step * lanes_of_row + own) * (chunk_words / 4);
     }
     __device__ unsigned own_pixel(int j, int row = 0) const {
-        return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
+        return own_m * wave_m + static_cast<unsigned>(j * Unit::n + Unit::factor_row(own_lane(), row * factors_of_row));
     }
     /// Reads the lane's chunks of one operand in step `step` of the k-tile; row_at(i) returns the row of the operand
     /// tile that is the lane's row i, among own_rows.

@@ -82,10 +82,10 @@ struct Wgmma {
     /// Issues one wgmma with a in registers, as 16-bit elements; b is the first `columns` rows j of an SMEM tile.
     template <int columns = N>
     __device__ static void multiply(Acc (&acc)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
-        requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
+        requires(a_major == ptx::Major::k)
     {
         constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
-        ptx::wgmma<factor, columns>(acc, a, b, adds);
+        ptx::wgmma<factor, columns, b_major>(acc, a, b, adds);
     }
 };
 

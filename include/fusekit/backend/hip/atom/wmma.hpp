@@ -45,14 +45,6 @@ struct Wmma {
             else return amd::wmma_i32_16x16x16_iu8_gfx12(a, b, c);
         }
     }
-
-    /// True if the unit has a sparse MMA (SWMMAC), as Mfma::has_sparse.
-    static constexpr bool has_sparse = !copied && sizeof(T) == 1;
-    __device__ static Accumulators multiply_sparse(Operand a, Words<4> b, Accumulators c, std::uint32_t indices) {
-        if constexpr (std::is_same_v<T, e4m3>) return amd::swmmac_f32_16x16x32_fp8_fp8(a, b, c, indices);
-        else if constexpr (std::is_same_v<T, e5m2>) return amd::swmmac_f32_16x16x32_bf8_bf8(a, b, c, indices);
-        else return amd::swmmac_i32_16x16x32_iu8(a, b, c, indices);
-    }
 };
 
 }  // namespace fusekit::hip

@@ -111,7 +111,12 @@ public:
                 }
             }
             commit_copies();
-            if (++commits > lag) publish(ring, pipeline);
+            if (++commits > lag)
+                pipeline.template producer_commit_copies<lag>(full, lane, [&] {
+                    if (width != 2) return;
+                    ptx::bar_warp_sync();
+                    move_rows(ring[full.stage], tails[full.stage]);
+                });
         }
         ptx::bar_warp_sync();  // all lanes have read the sources, which the next tile overwrites
     }
@@ -211,21 +216,7 @@ private:
         }
     }
 
-    /// Waits for the warp's copies except the last `lag` groups, and reports the oldest stage that is not reported.
-    __device__ void publish(Stage* ring, Pipeline const& pipeline) {
-        wait_for_groups<lag>();
-        if (width == 2) {
-            ptx::bar_warp_sync();
-            move_rows(ring[full.stage], tails[full.stage]);
-        }
-        ptx::fence_proxy_async();
-        ptx::bar_warp_sync();
-        if (lane == 0) pipeline.producer_commit(full.stage);
-        full.advance();
-    }
-
-    static constexpr int no_row =
-        -(1 << 30);  ///< row coordinate of a window past the last pixel: out of bounds at every tap
+    static constexpr int no_row = -(1 << 30);  ///< row of a window past the last pixel
 
     RowSource* sources;
     Operand* operands;

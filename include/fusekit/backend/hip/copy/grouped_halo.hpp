@@ -91,6 +91,39 @@ struct GroupedLoad {
         }
     }
 
+    /// Copies the halo like copy_halo() from an x whose channels are not contiguous: consecutive threads load
+    /// consecutive columns of 8 channels.
+    __device__ static void copy_planes(GroupedTiles const& tiles, GroupedCoord const& at, TensorView<T const> const& x,
+                                       Filter<2> const& window, unsigned char* halo, unsigned thread) {
+        GroupedTile const& tile = tiles.tile;
+        Layout<4> const& layout = x.layout;
+        int const top = at.p * window.strides[0] - window.pad_before[0],
+                  left = at.q * window.strides[1] - window.pad_before[1];
+        unsigned const vectors = tiles.row_vectors.value(),
+                       all = vectors * static_cast<unsigned>(tile.images * tile.halo_rows);
+#pragma unroll 1
+        for (unsigned i = thread; i < all; i += threads) {
+            unsigned const row_of_tile = tiles.row_vectors.divide(i), of_row = i - row_of_tile * vectors,
+                           block = tiles.halo_columns.divide(of_row),
+                           column = of_row - block * tiles.halo_columns.value();
+            int row = static_cast<int>(row_of_tile), n = at.n;
+            for (; row >= tile.halo_rows; row -= tile.halo_rows) ++n;
+            int const h = top + row, w = left + static_cast<int>(column),
+                      c = (at.channel_block + static_cast<int>(block)) * 8;
+            bool const valid = static_cast<unsigned>(h) < static_cast<unsigned>(layout.shape[2]) &&
+                               static_cast<unsigned>(w) < static_cast<unsigned>(layout.shape[3]) &&
+                               n < static_cast<int>(layout.shape[0]) && c < static_cast<int>(layout.shape[1]);
+            T const* const from =
+                x.data + n * layout.stride[0] + c * layout.stride[1] + h * layout.stride[2] + w * layout.stride[3];
+            Packet<T, 8> pixel;
+#pragma unroll
+            for (int e = 0; e < 8; ++e) pixel.values[e] = load_if(valid, from + e * layout.stride[1]);
+            *reinterpret_cast<Packet<T, 8>*>(
+                halo + (static_cast<int>(row_of_tile) * tile.halo_columns + static_cast<int>(column)) * tile.pitch +
+                16 * static_cast<int>(block)) = pixel;
+        }
+    }
+
     /// Calls function(number, phase, first_step) for each phase of y: its number in each mode, its taps (GroupedPhase),
     /// and the index of its first step among the steps of all phases.
     template <class Conv, class Function>

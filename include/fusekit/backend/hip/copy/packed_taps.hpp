@@ -84,7 +84,10 @@ public:
             if (!is_whole) copy_filters(stage, conv, tile.n, k, end);
             commit_copies();
             state.advance();
-            if (++in_flight > lag) publish<lag>(pipeline);
+            if (++in_flight > lag) {
+                pipeline.template producer_commit_copies<lag>(full, lane, [] {});
+                --in_flight;
+            }
             int const carry = (c += channels_of_step) >= channels ? 1 : 0;
             c -= carry * channels, tap += taps_of_step + carry, s += taps_of_step + carry;
             while (s >= columns) s -= columns, ++r;
@@ -93,7 +96,7 @@ public:
     }
     /// Commits all stages with copies in flight. Called after the last load_tile().
     __device__ void finish(Pipeline const& pipeline) {
-        while (in_flight > 0) publish<0>(pipeline);
+        for (; in_flight > 0; --in_flight) pipeline.template producer_commit_copies<0>(full, lane, [] {});
     }
 
 private:
@@ -163,17 +166,6 @@ private:
         for (int row = lane / packets; row < count; row += rows_at_once)
             copy_async<packet>(to + row * row_bytes + (at ^ row % 8 * packet), from + (first + begin + row) * pitch,
                                exists);
-    }
-
-    /// Waits for the warp's copies except those to the last `pending` stages, and reports the oldest stage in flight.
-    template <int pending>
-    __device__ void publish(Pipeline const& pipeline) {
-        wait_for_groups<pending>();
-        ptx::fence_proxy_async();
-        ptx::bar_warp_sync();
-        if (lane == 0) pipeline.producer_commit(full.stage);
-        full.advance();
-        --in_flight;
     }
 
     Source* sources;

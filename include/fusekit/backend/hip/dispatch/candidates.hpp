@@ -46,7 +46,9 @@ struct MatrixCandidates {
                    ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
                           List<Split<DefaultGatheredPlanes>>>,
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
-                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>>;
+                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
+                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
+                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
@@ -70,7 +72,9 @@ using UntiledCandidates = List<DefaultDepthwise, DefaultDirect>;
 /// List of the schedules from which the library selects for a convolution that runs_without_tiles().
 template <class Plan, Element T, detail::OutputElement U>
 using FallbackCandidates =
-    detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>, List<DefaultDirect>>;
+    detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+                       detail::ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                       List<DefaultDirect>>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the
 /// convolution has phases, the key has s = -1, which no table contains.
@@ -139,9 +143,9 @@ private:
     FUSEKIT_H Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
                       GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
-        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (detail::has_no_elements(of.y))  // then no kernel is launched
-            for (int i = 0; i < count; ++i) times[i].seconds = 0;
+        bool const launches = !detail::has_no_elements(of.y);
+        for (int i = 0; i < count; ++i)
+            times[i] = launches ? estimate_of(schedules[i], of, costs, rates) : Estimate{.seconds = 0};
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 

@@ -74,20 +74,24 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
 
 namespace detail {
 
-/// Prepares a launch with Grouped of a convolution that runs_without_tiles(), such as one of groups of 4 channels;
-/// empty if Grouped cannot compute it, or Direct is faster.
+/// Prepares a launch with Grouped or PhasedHalo of a convolution that runs_without_tiles(), such as one of groups of 4
+/// channels; empty if they cannot compute it, or Direct is faster.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_grouped(Gpu const& gpu,
-                                                                ConvOperands<Plan, T, U> const& operands,
-                                                                IndexLimits const& limits) {
+FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
+                                                                 ConvOperands<Plan, T, U> const& operands,
+                                                                 IndexLimits const& limits) {
+    using Fallback = FallbackCandidates<Plan, T, U>;
     if (operands.sum_nothing()) return {};
-    ConvCase const of = case_of(operands, false, 0, limits);
-    bool const is_faster = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return Ranking(FallbackCandidates<Plan, T, U>{}, of, Tuning::costs, rates_of(gpu)).best() == 0;
+    ConvCase const of = case_of(operands, is_sm90a(gpu), 0, limits);
+    int const best = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return Ranking(Fallback{}, of, Tuning::costs, rates_of(gpu)).best();
     });
-    Unmet unmet;
-    if (!is_faster) return {};
-    return Launcher<GroupedEntry>::launch<DefaultGrouped>(gpu, operands, 1, unmet);
+    if (best < 0) return {};
+    return with_entry(Fallback{}, best, [&]<class Schedule>(Schedule) -> Maybe<Launch<ConvParams<Plan, T, U>>> {
+        Unmet unmet;
+        if constexpr (std::is_same_v<Schedule, DefaultDirect>) return {};
+        else return Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands, 1, unmet);
+    });
 }
 
 /// Prepares a launch of operands that are folded (fold_windows.hpp) and within limits, with the fastest schedule by the
@@ -102,8 +106,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
         if (runs_depthwise(operands))
             return Launcher<DepthwiseEntry>::prepare_unchecked<DefaultDepthwise, orders>(gpu, operands);
     if (runs_without_tiles(operands)) {
-        if constexpr (GroupedEntry::has_kernel<Plan, T, U>) {
-            if (auto const launch = prepare_grouped(gpu, operands, limits)) return *launch;
+        if constexpr (FallbackCandidates<Plan, T, U>::size > 1) {
+            if (auto const launch = prepare_fallback(gpu, operands, limits)) return *launch;
         }
         return Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
     }

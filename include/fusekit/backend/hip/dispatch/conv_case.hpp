@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip {
@@ -183,6 +184,8 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
             (by_tma || result.copied_bytes > 0) &&
             (result.stores_by_tma || (stores_by_threads<Plan, T, U> && !detail::unmet_by_thread_stores(y)));
     }
+    if constexpr (TallGemmEntry::has_kernel<Plan, T, U>)
+        result.dense_pixels = detail::has_dense_channels_last(x) && detail::has_dense_channels_last(y);
     if constexpr (requires { result.spread = geometry.of_y(); }) {
         if (detail::spreads<std::remove_cvref_t<decltype(geometry)>>) result.spread = geometry.of_y();
     }

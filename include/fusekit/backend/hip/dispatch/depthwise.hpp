@@ -4,7 +4,9 @@
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise.hpp"
+#include "fusekit/backend/hip/mainloop/depthwise_halo.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
+#include "fusekit/backend/hip/schedule/grouped.hpp"
 
 namespace fusekit::hip::detail {
 
@@ -13,6 +15,7 @@ struct DepthwiseNumbers {
     int channels, columns, x_vector, y_vector;  ///< most elements per access, in x_vector and y_vector
     int left;  ///< columns of left padding for which vectors of x are aligned
     int window_rows, stride;
+    DepthwiseHaloNumbers halo = {};
 };
 
 template <class Window, class T, class U, Axis fast>
@@ -35,6 +38,7 @@ FUSEKIT_H constexpr DepthwiseNumbers numbers_of_depthwise() {
         numbers.x_vector = widest_vector(static_cast<int>(sizeof(T)), Shape::columns * Window::stride_w);
         numbers.left = (Window::columns - 1) / 2;
     }
+    numbers.halo = DepthwiseHaloNumbers::of<Window>();
     return numbers;
 }
 
@@ -88,6 +92,8 @@ private:
         else if (spread || filter.pad_before[1] == numbers.left)
             tiles.x_vector = vector_along(params.x, numbers.x_vector, 3);
         tiles.y_vector = vector_along(params.y, numbers.y_vector, fast == Axis::channel ? 1 : 3);
+        if constexpr (fast == Axis::channel && DepthwiseEntry::has_halo<Plan, T, U>)
+            if (plan_halo<Schedule>(gpu, params, numbers.halo)) return launch_halo<Schedule>(gpu, params);
 
         std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
                            resident = std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors();
@@ -106,6 +112,30 @@ private:
         tiles.threads = items < std::int64_t{2} * Schedule::threads * gpu.processors() ? 64 : Schedule::threads;
         return prepare_launch<Plan, DepthwiseConv<Plan, Schedule, T, U, fast>>(
             gpu, params, divide_up(items, tiles.threads), tiles.threads);
+    }
+
+    /// Divides the outputs for a DepthwiseHalo kernel. Returns false if it cannot compute them.
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static bool plan_halo(Gpu const& gpu, ConvParams<Plan, T, U>& params, DepthwiseHaloNumbers const& of) {
+        constexpr int bytes = static_cast<int>(sizeof(T));
+        if (!GroupedEntry::runs_on(gpu.architecture()) || of.channels == 0 || params.depthwise.multiplier != 1)
+            return false;
+        params.depthwise_halo.vector = vector_along(params.x, 16 / bytes, 1);
+        using Weight = typename Plan::Head::template WeightElement<T>;
+        if (!problem::aligned(typed<Weight>(Plan::Head::filters(params.bound.head)).data, 4))
+            params.depthwise.dense_weights = false;
+        return params.depthwise_halo.vector > 1 && vector_along(params.y, 2, 1) == 2 &&
+               kernel_of<Plan, DepthwiseHaloConv<Plan, Schedule, T, U>>().is_launchable(gpu.index()) &&
+               params.depthwise_halo.choose(of, params.y.layout.shape, bytes, gpu.processors());
+    }
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu,
+                                                                        ConvParams<Plan, T, U> const& params) {
+        auto kernel = kernel_of<Plan, DepthwiseHaloConv<Plan, Schedule, T, U>>();
+        kernel.threads = params.depthwise_halo.threads;
+        Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, params.depthwise_halo.ctas);
+        result.shared_bytes = static_cast<unsigned>(params.depthwise_halo.shared_bytes);
+        return result;
     }
 
     template <class T, class U, Axis fast, class... Window>

@@ -14,9 +14,11 @@
 #include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
 #include "fusekit/backend/hip/schedule/native_gemm.hpp"
+#include "fusekit/backend/hip/schedule/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/direct.hpp"
@@ -25,8 +27,10 @@
 #include "fusekit/backend/hip/dispatch/gemv.hpp"
 #include "fusekit/backend/hip/dispatch/grouped.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/phased_halo.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/dispatch/tall_gemm.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/accepts_all.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
@@ -35,8 +39,8 @@ namespace fusekit::hip {
 
 /// Entries of the schedules for plans with a Conv or Gemm.
 //
-// An entry describes one schedule template to the library. It is a type with
-//   name                            name in messages
+// An entry describes one schedule template to the library. It is derived from a base of schedule/entry.hpp, whose
+// members it hides where it differs, and has
 //   describes<Schedule>             true if Schedule has the members of this schedule template
 //   runs<Plan>                      true if the schedule computes plans with Plan's kind of head
 //   conditions<T>(PlanTraits)       optional: PlanConditions on the operators and on x's type
@@ -46,6 +50,7 @@ namespace fusekit::hip {
 //                                   compilers print the whole call chain of an error.
 //   splits<Schedule, T, PlanTraits> true if Split<Schedule> is supported
 // and, for plans with a Conv or Gemm,
+//   name                            name in messages
 //   on_matrix_units                 true if it needs sm_90a's tensor cores
 //   by_tma                          true if it loads operands by TMA; such kernels count pixels in 30 bits
 //   unmet_by_plan<Plan, T, U>(), has_kernel<Plan, T, U>
@@ -53,13 +58,13 @@ namespace fusekit::hip {
 //                                   all conditions are met
 //   can_implement<Schedule, T, U>(ConvCase)
 //                                   at run time: returns the first condition that a convolution does not meet
-//   facts<Schedule>(), written(facts)
-//                                   the template arguments as a run-time value, and as text
+//   facts<Schedule>, written(facts) the template arguments as a run-time value, and as text
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
-using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry>;
+using ConvSchedules =
+    List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry, StemEntry,
+         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry, PhasedHaloEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -73,9 +78,12 @@ enum class ScheduleKind : unsigned char {
     depthwise,
     grouped,
     gemv,
-    gathered_planes
+    gathered_planes,
+    tall_gemm,
+    phased_halo
 };
-/// Entries of the schedules for plans without a Conv or Gemm.
+/// Entries of the schedules for plans without a Conv or Gemm. ClusterReduction has none: Reduction's launcher derives
+/// its template arguments from the plan and the vectors of x, and most tensors exceed the registers of a cluster.
 using OtherSchedules = List<ElementwiseEntry, ReductionEntry>;
 
 namespace detail {
@@ -122,8 +130,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<GatheredPlanesEntry> == ScheduleKind::gathered_planes &&
-              ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<PhasedHaloEntry> == ScheduleKind::phased_halo && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

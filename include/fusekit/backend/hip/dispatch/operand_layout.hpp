@@ -20,6 +20,17 @@ FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
+/// True if a tensor is dense with channels last, at a multiple of 16 bytes.
+template <class T>
+FUSEKIT_H bool has_dense_channels_last(TensorView<T> const& view) {
+    Extent dense = 1;
+    for (int const mode : {1, 3, 2, 0}) {
+        if (view.layout.shape[mode] != 1 && view.layout.stride[mode] != dense) return false;
+        dense *= view.layout.shape[mode];
+    }
+    return problem::aligned(view.data, 16);
+}
+
 /// True if channels are contiguous and the pixels of an image, counted row by row, have one stride; for 1x1 windows
 /// (`single`) also the pixels of consecutive images.
 FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {

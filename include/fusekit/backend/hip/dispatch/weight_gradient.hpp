@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/depthwise_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/grouped_weight_gradient.hpp"
+#include "fusekit/backend/hip/dispatch/stem_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/amd.hpp"
 #include "fusekit/plan/empty.hpp"
@@ -183,6 +184,9 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if constexpr (has_bulk_weight_gradient<Plan, T>)
         if (!params.in_slabs)
             if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
+    if constexpr (has_stem_weight_gradient<Plan, T>)
+        if (!params.in_slabs)
+            if (auto const launch = detail::prepare_stem_gradient(gpu, params, workspace_bytes)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
     params.in_x = detail::contiguous_mode_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::contiguous_mode_of<T>(detail::typed<T>(dy), group_k);

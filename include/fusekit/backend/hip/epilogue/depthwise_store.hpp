@@ -11,8 +11,9 @@
 namespace fusekit::hip {
 
 /// Epilogue of a Depthwise thread: applies the operators to the sums of `columns` pixels of a row of y, of `channels`
-/// channels each, and stores them as vectors along y's contiguous mode.
-template <class Plan, Element T, Element U, detail::Axis fast, int columns, int channels>
+/// channels each, and stores them as vectors along y's contiguous mode. `is_aligned`: all pixels are at multiples of
+/// the bytes of `channels` channels.
+template <class Plan, Element T, Element U, detail::Axis fast, int columns, int channels, bool is_aligned = false>
 class DepthwiseStore {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
@@ -35,15 +36,15 @@ public:
             states[c] = Epilogue::prepare(at.k + (c < count ? c : 0), params.bound.epilogue);
     }
 
-    /// Stores the next row of y.
+    /// Stores the next row of y, or skips it if `valid` is false.
     template <class Sum>
-    __device__ void store(Sum const (&sums)[columns][channels]) {
+    __device__ void store(Sum const (&sums)[columns][channels], bool valid = true) {
         Params const& params = reload(kernel_params);
         Index<4> const& stride = params.y.layout.stride;
         Packet<U, channels> values[columns];
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
-            int const columns_left = remaining();
+            int const columns_left = valid ? remaining() : 0;
             float results[channels] = {};
 #pragma unroll
             for (int c = 0; c < channels; ++c) {
@@ -56,14 +57,14 @@ public:
             }
             values[j] = rounded(results);
         }
-        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, remaining());
-        else store_row<widest>(params, values, remaining());
+        if constexpr (fast == detail::Axis::channel) store_pixels(params, values, valid ? remaining() : 0);
+        else store_row<widest>(params, values, valid ? remaining() : 0);
         skip();
     }
-    /// Skips the next row of y.
-    __device__ void skip() {
-        std::int64_t const row = kernel_params.y.layout.stride[2];
-        ++at.p, distance += row, to += row;
+    /// Skips the next `rows` rows of y.
+    __device__ void skip(int rows = 1) {
+        std::int64_t const distance_of_rows = rows * kernel_params.y.layout.stride[2];
+        at.p += rows, distance += distance_of_rows, to += distance_of_rows;
     }
 
 private:
@@ -97,7 +98,7 @@ private:
     __device__ void store_pixels(Params const& params, Packet<U, channels> const (&values)[columns],
                                  int columns_left) const {
         std::int64_t const step = static_cast<int>(params.y.layout.stride[3]);
-        if (__builtin_expect(params.depthwise.y_vector == channels, 1)) {
+        if (is_aligned || __builtin_expect(params.depthwise.y_vector == channels, 1)) {
 #pragma unroll
             for (int j = 0; j < columns; ++j) {
                 if (j < columns_left) store_words(to + j * step, values[j]);

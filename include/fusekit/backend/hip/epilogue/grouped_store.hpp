@@ -12,7 +12,8 @@ namespace fusekit::hip {
 
 /// Epilogue of a warp of a Grouped kernel: applies the operators to the accumulators of 16 columns of a row of y x 32
 /// filters, and stores them. Lane l has filters 8 j + 2 (l % 4) and 8 j + 2 (l % 4) + 1 of N-block j, at columns l / 4
-/// and l / 4 + 8. 16-bit results are transposed within each quad of lanes, so that a lane stores 8 contiguous channels.
+/// and l / 4 + 8. 16-bit results are transposed within each quad of lanes, so that a lane stores 8 contiguous channels;
+/// if channels of y are not contiguous, a lane stores single elements, at the same columns of 8 pixels as other lanes.
 template <class Plan, Element T, Element U>
 class GroupedStore {
     using Epilogue = typename Plan::Epilogue;
@@ -83,7 +84,7 @@ public:
             bool const exists = i < count && n < static_cast<int>(shape[0]) && q < static_cast<int>(shape[3]);
             result.n[half] = n, result.p[half] = p, result.q[half] = q;
             result.rows[half] = exists ? static_cast<int>(shape[2]) - p : 0;
-            result.to[half] = params.y.data + n * stride[0] + p * stride[2] + q * stride[3] + first;
+            result.to[half] = params.y.data + n * stride[0] + p * stride[2] + q * stride[3] + first * stride[1];
         }
         return result;
     }
@@ -106,7 +107,7 @@ public:
                     int const k = first + 8 * j + 2 * quad_lane;
                     if (first + 8 * j >= filters) continue;
                     auto const value = [&](int e) {
-                        OffsetCoord const coord({n, k + e, p, q}, pixel + k + e, stride);
+                        OffsetCoord const coord({n, k + e, p, q}, pixel + (k + e) * stride[1], stride);
                         return Epilogue::apply(acc[j][2 * half + e], coord, states.each[j][e], params.bound.epilogue);
                     };
                     float const even = value(0), odd = value(1);
@@ -114,7 +115,13 @@ public:
                     else values[j].values[0] = U(even), values[j].values[1] = U(odd);
                 }
             }
-            if constexpr (exchanges) {
+            if (params.grouped.y_planes) {
+#pragma unroll
+                for (int i = 0; i < n_blocks * 2; ++i) {
+                    int const k = 8 * (i / 2) + 2 * quad_lane + i % 2;
+                    if (exists && first + k < filters) to[k * stride[1]] = values[i / 2].values[i % 2];
+                }
+            } else if constexpr (exchanges) {
                 Packet<std::uint32_t, n_blocks> const words = transposed(values);
                 int const k = 8 * quad_lane;
                 if (exists && first + k < filters) *reinterpret_cast<Packet<std::uint32_t, n_blocks>*>(to + k) = words;

@@ -3,11 +3,10 @@
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/collective/reduction_lane.hpp"
+#include "fusekit/backend/hip/collective/reduction_vectors.hpp"
 #include "fusekit/backend/hip/schedule/cluster_reduction.hpp"
 #include "fusekit/backend/hip/statistics/total_merger.hpp"
 #include "fusekit/backend/hip/statistics/warp_sums.hpp"
-#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -17,17 +16,18 @@ namespace fusekit::hip {
 /// each CTA stores its totals to all others before the one barrier of the cluster. There is no workspace.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, int vectors>
 class ClusterReducing {
-    using Steps = detail::ReductionSteps<typename Plan::Head>;
+    using Values = ReductionVectors<Plan, T, U, lanes, pattern, vectors>;
+    using Steps = typename Values::Steps;
     using Epilogue = typename Plan::Epilogue;
-    using Accumulator = typename Steps::template Accumulator<float>;
-    using Total = typename Steps::template Total<float>;
+    using Accumulator = typename Values::Accumulator;
+    using Total = typename Values::Total;
     using Prepared = typename Steps::template Prepared<float>;
-    using Segment = ReductionSegment<Plan, T, U, lanes, pattern>;
-    using PacketOffsets = typename Segment::PacketOffsets;
-    using Lane = ReductionLane<Plan>;
-    using Quad = Packet<float, 4>;
+    using Segment = typename Values::Segment;
+    using PacketOffsets = typename Values::PacketOffsets;
+    using Lane = typename Values::Lane;
+    using Packet4 = Packet<float, 4>;
     static constexpr int own = Segment::totals;
-    static constexpr unsigned words = sizeof(Total) / sizeof(float), quads = (words + 3) / 4,
+    static constexpr unsigned words = sizeof(Total) / sizeof(float), packets = (words + 3) / 4,
                               words_of_prepared = sizeof(Prepared) / sizeof(float),
                               max_columns = pattern == Pattern::columns ? Schedule::widest * own : 1;
     static_assert(std::is_trivially_copyable_v<Prepared> && sizeof(Prepared) % sizeof(float) == 0);
@@ -45,7 +45,8 @@ public:
     static constexpr int blocks = vectors == Schedule::few && !Steps::has_operand ? 4 : 2;
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
-        Quad of_warps[threads / 32][max_columns * quads], of_blocks[max_large_cluster_blocks][max_columns * quads];
+        Packet4 of_warps[threads / 32][max_columns * packets],
+            of_blocks[max_large_cluster_blocks][max_columns * packets];
         float prepared[max_columns * words_of_prepared], states[max_columns * words_of_state + 1];
     };
 
@@ -57,10 +58,6 @@ public:
     }
 
 private:
-    struct Values {
-        Packet<T, lanes> x[vectors], operand[Steps::has_operand ? vectors : 1];
-    };
-
     Params const& params;
     Shared& shared;
     unsigned const thread, number, rank;  ///< `number`: of the segment; `rank`: of the CTA in its cluster
@@ -85,9 +82,7 @@ private:
     __device__ __forceinline__ void total_and_apply() {
         Values values;
         each([&](int i, unsigned, PacketOffsets const& packet) {
-            values.x[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + packet.x);
-            if constexpr (Steps::has_operand)
-                values.operand[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.operand.data + packet.operand);
+            values.load(i, params, packet, [](auto const* from) { return *from; });
         });
         Lane lane[own];
 #pragma unroll
@@ -116,11 +111,7 @@ private:
         if (merges) put_prepared(Steps::finish(all, params.count, head, at, params.bound.head));
         __syncthreads();
         get_states(lane);
-#pragma unroll
-        for (int i = 0; i < vectors; ++i) {
-            make_opaque(values.x[i]);
-            if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
-        }
+        values.keep();
         if (steps > 0) write(values, lane);
         if (merges && rank == 0) Steps::save(all, at, params.bound.head);
     }
@@ -158,10 +149,6 @@ private:
             if (step < steps) f(i, step, segment.locate(step));
         }
     }
-    __device__ static float operand(Values const& values, int i, int j) {
-        if constexpr (Steps::has_operand) return values.operand[i].values[j];
-        else return 0;
-    }
 
     /// Adds the thread's values and those of its warp, and stores the warp's totals to SMEM.
     __device__ __forceinline__ void add_to_warp(Values const& values, Lane const (&lane)[own]) const {
@@ -169,12 +156,8 @@ private:
         unsigned count = 0;
         if constexpr (equal_floats<Accumulator> > 0) start(accumulator);
         each([&](int i, unsigned step, PacketOffsets const& packet) {
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, step, j, segment.has(packet, j), [&](Lane const& of) {
-                    Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                               of.at, of.head, params.bound.head, segment.has(packet, j));
-                });
+            values.add(i, step, segment, params.bound, lane, accumulator,
+                       [&](int j) { return segment.has(packet, j); });
             count += segment.count(packet);
         });
         using Sums = WarpSums<Accumulator, own>;
@@ -182,20 +165,16 @@ private:
         if constexpr (equal_floats<Accumulator> > 0) total_count = Sums::add(total_count, params.width);
         unsigned const j = Sums::add(accumulator, params.width, thread % 32);
         if (thread % 32 < columns)
-            put(shared.of_warps[thread / 32] + (column * own + j) * quads, accumulator[0].total(total_count));
+            put(shared.of_warps[thread / 32] + (column * own + j) * packets, accumulator[0].total(total_count));
     }
     /// Sets the shift of a column's accumulators to the same value in all lanes of a warp: an element of the warp's
     /// first vector.
     __device__ __forceinline__ void start(Accumulator (&accumulator)[own]) const {
         unsigned const step = first - (thread % 32 >> params.width_log);
         if (step >= steps) return;
-        if constexpr (pattern == Pattern::planes) {
-            accumulator[0].start(params.x.data[segment.value_of_image(step)]);
-        } else {
-            auto const shift = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + segment.locate(step).x);
-#pragma unroll
-            for (int j = 0; j < own; ++j) accumulator[j].start(static_cast<float>(shift.values[j]));
-        }
+        Values::start(accumulator, params, segment, step, [&]() -> Packet<T, lanes> const& {
+            return *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + segment.locate(step).x);
+        });
     }
 
     /// Stores the totals of this CTA to all CTAs of the cluster.
@@ -203,37 +182,37 @@ private:
 #pragma unroll 1
         for (unsigned i = thread; i < columns * params.group_size; i += threads) {
             unsigned const of = i & (columns - 1), to = i / own >> params.width_log;
-            Quad packed[quads];
+            Packet4 packed[packets];
             put(packed, merged_total(shared.of_warps, threads / 32, of));
 #pragma unroll
-            for (unsigned quad = 0; quad < quads; ++quad)
-                store_to_block(shared.of_blocks[rank] + of * quads + quad, to, packed[quad]);
+            for (unsigned of_total = 0; of_total < packets; ++of_total)
+                store_to_block(shared.of_blocks[rank] + of * packets + of_total, to, packed[of_total]);
         }
     }
 
     /// Merges the totals of a column over `count` warps or CTAs, in the order of their numbers.
-    __device__ __forceinline__ static Total merged_total(Quad const (*from)[max_columns * quads], unsigned count,
+    __device__ __forceinline__ static Total merged_total(Packet4 const (*from)[max_columns * packets], unsigned count,
                                                          unsigned of) {
-        Total const one = get(from[0] + of * quads);
+        Total const one = get(from[0] + of * packets);
         MergerOf<Total> merger(one);
         merger.add(one);
 #pragma unroll 4
-        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + of * quads));
+        for (unsigned i = 1; i < count; ++i) merger.add(get(from[i] + of * packets));
         return merger.total();
     }
-    __device__ __forceinline__ static void put(Quad* to, Total const& total) {
+    __device__ __forceinline__ static void put(Packet4* to, Total const& total) {
 #pragma unroll
-        for (unsigned i = 0; i < quads * 4; ++i)
+        for (unsigned i = 0; i < packets * 4; ++i)
             to[i / 4].values[i % 4] = i < words ? reinterpret_cast<float const*>(&total)[i] : 0.0f;
     }
-    __device__ __forceinline__ static Total get(Quad const* from) {
+    __device__ __forceinline__ static Total get(Packet4 const* from) {
         Total total;
 #pragma unroll
-        for (unsigned quad = 0; quad < quads; ++quad) {
-            Quad const packet = from[quad];
+        for (unsigned of_total = 0; of_total < packets; ++of_total) {
+            Packet4 const packet = from[of_total];
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i)
-                if (quad * 4 + i < words) reinterpret_cast<float*>(&total)[quad * 4 + i] = packet.values[i];
+                if (of_total * 4 + i < words) reinterpret_cast<float*>(&total)[of_total * 4 + i] = packet.values[i];
         }
         return total;
     }
@@ -252,24 +231,7 @@ private:
                 reinterpret_cast<float*>(&lane[j].prepared)[word] =
                     shared.prepared[word * columns + column * own + static_cast<unsigned>(j)];
         each([&](int i, unsigned step, PacketOffsets const& packet) {
-            Packet<U, lanes> result{};
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, step, j, segment.has(packet, j), [&](Lane const& of) {
-                    ThreadCoord const at(of.at);
-                    float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                                                     at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = U(Epilogue::apply(value, at, of.epilogue, params.bound.epilogue));
-                });
-            if constexpr (!Element<U>) return;
-            U* const to = params.y.data + packet.y;
-            if (segment.whole(packet)) {
-                *reinterpret_cast<Packet<U, lanes>*>(to) = result;
-                return;
-            }
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                if (segment.has(packet, j)) to[j] = result.values[j];
+            values.write(i, step, segment, params, packet, lane, [](auto* to, auto const& results) { *to = results; });
         });
     }
 };

@@ -38,23 +38,13 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        run_selected(Windows{}, params, shared, thread, block);
+        with_window(Windows{}, params.depthwise.window, [&](auto window) {
+            if constexpr (Windows::size == 1) run_window(window, params, shared, thread, block);
+            else run_window(window, reload(params), shared, thread, block);
+        });
     }
 
 private:
-    template <class... Window>
-    __device__ static void run_selected(List<Window...>, Params const& params, Shared& shared, unsigned thread,
-                                        unsigned block) {
-        if constexpr (sizeof...(Window) == 1) {
-            (run_window(Window{}, params, shared, thread, block), ...);
-        } else {
-            int number = 0;
-            static_cast<void>(((number++ == params.depthwise.window &&
-                                (run_window(Window{}, reload(params), shared, thread, block), true)) ||
-                               ...));
-        }
-    }
-
     template <class Window>
     __device__ static DepthwiseOutputs outputs_of(Params const& params, unsigned thread, unsigned block) {
         DepthwiseTiles const& tiles = params.depthwise;

@@ -25,7 +25,7 @@ namespace fusekit::hip {
 /// position.
 template <class Plan, class Schedule, Element T>
 class GatheredPlanesGemm : public TmaKernel {
-    static constexpr int consumers = 2, products = 2, max_batch = 4;
+    static constexpr int consumers = 2, products = 2;
     using Atom = Wgmma<T, GatherTiles::pixels / products>;
     using Writer = GatheredStore<Plan, Atom, T>;
     struct Grid {

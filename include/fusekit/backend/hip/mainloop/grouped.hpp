@@ -51,7 +51,8 @@ public:
         auto* const offsets = reinterpret_cast<int*>(shared.bytes + tile.filter_bytes());
         unsigned char* const halo = shared.bytes + tile.filter_bytes() + tile.offset_bytes();
         Filter<2> const window = grouped_window(conv.filter);
-        Load::copy_halo(tiles, at, params.x, window, halo, thread);
+        if (tiles.x_planes) Load::copy_planes(tiles, at, params.x, window, halo, thread);
+        else Load::copy_halo(tiles, at, params.x, window, halo, thread);
         Load::store_filters(tiles, at, conv, filters, thread);
         Load::fill_offsets(tiles, conv, offsets, thread);
         shared.states.prepare(params, at.k, thread);

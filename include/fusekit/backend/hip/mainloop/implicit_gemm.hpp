@@ -97,7 +97,7 @@ struct GemmParts {
                           is_rounded = may_flush && has_transposed_conv<Plan>;
     using Factor =
         std::conditional_t<is_exact, ExactHalf, std::conditional_t<is_rounded, RoundedHalf, PlanFactor<Plan, T>>>;
-    using Atom = typename TapAtom<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
+    using Atom = typename AtomOf<Schedule, T, Factor>::Type;
     using Writer = DirectStore<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// AMD's operand loader with 32-bit buffer offsets. QuadOperands (four pixels per load) needs elements of at most

@@ -2,15 +2,13 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/block_sum.hpp"
-#include "fusekit/backend/hip/collective/reduction_lane.hpp"
+#include "fusekit/backend/hip/collective/reduction_vectors.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/statistics/cluster_totals.hpp"
 #include "fusekit/backend/hip/statistics/grid_group_totals.hpp"
 #include "fusekit/backend/hip/statistics/pairwise_totals.hpp"
 #include "fusekit/backend/hip/statistics/shared_totals.hpp"
-#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -21,13 +19,9 @@ namespace fusekit::hip {
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
-    using Epilogue = typename Plan::Epilogue;
-    using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
     static constexpr bool may_have_slabs = pattern == Pattern::any && (in_parts || !Steps::has_totals);
-    using Segment = ReductionSegment<Plan, T, U, lanes, pattern, may_have_slabs>;
-    using PacketOffsets = typename Segment::PacketOffsets;
-    static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
+    static constexpr int own = pattern == Pattern::columns ? lanes : 1, sums = sizeof(Total) / sizeof(float);
     static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // twice the CTAs if a thread needs few registers
 
 public:
@@ -48,10 +42,11 @@ public:
     }
 
 private:
-    using Lane = ReductionLane<Plan>;
-    struct Values {
-        Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
-    };
+    using Values = ReductionVectors<Plan, T, U, lanes, pattern, unroll, may_have_slabs>;
+    using Accumulator = typename Values::Accumulator;
+    using Lane = typename Values::Lane;
+    using Segment = typename Values::Segment;
+    using PacketOffsets = typename Values::PacketOffsets;
 
     Params const& params;
     Shared& shared;
@@ -149,11 +144,7 @@ private:
             for (int i = 0; i < own; ++i)
                 lane[i].prepared =
                     Steps::finish(of_segment[i], params.count, lane[i].head, lane[i].at, params.bound.head);
-#pragma unroll
-            for (int i = 0; i < unroll; ++i) {
-                make_opaque(values.x[i]);
-                if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
-            }
+            values.keep();
             bool kept = true;
             for (unsigned slab = params.slabs;;) {
                 of_slab(slab - 1).write_back(step, values, lane, kept);
@@ -202,70 +193,37 @@ private:
     template <bool last_use>
     __device__ __forceinline__ void load(unsigned step, Values& values) const {
         each(step, [&](int i, unsigned, PacketOffsets const& packet) {
-            values.x[i] = read<last_use>(params.x.data + packet.x);
-            if constexpr (Steps::has_operand) values.operand[i] = read<last_use>(params.operand.data + packet.operand);
+            values.load(i, params, packet, [](auto const* from) {
+                if constexpr (last_use) return load_once(from);
+                else return *from;
+            });
         });
-    }
-    template <bool last_use>
-    __device__ static Packet<T, lanes> read(T const* from) {
-        auto const* const packet = reinterpret_cast<Packet<T, lanes> const*>(from);
-        if constexpr (last_use) return load_once(packet);
-        else return *packet;
-    }
-    __device__ static float operand(Values const& values, int i, int lane) {
-        if constexpr (Steps::has_operand) return values.operand[i].values[lane];
-        else return 0;
     }
 
     __device__ __forceinline__ void start(unsigned step, Values const& values, Accumulator (&accumulator)[own]) const {
-        if constexpr (pattern == Pattern::planes) {
-            accumulator[0].start(params.x.data[segment.value_of_image(step)]);
-        } else {
-#pragma unroll
-            for (int j = 0; j < own; ++j) accumulator[j].start(values.x[0].values[j]);
-        }
+        Values::start(accumulator, params, segment, step, [&]() -> Packet<T, lanes> const& { return values.x[0]; });
     }
 
     /// Adds `unroll` vectors to the accumulators. `count`: number of elements added to each accumulator so far.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
-        auto const add_packet = [&](int i, unsigned now, auto counts) {
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, now, j, counts(j), [&](Lane const& of) {
-                    Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                               of.at, of.head, params.bound.head, counts(j));
-                });
-        };
         if (segment.aligned())
             each(step, [&](int i, unsigned now, PacketOffsets const&) {
-                add_packet(i, now, [](int) { return true; });
+                values.add(i, now, segment, params.bound, lane, accumulator, [](int) { return true; });
                 count += lanes / own;
             });
         else
             each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
-                add_packet(i, now, [&](int j) { return segment.has(packet, j); });
+                values.add(i, now, segment, params.bound, lane, accumulator,
+                           [&](int j) { return segment.has(packet, j); });
                 count += segment.count(packet);
             });
     }
 
     __device__ __forceinline__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
         each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
-            Packet<U, lanes> result{};
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                lane[j % own].with_own(params.bound, segment, now, j, segment.has(packet, j), [&](Lane const& of) {
-                    ThreadCoord const at(of.at);
-                    float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                                                     at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = U(Epilogue::apply(value, at, of.epilogue, params.bound.epilogue));
-                });
-            if constexpr (!Element<U>) return;
-            U* const to = params.y.data + packet.y;
-            if (segment.whole(packet)) return store_once(reinterpret_cast<Packet<U, lanes>*>(to), result);
-#pragma unroll
-            for (int j = 0; j < lanes; ++j)
-                if (segment.has(packet, j)) to[j] = result.values[j];
+            values.write(i, now, segment, params, packet, lane,
+                         [](auto* to, auto const& results) { store_once(to, results); });
         });
     }
 

@@ -10,6 +10,7 @@
 #include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
 #include "fusekit/backend/hip/depthwise_gradient.hpp"
 #include "fusekit/backend/hip/grouped_gradient.hpp"
+#include "fusekit/backend/hip/stem_gradient.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -31,6 +32,11 @@ inline constexpr bool has_depthwise_weight_gradient =
 template <class Plan, Element T>
 inline constexpr bool has_grouped_weight_gradient =
     detail::targets_sm80(arch::All{}) && detail::has_grouped_gradient<Plan, T>();
+
+/// True if the weight gradient also has a kernel for first layers (StemWeightGradient): BulkWeightGradient's plans
+/// unless their filter has one tap.
+template <class Plan, Element T>
+inline constexpr bool has_stem_weight_gradient = has_bulk_weight_gradient<Plan, T> && detail::has_stem_gradient<Plan>();
 
 /// Tensor maps of x and dy for TMA loads. With `has_windows` the map of x is in im2col mode, (C, W, H, N); otherwise it
 /// is tiled, with one row per pixel.
@@ -62,6 +68,7 @@ struct WeightGradientParams {
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
     std::conditional_t<has_depthwise_weight_gradient<Plan, T>, DepthwiseGradientTiles, detail::Nothing> depthwise = {};
     std::conditional_t<has_grouped_weight_gradient<Plan, T>, GroupedGradientTiles, detail::Nothing> grouped = {};
+    std::conditional_t<has_stem_weight_gradient<Plan, T>, StemGradientTiles, detail::Nothing> stem = {};
 
     /// Returns the forward convolution whose weight gradient the plan computes: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {

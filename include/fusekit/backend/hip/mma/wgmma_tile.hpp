@@ -2,46 +2,21 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/atom/row_tile.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 
 namespace fusekit::hip {
 
-/// Operand tile (Size rows, TILE_K indices of GemmK) in SMEM, in wgmma's K-major layout: rows of 128 bytes along GemmK,
-/// whose 16-byte chunks have the 128-byte swizzle.
+/// Operand tile (Size rows, TILE_K indices of GemmK) in SMEM, in wgmma's K-major layout: a RowTile with rows of 128
+/// bytes, which has the 128-byte swizzle. Threads store elements, not 16-byte words.
 template <class T, int Size>
-class SwizzledTile {
+class alignas(1024) SwizzledTile : RowTile<T, Size, 128> {
+    using Rows = RowTile<T, Size, 128>;
+
 public:
-    using Operand = T;
-    static constexpr bool contiguous_rows = false;
-    static constexpr int tile_k = Wgmma<T, 64>::tile_k;
-
-    __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
-    __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
-
-    /// Stores the elements of row `row` (a pixel or an output channel of the tile) at indices k to k + Count - 1 of the
-    /// k-tile, k a multiple of Count; operand(i) returns element k + i.
-    template <int Count, class OperandAt>
-    __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        constexpr int per_packet = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
-#pragma unroll
-        for (int first = 0; first < Count; first += per_packet) {
-            Packet<T, per_packet> packet;
-#pragma unroll
-            for (int i = 0; i < per_packet; ++i) packet.values[i] = operand(first + i);
-            *reinterpret_cast<Packet<T, per_packet>*>(at(k + static_cast<unsigned>(first), row)) = packet;
-        }
-    }
-    /// Stores the elements of rows `row` to `row` + Count - 1 at index k of the k-tile.
-    template <int Count>
-    __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
-#pragma unroll
-        for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
-    }
-
-private:
-    static constexpr unsigned per_chunk = 16 / sizeof(T);
-    alignas(1024) T values[Size * tile_k];
+    using Rows::contiguous_rows, Rows::tile_k, Rows::at, Rows::put_along_k, Rows::put_along_rows;
+    using typename Rows::Operand;
 };
 
 /// MMA atom of warpgroups on sm_90a's tensor cores, for operands that threads store to SMEM. Each warpgroup computes 64

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 
 namespace fusekit::hip {
@@ -71,6 +72,18 @@ struct TmaStages {
     template <class Index>
     __device__ void producer_commit(Index stage) const {
         ptx::mbarrier_arrive(barrier(stage));
+    }
+    /// Waits for the warp's cp.async copies except the last `pending` groups (commit_copies()), calls when_copied(),
+    /// and arrives once on the "full" mbarrier of the stage at `state`, which the oldest copies fill; advances `state`.
+    /// All lanes of a warp call it.
+    template <int pending, class State, class WhenCopied>
+    __device__ void producer_commit_copies(State& state, int lane, WhenCopied const& when_copied) const {
+        wait_for_groups<pending>();
+        when_copied();
+        ptx::fence_proxy_async();
+        ptx::bar_warp_sync();
+        if (lane == 0) producer_commit(state.stage);
+        state.advance();
     }
     /// Waits until phase `phase` of the stage's "full" mbarrier has completed: the stage is full.
     template <class Index>

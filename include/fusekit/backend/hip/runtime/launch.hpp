@@ -66,6 +66,10 @@ struct Launch {
         own.y.data = y;
         if constexpr (requires { own.maps.in_use; })
             if (own.maps.in_use) own.maps.replace_memory(x, y);
+        if constexpr (requires { own.stem.in_use; })
+            if (own.stem.in_use) own.stem.replace_memory(x);
+        if constexpr (requires { own.phased_halo.in_use; })
+            if (own.phased_halo.in_use) own.phased_halo.replace_memory(x);
         return start_with(own, stream, workspace);
     }
     /// Launches the kernel on the tensors that were passed to prepare().

@@ -65,6 +65,7 @@ struct ConvCase {
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     Filter<2> spread = {{1, 1}, {},     {},
                         {1, 1}, {1, 1}, 1};  ///< of a TransposedConv with strides and two spatial modes: its of_y()
+    bool dense_pixels = false;  ///< true if x and y are dense, with channels last, at multiples of 16 bytes
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

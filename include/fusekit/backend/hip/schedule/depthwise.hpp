@@ -2,10 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/depthwise_halo_tiles.hpp"
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -25,16 +24,11 @@ concept DepthwiseSchedule = HasBlocks<Schedule> && requires { Schedule::max_colu
 using DefaultDepthwise = Depthwise<128>;
 
 /// Entry of Depthwise in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct DepthwiseEntry {
+struct DepthwiseEntry : ConvEntry {
     static constexpr char const* name = "Depthwise";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = DepthwiseSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -66,9 +60,8 @@ struct DepthwiseEntry {
     /// channels. A TransposedConv with a stride needs a SpreadWindow.
     template <class Plan, class T>
     FUSEKIT_H static consteval bool has_window() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else if constexpr (BatchedOp<typename Plan::Head>) return false;
-        else if constexpr (Plan::Head::collapsed_space != 2 || !Plan::Head::may_be_grouped) return false;
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
+        else if constexpr (!Plan::Head::may_be_grouped) return false;
         else return WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>::size > 0;
     }
     template <class Plan, class T>
@@ -81,6 +74,22 @@ struct DepthwiseEntry {
     static constexpr bool has_kernel =
         is_window<Plan, T> && conditions<T>(traits_of<Plan, T>()).met() && Element<U> && fits_registers<Plan>;
 
+    template <class... Window>
+    FUSEKIT_H static constexpr bool has_halo_window(List<Window...>) {
+        return (false || ... || DepthwiseHaloShape<Window>::fits);
+    }
+    /// True if a plan has a kernel that reads x from SMEM, where cp.async stores a halo: of 16-bit elements on NVIDIA,
+    /// without operators before the filter.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval bool has_halo_kernel() {
+        if constexpr (!has_kernel<Plan, T, U> || arch::is_targeted<arch::Amd> || sizeof(T) != 2) return false;
+        else
+            return Plan::Prologue::size == 0 &&
+                   has_halo_window(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{});
+    }
+    template <class Plan, class T, class U>
+    static constexpr bool has_halo = has_halo_kernel<Plan, T, U>();
+
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
@@ -88,21 +97,28 @@ struct DepthwiseEntry {
             detail::equal("C / groups", of.product.groups > 0 ? of.x[1] / of.product.groups : 0, 1, "use Direct"));
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::threads;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Depthwise<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (can_implement<DefaultDepthwise, float, float>(of)) return {};
-        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups);
+        double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups) / rates.processors;
         return estimate(Workload{.rounds = 1,
                                  .steps = static_cast<double>(of.taps) / of.phases,
-                                 .arithmetic = outputs / rates.processors / rates.products},
-                        table.depthwise, of.product.bytes, table, rates);
+                                 .arithmetic = outputs / rates.products,
+                                 .outputs = outputs},
+                        reads_halo(of, rates) ? table.depthwise_halo : table.depthwise, of.product.bytes, table, rates);
+    }
+
+private:
+    /// True if a kernel is expected to read x from SMEM (has_halo).
+    FUSEKIT_H static bool reads_halo(ConvCase const& of, GpuRates const& rates) {
+        constexpr int largest = 7;
+        return rates.architecture.maker() == Architecture::Maker::nvidia && size_of(of.type) == 2 && of.channels_last &&
+               of.x_channels_last && of.x[1] == of.y[1] && of.x[1] % 2 == 0 && of.phases == 1 &&
+               of.filter.size[0] <= largest && of.filter.size[1] <= largest &&
+               (of.filter.strides[1] == 1 || of.taps > 9) && of.filter.dilations == PerMode<2>{1, 1};
     }
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -24,16 +22,11 @@ FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, G
 }
 
 /// Entry of Direct in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct DirectEntry {
+struct DirectEntry : ConvEntry {
     static constexpr char const* name = "Direct";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = DirectSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class Schedule>
     struct CanImplement {
@@ -42,16 +35,8 @@ struct DirectEntry {
             return true;
         }
     };
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
-        return {};
-    }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::threads;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Direct<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/schedule/facts.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -24,15 +23,11 @@ concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
 };
 
 /// Entry of Elementwise in the list of schedules (dispatch/list.hpp): its name and conditions.
-struct ElementwiseEntry {
-    static constexpr char const* name = "Elementwise";
-
+struct ElementwiseEntry : AnyEntry {
     template <class Schedule>
     static constexpr bool describes = ElementwiseSchedule<Schedule>;
     template <class Plan>
     static constexpr bool runs = !Plan::has_mainloop && Plan::head_kind != detail::HeadKind::reduction;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class Schedule>
     struct CanImplement {

@@ -31,14 +31,6 @@ struct ScheduleFacts {
     FUSEKIT_H Text name(int split_k = 1) const;
 };
 
-/// ScheduleFacts of a schedule's type, without `kind`.
-template <class Entry, class Schedule>
-FUSEKIT_H consteval ScheduleFacts numbers_of() {
-    ScheduleFacts result = Entry::template facts<Schedule>();
-    result.blocks = Schedule::blocks;
-    return result;
-}
-
 namespace detail {
 
 /// Text of numbers: "1, 2, 3".

@@ -22,14 +22,11 @@ concept GatheredPlanesSchedule = HasBlocks<Schedule> && requires { Schedule::gat
 using DefaultGatheredPlanes = GatheredPlanes<2>;
 
 /// Entry of GatheredPlanes in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct GatheredPlanesEntry {
+struct GatheredPlanesEntry : TmaEntry<GatheredPlanesEntry> {
     static constexpr char const* name = "GatheredPlanes";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = GatheredPlanesSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = sizeof(T) == 2;
 
@@ -65,14 +62,12 @@ struct GatheredPlanesEntry {
     /// True if a plan's filter may be other than 1x1 with stride 1, for which Planes is faster.
     template <class Plan>
     FUSEKIT_H static consteval bool has_windows() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
         else if constexpr (!requires { Plan::Head::may_be_single_pixels; }) return false;
         else return Plan::Head::longest > 1 || !Plan::Head::may_be_single_pixels;
     }
     template <class Plan>
     static constexpr bool is_window = has_windows<Plan>();
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = sizeof(T) == 2 && is_window<Plan> && PlanesEntry::has_kernel<Plan, T, U>;
 
     template <class Schedule, class T, class U = T>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -81,13 +76,8 @@ struct GatheredPlanesEntry {
     }
 
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = GatherTiles::pixels, facts.n = 2 * GatherTiles::filters,
-        facts.parts = WholeSchedule<Schedule>::gathering_consumers;
-        facts.splits = SplitSchedule<Schedule>;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{
+        .m = GatherTiles::pixels, .n = 2 * GatherTiles::filters, .parts = Schedule::gathering_consumers};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "GatheredPlanes<" + detail::list_of(of.parts) + ">";
     }
@@ -99,17 +89,9 @@ struct GatheredPlanesEntry {
         if (unmet_by_operands(of) || (of.taps > 1 && !of.contiguous_taps) || detail::is_single_pixels(of.filter))
             return {};
         if (!schedule.splits) return time_of(1, rates.processors, of, table.gathered_planes, table, rates);
-        Estimate best;
-        if (!launches_clusters(rates.architecture)) return best;
-        for (int split_k = 2; split_k <= 8; split_k *= 2) {
-            int const idle = split_k == 8   ? rates.processors / table.idle.of_8
-                             : split_k == 4 ? rates.processors / table.idle.of_4
-                                            : 0;
-            Estimate time = time_of(split_k, rates.processors - idle, of, table.shared_gathered_planes, table, rates);
-            time.split_k = split_k;
-            if (time.seconds < best.seconds) best = time;
-        }
-        return best;
+        return detail::cluster_split_estimate(8, table, rates, [&](int split_k, int processors) {
+            return time_of(split_k, processors, of, table.shared_gathered_planes, table, rates);
+        });
     }
 
     FUSEKIT_H static Unmet unmet_by_tiles(GatherTiles const& tiles) {

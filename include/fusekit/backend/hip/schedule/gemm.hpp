@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
-#include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -65,15 +65,6 @@ FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase 
     return register_estimate(time, schedule.m * schedule.n / 64, table.split);
 }
 
-/// ScheduleFacts of a schedule's type that has only the extents of its tile.
-template <class Schedule>
-FUSEKIT_H consteval ScheduleFacts facts_of_tile() {
-    ScheduleFacts facts;
-    facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.k = Schedule::tile_k;
-    facts.splits = SplitSchedule<Schedule>;
-    return facts;
-}
-
 /// Static assertions of Gemm and NativeGemm: the tile has whole numbers of threads and waves, and its stages fit shared
 /// memory.
 template <class Schedule>
@@ -98,28 +89,19 @@ struct IsSimtTile {
 }  // namespace detail
 
 /// Entry of Gemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct GemmEntry {
+struct GemmEntry : ConvEntry {
     static constexpr char const* name = "Gemm";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = GemmSchedule<Schedule> && !NativeSchedule<Schedule> && !MatrixSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     /// Split-K kernels exist for float by float alone.
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = std::is_same_v<T, float> && plan.same_weights;
 
     template <class Schedule>
     using CanImplement = detail::IsSimtTile<Schedule>;
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
-        return {};
-    }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        return detail::facts_of_tile<Schedule>();
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::tile_m, .n = Schedule::tile_n, .k = Schedule::tile_k};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "Gemm<" + detail::list_of(of.m, of.n, of.k, of.blocks) + ">";
     }

@@ -3,9 +3,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/gemv_tiles.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -25,20 +23,15 @@ concept GemvSchedule = HasBlocks<Schedule> && requires { Schedule::max_rows; };
 using DefaultGemv = Gemv<>;
 
 /// Entry of Gemv in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct GemvEntry {
+struct GemvEntry : ConvEntry {
     static constexpr char const* name = "Gemv";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = GemvSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.prologue = !plan.prologue, .pool = !plan.pools, .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan);
     }
     template <class Schedule>
     struct CanImplement {
@@ -60,13 +53,13 @@ struct GemvEntry {
     /// True if a plan's head is a Gemm, or a Conv of signals or images whose filter may have one tap and one group.
     template <class Plan>
     FUSEKIT_H static consteval bool may_have_single_tap() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else if constexpr (BatchedOp<typename Plan::Head> || has_transposed_conv<Plan>) return false;
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
+        else if constexpr (has_transposed_conv<Plan>) return false;
         else {
             using Head = typename Plan::Head;
             constexpr bool is_single = Head::longest == 1 && !Head::may_be_grouped && !Head::may_be_padded,
                            is_dynamic = Head::longest > 1 && Head::may_be_single_pixels;
-            return Head::collapsed_space == 2 && (is_single || is_dynamic);
+            return is_single || is_dynamic;
         }
     }
     template <class Plan>
@@ -89,10 +82,6 @@ struct GemvEntry {
             detail::equal("x's channel stride", of.x[1] > 1 ? of.x_channel_stride : 1, 1, "use NativeGemm"),
             detail::holds(of.x[1] == 1 || !of.contiguous_taps, "the channels of a filter are not contiguous",
                           "use NativeGemm"));
-    }
-    template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        return {};
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Gemv<" + detail::list_of(of.blocks) + ">"; }
 

@@ -2,20 +2,21 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/grouped_tiles.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/grouped_tma_tiles.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
-#include "fusekit/backend/hip/schedule/workload.hpp"
-#include "fusekit/backend/hip/unmet.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 
 namespace fusekit::hip {
 
 /// Schedule of a convolution with several groups of channels on tensor cores by mma.sync, from sm_80 on: half or
-/// bfloat16, x and y channels-last, groups of a multiple of 4 channels of x and of y. A CTA stages the pixels of x that
+/// bfloat16, groups of an even number of channels of x and of y, at least 4. A CTA stages the pixels of x that
 /// its tile's windows read in SMEM, and the filters of its groups as MMA fragments; an MMA multiplies 16 pixels by 8
 /// filters. If C / groups and K / groups are multiples of 8, an MMA has channels of one group only. Otherwise its
 /// weights are zero for channels of other groups, and accumulators that are not finite are recomputed by FMAs over
-/// their own group.
+/// their own group. On sm_90a, 3 x 3 filters of stride 1 or 2 and groups of 4, 8, 16, 32 or 64 channels of x and as
+/// many of y run on a kernel with TMA loads and stores (mainloop/grouped_tma.hpp) if x and y are channels-last and of
+/// the same type.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Threads = 128>
@@ -29,23 +30,15 @@ concept GroupedSchedule = HasBlocks<Schedule> && requires { Schedule::unit_filte
 using DefaultGrouped = Grouped<128>;
 
 /// Entry of Grouped in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct GroupedEntry {
+struct GroupedEntry : ConvEntry {
     static constexpr char const* name = "Grouped";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = GroupedSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return {.factors = detail::is_16_bits<T> && plan.same_weights,
-                .prologue = !plan.prologue,
-                .pool = !plan.pools,
-                .totals = !plan.totals};
+        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
     }
     template <class Schedule>
     struct CanImplement {
@@ -81,17 +74,33 @@ struct GroupedEntry {
     /// channels.
     template <class Plan>
     FUSEKIT_H static consteval bool has_window() {
-        if constexpr (!Plan::has_mainloop || Plan::has_weight_gradient) return false;
-        else if constexpr (BatchedOp<typename Plan::Head>) return false;
-        else
-            return Plan::Head::collapsed_space == 2 && Plan::Head::may_be_grouped &&
-                   has_phases_without_dilation<typename Plan::Head>();
+        if constexpr (!detail::has_head_of_images<Plan>()) return false;
+        else return Plan::Head::may_be_grouped && has_phases_without_dilation<typename Plan::Head>();
     }
     template <class Plan>
     static constexpr bool is_window = has_window<Plan>();
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =
         detail::targets_sm80(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
+
+    /// True if a head's filter may have 3 x 3 taps without dilation, and strides of 1 or 2, as GroupedTmaConv needs.
+    template <class Head>
+    FUSEKIT_H static consteval bool may_have_tma_window() {
+        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return false;
+        else if constexpr (requires { Head::collapsed; })
+            return Head::collapsed.size == PerMode<2>{3, 3} && Head::collapsed.dilations == PerMode<2>{1, 1} &&
+                   Head::collapsed.strides[0] == Head::collapsed.strides[1] && Head::collapsed.strides[0] <= 2;
+        else return true;
+    }
+    template <class Plan>
+    FUSEKIT_H static consteval bool has_tma_window() {
+        if constexpr (is_window<Plan>) return may_have_tma_window<typename Plan::Head>();
+        else return false;
+    }
+    /// True if a plan also has the kernel of sm_90a, GroupedTmaConv.
+    template <class Plan, class T, class U>
+    static constexpr bool has_tma_kernel = has_kernel<Plan, T, U> && WarpSpecializedEntry::has_kernel<Plan, T, U> &&
+                                           std::is_same_v<T, U> && has_tma_window<Plan>();
 
     /// True if GPUs of the architecture have mma.sync of 16-bit elements.
     FUSEKIT_H static bool runs_on(Architecture architecture) {
@@ -104,20 +113,24 @@ struct GroupedEntry {
         return unmet_by_tile(choose_grouped_tile(problem_of(of), 1).tile);
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::threads;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Grouped<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (!runs_on(rates.architecture) || unmet_by_channels(of)) return {};
-        GroupedChoice const choice = choose_grouped_tile(problem_of(of), rates.processors);
+        GroupedProblem const problem = problem_of(of);
+        bool const planes = of.x_channel_stride != 1 || of.y_channel_stride != 1;
+        if (!planes && detail::has_tma_groups(problem) && is_sm90a(rates.architecture)) {
+            GroupedTmaChoice const choice = choose_tma_tile(problem, rates.processors);
+            if (choice.tile.rows > 0)
+                return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped_tma,
+                                of.product.bytes, table, rates);
+        }
+        GroupedChoice const choice = choose_grouped_tile(problem, rates.processors);
         if (choice.tile.rows == 0) return {};
-        return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped, of.product.bytes,
-                        table, rates);
+        return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles},
+                        planes ? table.grouped_planes : table.grouped, of.product.bytes, table, rates);
     }
 
     FUSEKIT_H static GroupedProblem problem_of(ConvCase const& of) {
@@ -133,19 +146,20 @@ struct GroupedEntry {
     }
 
 private:
-    /// Returns the first condition on channels and their strides that a convolution does not meet.
+    FUSEKIT_H static bool is_sm90a(Architecture architecture) {
+        return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+    }
+    /// Returns the first condition on channels that a convolution does not meet.
     FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
         std::int64_t const groups = of.product.groups > 0 ? of.product.groups : 1;
         char const* const fix = "use NativeGemm";
-        return detail::first_unmet(
-            detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),
-            detail::at_least("C / groups", of.x[1] / groups, 4, "use Depthwise or Direct"),
-            detail::multiple_of("C / groups", of.x[1] / groups, 4, fix),
-            detail::at_least("K / groups", of.y[1] / groups, 4, "use Direct"),
-            detail::multiple_of("K / groups", of.y[1] / groups, 4, fix), detail::multiple_of("C", of.x[1], 8, fix),
-            detail::multiple_of("K", of.y[1], 8, fix),
-            detail::equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use NativeGemm"),
-            detail::equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use NativeGemm"));
+        return detail::first_unmet(detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),
+                                   detail::at_least("C / groups", of.x[1] / groups, 4, "use Depthwise or Direct"),
+                                   detail::multiple_of("C / groups", of.x[1] / groups, 2, fix),
+                                   detail::at_least("K / groups", of.y[1] / groups, 4, "use Direct"),
+                                   detail::multiple_of("K / groups", of.y[1] / groups, 2, fix),
+                                   detail::multiple_of("C", of.x[1], 8, fix),
+                                   detail::multiple_of("K", of.y[1], 8, fix));
     }
 };
 

@@ -43,16 +43,11 @@ FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int6
 }
 
 /// Entry of Halo in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct HaloEntry {
+struct HaloEntry : TmaEntry<HaloEntry> {
     static constexpr char const* name = "Halo";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = HaloSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -83,8 +78,6 @@ struct HaloEntry {
             return detail::holds(false, "a TransposedConv with a stride has phases", "use WarpSpecialized");
         return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
     }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -103,11 +96,7 @@ struct HaloEntry {
                                "use WarpSpecialized");
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::pixels, facts.n = Schedule::channels;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::pixels, .n = Schedule::channels};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Halo<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,

@@ -31,14 +31,12 @@ FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product
 }
 
 /// Entry of MatrixGemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct MatrixGemmEntry {
+struct MatrixGemmEntry : ConvEntry {
     static constexpr char const* name = "MatrixGemm";
-    static constexpr bool on_matrix_units = true, by_tma = false;
+    static constexpr bool on_matrix_units = true;
 
     template <class Schedule>
     static constexpr bool describes = MatrixSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = true;
 
@@ -71,14 +69,8 @@ struct MatrixGemmEntry {
             return plan.met() && rows && columns && fits;
         }
     };
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
-        return {};
-    }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        return detail::facts_of_tile<Schedule>();
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::tile_m, .n = Schedule::tile_n, .k = Schedule::tile_k};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "MatrixGemm<" + detail::list_of(of.m, of.n, of.blocks) + ">";
     }

@@ -25,27 +25,16 @@ FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
 }  // namespace detail
 
 /// Entry of NativeGemm in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct NativeGemmEntry {
+struct NativeGemmEntry : ConvEntry {
     static constexpr char const* name = "NativeGemm";
-    static constexpr bool on_matrix_units = false, by_tma = false;
 
     template <class Schedule>
     static constexpr bool describes = NativeSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class Schedule>
     using CanImplement = detail::IsSimtTile<Schedule>;
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
-        return {};
-    }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        return detail::facts_of_tile<Schedule>();
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::tile_m, .n = Schedule::tile_n, .k = Schedule::tile_k};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "NativeGemm<" + detail::list_of(of.m, of.n, of.blocks, of.k) + ">";
     }

@@ -32,18 +32,6 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// True if this program has kernels of the plan for sm_90a's tensor cores that multiply floats as sums of bfloat16
-/// (mma/bf16x6.hpp) or as tf32.
-template <class Plan, Element T>
-inline constexpr bool has_float_units =
-    arch::is_targeted<arch::Sm90a> && multiplies_floats<Plan, T> && !std::is_same_v<FloatFactor<Plan>, float>;
-
-/// True if this program has kernels of the plan for sm_90a's tensor cores with 8-bit operands.
-template <class Plan, Element T>
-inline constexpr bool has_byte_units =
-    arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>) &&
-    std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
-
 /// True if a plan's head is a TransposedConv, which is computed as a convolution with K and C of the filters exchanged
 /// and the taps reversed.
 template <class Plan>

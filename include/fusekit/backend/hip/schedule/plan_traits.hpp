@@ -50,6 +50,12 @@ struct PlanConditions {
     bool by_pixel = true;  ///< tensors of y's shape that operators read or write
 
     FUSEKIT_H constexpr bool met() const { return factors && products && prologue && pool && totals && by_pixel; }
+
+    /// Conditions of a schedule that supports only the Conv or Gemm and operators of the epilogue, without statistics.
+    /// `factors`: true if it supports the element types of x and of the weights.
+    FUSEKIT_H static constexpr PlanConditions of_epilogue(PlanTraits const& plan, bool factors = true) {
+        return {.factors = factors, .prologue = !plan.prologue, .pool = !plan.pools, .totals = !plan.totals};
+    }
 };
 
 }  // namespace fusekit::hip

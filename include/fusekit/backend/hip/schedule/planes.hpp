@@ -3,7 +3,6 @@
 
 #include "fusekit/backend/hip/plane_tiles.hpp"
 #include "fusekit/backend/hip/schedule/matrix_gemm.hpp"
-#include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
 namespace fusekit::hip {
@@ -50,14 +49,11 @@ FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processor
 }
 
 /// Entry of Planes in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct PlanesEntry {
+struct PlanesEntry : TmaEntry<PlanesEntry> {
     static constexpr char const* name = "Planes";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = PlanesSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = sizeof(T) == 2;
 
@@ -101,8 +97,6 @@ struct PlanesEntry {
             detail::holds(is_conv, "the plan has a Gemm, not a Conv", "use WarpSpecialized"),
             detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"));
     }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T>
     FUSEKIT_H static PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,
@@ -151,12 +145,8 @@ struct PlanesEntry {
     }
 
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::pixels, facts.n = 64 * Schedule::consumers;
-        facts.parts = WholeSchedule<Schedule>::parts, facts.splits = SplitSchedule<Schedule>;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{
+        .m = Schedule::pixels, .n = 64 * Schedule::consumers, .parts = Schedule::parts};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Planes<" + detail::list_of(of.m, of.parts) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
@@ -180,20 +170,11 @@ struct PlanesEntry {
             return time(whole, rates.processors, single ? pixels : windows);
         }
         // Split-K: the CTAs of a cluster compute one tile, each over at least one block of 64 channels of x.
-        Estimate best;
-        if (!launches_clusters(rates.architecture)) return best;
-        for (int split_k = 2; split_k <= 8 && split_k <= whole.channel_blocks; split_k *= 2) {
+        return detail::cluster_split_estimate(whole.channel_blocks, table, rates, [&](int split_k, int processors) {
             PlanesProduct part = whole;
             part.tiles *= split_k, part.channel_blocks = detail::divide_up(part.channel_blocks, split_k);
-            int const idle = split_k == 8   ? rates.processors / table.idle.of_8
-                             : split_k == 4 ? rates.processors / table.idle.of_4
-                                            : 0;
-            Estimate of_part =
-                time(part, rates.processors - idle, single ? table.shared_planes : table.shared_planes_taps);
-            of_part.split_k = split_k;
-            if (of_part.seconds < best.seconds) best = of_part;
-        }
-        return best;
+            return time(part, processors, single ? table.shared_planes : table.shared_planes_taps);
+        });
     }
 
 private:

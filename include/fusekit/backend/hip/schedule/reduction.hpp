@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/schedule/facts.hpp"
-#include "fusekit/backend/hip/schedule/plan_traits.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
@@ -20,15 +19,11 @@ concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
 /// Entry of Reduction in the list of schedules (dispatch/list.hpp): its name and conditions.
-struct ReductionEntry {
-    static constexpr char const* name = "Reduction";
-
+struct ReductionEntry : AnyEntry {
     template <class Schedule>
     static constexpr bool describes = ReductionSchedule<Schedule>;
     template <class Plan>
     static constexpr bool runs = !Plan::has_mainloop && Plan::head_kind == detail::HeadKind::reduction;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class Schedule>
     struct CanImplement {

@@ -88,6 +88,25 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
+/// Returns the shortest estimated time of split-K by clusters of 2, 4 or 8 CTAs per tile, at most `max_split_k`, and
+/// this number of CTAs. time_of(split_k, processors) returns the time on the SMs that clusters of `split_k` CTAs
+/// occupy. The time is infinite if a launch may not use clusters.
+template <class TimeOf>
+FUSEKIT_H Estimate cluster_split_estimate(std::int64_t max_split_k, CostTable const& table, GpuRates const& rates,
+                                          TimeOf const& time_of) {
+    Estimate best;
+    if (!launches_clusters(rates.architecture)) return best;
+    for (int split_k = 2; split_k <= 8 && split_k <= max_split_k; split_k *= 2) {
+        int const idle = split_k == 8   ? rates.processors / table.idle.of_8
+                         : split_k == 4 ? rates.processors / table.idle.of_4
+                                        : 0;
+        Estimate time = time_of(split_k, rates.processors - idle);
+        time.split_k = split_k;
+        if (time.seconds < best.seconds) best = time;
+    }
+    return best;
+}
+
 /// Largest number of CTAs of a launch with split-K. CTAs in clusters are not limited. Other CTAs exchange accumulators
 /// through the workspace, which limits their number by its size, and must be co-resident: one per SM.
 FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,

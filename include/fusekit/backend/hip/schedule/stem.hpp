@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 
@@ -40,16 +39,11 @@ FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chun
 }
 
 /// Entry of Stem in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct StemEntry {
+struct StemEntry : TmaEntry<StemEntry> {
     static constexpr char const* name = "Stem";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = StemSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
-    template <class Schedule, class T, PlanTraits plan>
-    static constexpr bool splits = false;
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
@@ -87,8 +81,6 @@ struct StemEntry {
             return unmet;
         return detail::unmet_by_taps<Plan>(unmet_by_filter);
     }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -111,11 +103,7 @@ struct StemEntry {
     }
 
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::consumers, facts.n = Schedule::channels;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{.m = Schedule::consumers, .n = Schedule::channels};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Stem<" + detail::list_of(of.m) + ">"; }
 
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,

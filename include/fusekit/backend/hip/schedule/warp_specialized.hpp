@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
+#include "fusekit/backend/hip/schedule/entry.hpp"
 #include "fusekit/backend/hip/schedule/phase_rounds.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
@@ -80,12 +81,13 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
     double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (schedule.m + filters)
-                          : of.narrow > 0     ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row)
+                          : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0;
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
@@ -129,14 +131,11 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
 }  // namespace detail
 
 /// Entry of WarpSpecialized in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
-struct WarpSpecializedEntry {
+struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     static constexpr char const* name = "WarpSpecialized";
-    static constexpr bool on_matrix_units = true, by_tma = true;
 
     template <class Schedule>
     static constexpr bool describes = WarpSpecializedSchedule<Schedule>;
-    template <class Plan>
-    static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, PlanTraits plan>
     static constexpr bool splits = Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
 
@@ -187,8 +186,6 @@ struct WarpSpecializedEntry {
                           "y's type is neither x's nor of 16 bits", "use NativeGemm"),
             detail::holds(!bytes || !has_transposed_conv<Plan>, "a TransposedConv of 8 bits", "use NativeGemm"));
     }
-    template <class Plan, class T, class U>
-    static constexpr bool has_kernel = conditions<T>(traits_of<Plan, T>()).met() && !unmet_by_plan<Plan, T, U>();
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
@@ -198,12 +195,8 @@ struct WarpSpecializedEntry {
                           "use WarpSpecialized without Split"));
     }
     template <class Schedule>
-    FUSEKIT_H static consteval ScheduleFacts facts() {
-        ScheduleFacts facts;
-        facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.stages = Schedule::stages;
-        facts.ping_pong = Schedule::ping_pong, facts.splits = SplitSchedule<Schedule>;
-        return facts;
-    }
+    static constexpr ScheduleFacts facts{
+        .ping_pong = Schedule::ping_pong, .m = Schedule::tile_m, .n = Schedule::tile_n, .stages = Schedule::stages};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "WarpSpecialized<" + detail::list_of(of.m, of.n, of.stages) + (of.ping_pong ? ", ping_pong" : "") +
                (of.blocks == 1 ? "" : ", " + Text::number(of.blocks)) + ">";
@@ -240,7 +233,12 @@ struct WarpSpecializedEntry {
                            steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
                                                      of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
-        if (!schedule.splits) return with_tail(time, whole, steps);
+        if (!schedule.splits) {
+            Estimate result = with_tail(time, whole, steps);
+            std::int64_t const of_pixel = of.y[1] * static_cast<int>(size_of(of.type));
+            if (of.phases > 1 && of_pixel < 64 && of_pixel % 32 != 0) result.seconds *= table.tma.partial_sectors;
+            return result;
+        }
         if (!launches_clusters(rates.architecture)) return {};
         return detail::split_estimate(schedule, schedule.m * schedule.n / 64, whole, processors,
                                       processors / table.tma.split_processors, table.bulk_split.cluster_cycles,

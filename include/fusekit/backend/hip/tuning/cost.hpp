@@ -54,6 +54,7 @@ struct TmaCosts {
     double narrow_row = 0, odd_row = 0, short_row = 0;
     /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
     double packed_row = 0, packed_step = 0;
+    double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
     double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
     /// copy such rows
@@ -61,6 +62,9 @@ struct TmaCosts {
     double processors_beyond = 1;
     double copy = 0;  ///< cycles per cp.async of 32 threads, which load operands that are misaligned for TMA
     double stored_output = 0;  ///< cycles per output that threads store, because its pixels are misaligned for TMA
+    /// factor on the time of phases whose pixels of y, of less than 64 bytes, end within a sector of 32 bytes: other
+    /// phases write the rest of the sector
+    double partial_sectors = 1;
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
     /// stream-K tail: barriers and shared memory of an exchange of accumulators, in cycles; bytes per cycle of DSMEM
     double exchange = 0, exchanged_bytes = 1;
@@ -132,7 +136,8 @@ struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
         warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct, depthwise,
-        grouped, gemv, gathered_planes, shared_gathered_planes;
+        depthwise_halo, grouped, grouped_planes, grouped_tma, gemv, gathered_planes, shared_gathered_planes, tall_gemm,
+        phased_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
@@ -144,6 +149,7 @@ struct CostTable {
     StemCosts stem_reads = {};
     WeightCosts weights = {};
     IdleInClusters idle;
+    double phased_filter = 0;  ///< cycles per pair of weights that a CTA of PhasedHalo copies
     double memory_share = 0.85;
     double clock_share = 1;  ///< clock under load, as a fraction of the peak clock
 };

@@ -22,9 +22,11 @@ struct NvidiaTuning {
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
     /// uncalibrated.
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
-    /// TMA's rows of few channels: 20 layers of 16 to 232 channels, H200.
+    /// TMA's rows of few channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or
+    /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
-    /// 6 layers of batch 32, H200.
+    /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
+    /// TallGemm: between its first version's times and those counted, 10 layers, H200: it is chosen where that won.
     /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
     /// FMA instruction there is another one that loads or converts.
     /// Stream-K tail (`exchange`, `exchanged_bytes`): uncalibrated.
@@ -52,10 +54,15 @@ struct NvidiaTuning {
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .depthwise = {.arithmetic = 4},
+        .depthwise_halo = {.output = 0.2, .arithmetic = 1.85},
         .grouped = {.arithmetic = 1.65},
+        .grouped_planes = {.arithmetic = 7},
+        .grouped_tma = {},
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
+        .tall_gemm = {.launch = 4500, .output = 0.25, .arithmetic = 2.5},
+        .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
@@ -70,11 +77,13 @@ struct NvidiaTuning {
                 .short_row = 2.8,
                 .packed_row = 7.6,
                 .packed_step = 350,
+                .ping_pong_narrow = 2.5,
                 .ping_pong_cache = 1.2,
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .copy = 25,
                 .stored_output = 0.05,
+                .partial_sectors = 2.3,
                 .split_processors = 4,
                 .exchange = 1500,
                 .exchanged_bytes = 40},
@@ -92,6 +101,7 @@ struct NvidiaTuning {
                     .merge = 8700,
                     .merge_accumulators = 70},
         .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 can run clusters of 8 CTAs, 124 clusters of 4
+        .phased_filter = 0.3,
         .memory_share = 0.83};
 
     /// Tiles of Gemm. Long k-tiles, of 16, are faster; SMEM holds the stages of all resident CTAs.

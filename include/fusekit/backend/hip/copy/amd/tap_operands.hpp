@@ -41,31 +41,10 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Member Type: MMA atom for the k-tiles of TapOperands. It is the schedule's atom or, if its matrix instruction has a
-/// sparse version, the atom that multiplies pixels in pairs (WaveTile::InPairs), which halves the number of v_perm_b32
-/// instructions. Unpadded 16-bit elements have none to save.
-template <class Plan, class Atom, Element T, detail::Axis fast>
-struct TapAtom {
-    using Type = Atom;
-};
-template <class Plan, class Atom, Element T, detail::Axis fast>
-    requires requires {
-        requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
-        requires sizeof(T) == 1 || (AnyTapOrder<Plan, T>::taps != 1 && Plan::Head::may_be_padded);
-    }
-struct TapAtom<Plan, Atom, T, fast> {
-    using Type = typename Atom::InPairs;
-};
-
 /// Member Type: TapOperands' loader of x, for the operand layout of the atom and the element type.
 template <class Atom, Element T, bool padded, class Order>
 struct TapInputs {
     using Type = TapQuads<T, Atom::tile_m, Atom::threads, padded, Order>;
-};
-template <class Atom, Element T, bool padded, class Order>
-    requires requires { requires Atom::are_in_pairs; }
-struct TapInputs<Atom, T, padded, Order> {
-    using Type = TapPairs<T, Atom::tile_m, Atom::threads, padded, Order>;
 };
 template <class Atom, bool padded, class Order>
 struct TapInputs<Atom, float, padded, Order> {

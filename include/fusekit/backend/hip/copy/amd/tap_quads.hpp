@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/atom/pair_tile.hpp"
 #include "fusekit/backend/hip/copy/amd/quad_loads.hpp"
 
 namespace fusekit::hip {
@@ -30,37 +29,6 @@ public:
 
 private:
     std::uint32_t own[Base::own_k];
-};
-
-/// TapQuads that stores pixels in pairs (PairTile), for sparse MMAs. For one-byte elements, one v_perm_b32 gives a word
-/// with two indices of GemmK of two pixels.
-template <Element T, int Size, int threads, bool padded, class Order>
-class TapPairs : public TapQuads<T, Size, threads, padded, Order> {
-    using Base = TapQuads<T, Size, threads, padded, Order>;
-    using Base::k, Base::own_k, Base::row;
-    /// number of indices of GemmK in 16 bytes that hold two pixels
-    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));
-    static_assert(own_k % per_chunk == 0);
-
-public:
-    using Tile = PairTile<T, Size, Order::tile_k* static_cast<int>(sizeof(T))>;
-
-    using Base::Base;
-
-    __device__ void store(Tile& tile) const {
-#pragma unroll
-        for (int pair = 0; pair < 2; ++pair)
-#pragma unroll
-            for (int first = 0; first < own_k; first += per_chunk) {
-                Words<4> words;
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    if constexpr (sizeof(T) == 1) words[i] = Base::alternate(first + 2 * i, pair);
-                    else words[i] = Base::selected(first + i, pair);
-                }
-                tile.put_words(2 * (k + static_cast<unsigned>(first)), row / 2 + static_cast<unsigned>(pair), words);
-            }
-    }
 };
 
 }  // namespace fusekit::hip

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/grouped_tiles.hpp"
+
+namespace fusekit::hip {
+
+/// Tile of GroupedTmaConv: `rows` x `columns` pixels of y of `images` images, and `channels` channels. TMA loads the
+/// pixels of x that the tile's windows read (the box) into one of `stages` SMEM stages, and stores the tile of y.
+struct GroupedTmaTile {
+    /// an M-row of an MMA is a run: 7 consecutive pixels of a row of y. A warp multiplies 16 runs by 16 filters
+    static constexpr int run = 7, side = 3, filters_per_warp = 16, max_shared_bytes = 200 * 1024, box_limit = 256,
+                         max_stages = 2;
+
+    int channels = 0;  ///< 32 or 64
+    int images = 0, rows = 0, columns = 0;  ///< columns: a multiple of `run`
+    int box_rows = 0, box_columns = 0;  ///< of x, of one image
+    int stages = 0;  ///< 1 or 2
+    int warps = 0;  ///< 4 or 8
+    int group = 0;  ///< channels of a group
+
+    FUSEKIT_HD constexpr int pixel_bytes() const { return 2 * channels; }
+    FUSEKIT_HD constexpr int runs() const { return images * rows * (columns / run); }
+    /// Bytes of a stage of x, of the tile of y and of the filters; the first two are multiples of 1024, because
+    /// swizzled boxes are aligned.
+    FUSEKIT_HD constexpr int box_bytes() const { return images * box_rows * box_columns * pixel_bytes(); }
+    FUSEKIT_HD constexpr int stage_bytes() const { return (box_bytes() + 1023) / 1024 * 1024; }
+    FUSEKIT_HD constexpr int y_bytes() const { return (images * rows * columns * pixel_bytes() + 1023) / 1024 * 1024; }
+    /// Bytes of a filter of at least 16 channels, an odd number of 16-byte words: no bank conflicts; of the filters of
+    /// a warp and of the CTA.
+    FUSEKIT_HD constexpr unsigned weight_pitch() const { return static_cast<unsigned>(side * side * 2 * group + 16); }
+    FUSEKIT_HD constexpr int warp_filter_bytes() const {
+        return group < 16 ? 2 * side * 512 : filters_per_warp * static_cast<int>(weight_pitch());
+    }
+    FUSEKIT_HD constexpr int filter_bytes() const { return channels / filters_per_warp * warp_filter_bytes(); }
+    /// MMAs of a pixel of each run and 8 filters; in small groups half of them have half of the arithmetic.
+    FUSEKIT_HD constexpr int steps() const { return group < 16 ? 2 * side : side * side * group / 16; }
+    FUSEKIT_HD constexpr int bytes() const { return stages * stage_bytes() + y_bytes() + filter_bytes(); }
+};
+
+/// A tile, the number of CTAs that an SM runs at once, and the estimated cycles of the busiest SM; no rows if no tile
+/// fits.
+struct GroupedTmaChoice {
+    GroupedTmaTile tile;
+    int resident = 0;
+    double cycles = 0;
+};
+
+/// Kernel argument of GroupedTmaConv. A CTA has one block of channels and every n-th tile of pixels; tiles count first
+/// along columns, then rows, then images.
+struct GroupedTmaTiles {
+    GroupedTmaTile tile = {};
+    FastDivmod channel_blocks = {}, across = {}, down = {};
+    FastDivmod runs_across = {}, rows = {};  ///< of a tile
+    FastDivmod group_channels = {};
+    unsigned count = 0;  ///< tiles of pixels
+    /// true if weights of consecutive channels are aligned vectors: of 2 in groups of less than 16 channels, else of 8
+    bool vectors = false;
+};
+
+namespace detail {
+
+/// True if GroupedTmaConv computes a convolution: 3 x 3 taps, stride 1 or 2, groups of 4, 8, 16, 32 or 64 channels of x
+/// and as many of y.
+FUSEKIT_H constexpr bool has_tma_groups(GroupedProblem const& of) {
+    Filter<2> const& filter = of.filter;
+    std::int64_t const channels = of.c / of.groups;
+    return of.c == of.k && channels >= 4 && channels <= 64 && (channels & (channels - 1)) == 0 &&
+           of.spread.strides == PerMode<2>{1, 1} && filter.size == PerMode<2>{3, 3} &&
+           filter.dilations == PerMode<2>{1, 1} && filter.strides[0] == filter.strides[1] && filter.strides[0] <= 2;
+}
+
+/// Estimated cycles of the busiest SM, fitted to 819 combinations of layer and tile on an H200. `of_channels`: CTAs
+/// with the same channels; `blocks`: blocks of channels.
+FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride, std::int64_t tiles,
+                                         std::int64_t of_channels, std::int64_t blocks, int resident, int processors) {
+    std::int64_t const items = divide_up(tile.runs(), 16) * (tile.channels / GroupedTmaTile::filters_per_warp),
+                       rounds = divide_up(tiles, of_channels),
+                       ctas = divide_up(of_channels * blocks, std::int64_t{processors});
+    double const at_once = static_cast<double>(ctas < resident ? ctas : resident), steps = tile.steps(),
+                 // of one warp, CTA after CTA; of all MMAs; of all bytes between L2 and SMEM
+        chain = static_cast<double>(divide_up(items, tile.warps)) * (105 * steps * (stride == 1 ? 1 : 0.32) + 1750) +
+                85 + (tile.stages == 1 && rounds > 1 ? 1880 : 0),
+                 multiply = at_once * static_cast<double>(items) * (40 * steps + 80),
+                 load = at_once * (tile.box_bytes() + tile.y_bytes()) / 28.8,
+                 more = chain > multiply ? chain : multiply, most = more > load ? more : load,
+                 round = 0.51 * most + 0.49 * (chain + multiply + load),
+                 copies = tile.filter_bytes() / ((tile.group < 16 ? 4.0 : 16.0) * 32 * tile.warps);
+    return 1660 + static_cast<double>(divide_up(ctas, std::int64_t{resident})) *
+                      (static_cast<double>(rounds) * round + at_once * tile.box_bytes() / 28.8 + 115 * copies);
+}
+
+/// Returns the better one of `best` and the fastest tile with the pixels and channels of `tile`.
+FUSEKIT_H constexpr GroupedTmaChoice better_tma_tile(GroupedProblem const& of, std::int64_t tiles, int processors,
+                                                     GroupedTmaTile tile, GroupedTmaChoice best) {
+    std::int64_t const blocks = divide_up(of.c, std::int64_t{tile.channels});
+    for (tile.warps = 4; tile.warps <= 8; tile.warps *= 2)
+        for (tile.stages = 1; tile.stages <= GroupedTmaTile::max_stages; ++tile.stages) {
+            if (tile.bytes() > GroupedTmaTile::max_shared_bytes) continue;
+            int const fit = 227 * 1024 / (tile.bytes() + 2 * 1024), most = 16 / tile.warps,
+                      resident = fit < most ? fit : most;
+            std::int64_t const at_once = std::int64_t{processors} * resident / blocks,
+                               of_channels = at_once > tiles ? tiles
+                                             : at_once > 0   ? at_once
+                                                             : 1;
+            if (tile.stages > 1 && divide_up(tiles, of_channels) < tile.stages) continue;
+            double const cycles =
+                tma_cycles_of(tile, of.filter.strides[0], tiles, of_channels, blocks, resident, processors);
+            if (best.tile.rows == 0 || cycles < best.cycles) best = {tile, resident, cycles};
+        }
+    return best;
+}
+
+}  // namespace detail
+
+/// Returns the fastest tile by an estimate. Precondition: has_tma_groups().
+FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, int processors) {
+    using Tile = GroupedTmaTile;
+    GroupedTmaChoice best;
+    int const stride = of.filter.strides[0];
+    std::int64_t const runs = detail::divide_up(of.q, std::int64_t{Tile::run});
+    Tile tile;
+    tile.group = static_cast<int>(of.c / of.groups);
+    for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2)
+        for (std::int64_t const most_runs : {8, 4, 2}) {
+            std::int64_t const across = detail::divide_up(runs, most_runs),
+                               columns = detail::divide_up(runs, across) * Tile::run;
+            for (std::int64_t const most_rows : {16, 8, 7, 4, 2, 1}) {
+                std::int64_t const down = detail::divide_up(of.p, most_rows), rows = detail::divide_up(of.p, down),
+                                   box_rows = (rows - 1) * stride + Tile::side,
+                                   box_columns = (columns - 1) * stride + Tile::side;
+                if (box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
+                tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);
+                tile.box_rows = static_cast<int>(box_rows), tile.box_columns = static_cast<int>(box_columns);
+                int const most_images = across == 1 && down == 1 ? 8 : 1;
+                for (tile.images = 1; tile.images <= most_images && tile.images <= of.n; tile.images *= 2)
+                    best = detail::better_tma_tile(
+                        of, detail::divide_up(of.n, std::int64_t{tile.images}) * down * across, processors, tile, best);
+            }
+        }
+    return best;
+}
+
+}  // namespace fusekit::hip

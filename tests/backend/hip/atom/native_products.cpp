@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Compiled for one target per fragment layout: the other targets' instructions are tested by native.cpp.
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/native.hpp"
+#include "fusekit/backend/hip/atom/native.hpp"
+#include "support/check_case.hpp"
+#include "support/collected_channels.hpp"
+#include "support/infinite_values.hpp"
+#include "support/letters.hpp"
+#include "support/matrix_products.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using namespace test::letters;
+
+TEST_CASE("HIP: rows of half a packet are loaded element by element") {
+    fk::hip::Device device = native();
+    for (char const* text : {"n2c12h6w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CB #3",
+                             "n2c36h6w7k20r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc half CB #3"})
+        check_case(Case::parse(text), run_conv<fk::hip::Device, fk::half, fk::dynamic, B>, device);
+}
+
+TEMPLATE_TEST_CASE("HIP: Gemm and BatchedGemm are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
+                   fk::int8) {
+    fk::hip::Device device = native();
+    check_products<TestType>(device, 4);
+    check_batched_products<TestType>(device);
+}
+
+TEST_CASE("HIP: statistics after convolutions on each target's matrix units") {
+    fk::hip::Device device = native();
+    using Conv = fk::Conv<fk::dynamic>;
+    oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    for (char const* layout : {"nchw", "nhwc"}) {
+        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{2, 5, 9, 7}, 19, same});
+        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{3, 3, 24, 29}, 70, same});
+    }
+}
+
+TEST_CASE("HIP: infinite values and NaN on each target's matrix units") {
+    fk::hip::Device device = native();
+    check_infinite_values<fk::half>(device);
+}
