@@ -68,6 +68,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with ev
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
                    (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<96, 128, 4>),
                    (WarpSpecialized<256, 128, 3>), (WarpSpecialized<192, 64, 5, Roles::ping_pong>),
+                   (WarpSpecialized<144, 128, 5>), (WarpSpecialized<144, 192, 4>), (WarpSpecialized<128, 192, 4>),
                    (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
 }
@@ -79,7 +80,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are e
 
 TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 128, 3>),
                    (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<192, 64, 8>)) {
+                   (WarpSpecialized<192, 64, 8>), (WarpSpecialized<144, 192, 4>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);

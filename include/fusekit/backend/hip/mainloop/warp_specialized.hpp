@@ -43,7 +43,9 @@ protected:
     using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;
     /// With one consumer warpgroup, all warps keep the register count of the launch.
-    using Roles = WarpRoles<consumers, std::conditional_t<(consumers > 1), typename Totals::Registers, EqualRegisters>>;
+    using Roles =
+        WarpRoles<consumers,
+                  std::conditional_t<(consumers > 1), typename Totals::template Registers<consumers>, EqualRegisters>>;
 
     /// Numbers of the named barriers: one per warpgroup for its epilogue, from `epilogue_barrier` on, then the two of
     /// PingPong.

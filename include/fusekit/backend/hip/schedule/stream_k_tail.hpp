@@ -20,7 +20,7 @@ inline constexpr bool has_stream_k_tail =
 /// True if a WarpSpecialized schedule has code for a tail: its roles are cooperative, with two MMA warpgroups, and the
 /// stages have room for the accumulators of a tile.
 FUSEKIT_H constexpr bool fits_stream_k_tail(int m, int n, int stages, bool ping_pong, int blocks) {
-    return n == 128 && !ping_pong && blocks == 1 && m * n * 4 <= stages * (m + n) * 128;
+    return n == 128 && m % 32 == 0 && !ping_pong && blocks == 1 && m * n * 4 <= stages * (m + n) * 128;
 }
 
 /// Division of the tiles of a launch of WarpSpecialized: `blocks` persistent CTAs in clusters of `splits`.

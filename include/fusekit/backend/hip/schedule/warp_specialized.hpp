@@ -15,10 +15,10 @@ namespace fusekit::hip {
 enum class Roles { cooperative, ping_pong };
 
 /// Schedule of a warp-specialized implicit GEMM on sm_90a's tensor cores, for channels-last tensors of 16 or 8 bits. A
-/// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One producer warp issues TMA
-/// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
-/// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
-/// Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
+/// tile is TileM pixels of y (64, 96, 128, 144, 192 or 256) x TileN channels of y (64, 128 or, with cooperative roles,
+/// 192). One producer warp issues TMA loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A
+/// k-tile is 128 bytes of GemmK (64 bytes for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the
+/// intended number of CTAs per SM. Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
 ///
@@ -39,11 +39,12 @@ struct WarpSpecialized {
     }
 };
 
-/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y, and CopiedRows' data
-/// (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails per stage.
+/// True if four warps divide a tile's rows into blocks of 8, and SMEM has room for the stages of 16-bit operands, the
+/// staged tile of y, and CopiedRows' data (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails
+/// per stage.
 FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
     int const tiles_of_y = ping_pong ? 2 : 1;
-    return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
+    return m % 32 == 0 && stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
 }
 
 template <class Schedule>
@@ -153,7 +154,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-            constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 192 || m == 256, columns = n == 64 || n == 128,
+            constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 144 || m == 192 || m == 256,
+                           columns = n == 64 || n == 128 || (n == 192 && !Schedule::ping_pong),
                            stages = Schedule::stages >= 2,
                            fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
             static_assert(
@@ -163,8 +165,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             static_assert(plan.prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
             static_assert(plan.pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
-            static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 192 or 256");
-            static_assert(columns, "WarpSpecialized: TileN must be 64 or 128");
+            static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 144, 192 or 256");
+            static_assert(columns, "WarpSpecialized: TileN must be 64, 128 or, with cooperative roles, 192");
             static_assert(stages, "WarpSpecialized: Stages must be 2 or more");
             static_assert(
                 fits,
