@@ -73,6 +73,24 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with ev
     check_schedule<fk::half, TestType>("half");
 }
 
+TEST_CASE("HIP: TMA loads no rows past the last filter in the last column of tiles") {
+    fk::hip::Device device = sm90a_device();
+    using Plan = fk::Plan<Conv1>;
+    auto const last = [&]<class Schedule>(Schedule, std::int64_t filters) {
+        fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 3, 5, 64)), w(device, fk::krsc(filters, 1, 1, 64)),
+            y(device, fk::nhwc(1, 3, 5, filters));
+        return prepare_conv_with<Schedule>(device.gpu(), Plan::bind({.weights = w}), Plan::collapse(x.const_view()),
+                                           Plan::collapse(y.view()))
+            .value()
+            .params.maps.last_filters;
+    };
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 160) == 32);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 257) == 1);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 256) == 0);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 72) == 0);  // one column: all boxes have 72 filters
+    CHECK(last(WarpSpecialized<144, 192, 4>{}, 320) == 128);
+}
+
 TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 64, 2>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");

@@ -178,6 +178,8 @@ protected:
                     k_blocks = mma::ChannelBlocks<Atom>(channels, range.begin);
                     owns = items.rank_of(tile.number) == group;
                 }
+            if constexpr (consumers > 1 && !ping_pong)
+                if (start.n >= conv.group_k()) k_blocks.clear();  // the warpgroup has no channels in y
             writer.prepare(params, conv, start);
             order.wait();
             multiply(

@@ -59,7 +59,8 @@ inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, 
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
-/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase.
+/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
+/// true if TMA also loads rows past the last filter.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
@@ -67,23 +68,25 @@ struct BulkProduct {
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
-    bool packs_taps = false;
+    bool packs_taps = false, pads_columns = true;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four
-/// terms. MMAs: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor times the cycles to
-/// read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by the busy SMs. Copies:
-/// TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's cp.async instructions.
-/// With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
+/// terms. MMAs: a fitted factor times wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor
+/// times the cycles to read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by
+/// the busy SMs. Copies: TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's
+/// cp.async instructions. With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last
+/// round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        busy = rows * columns < processors ? rows * columns : processors;
-    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
+    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
+                 of_products = tma.products * wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
-    double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
+    double const beyond = columns > 1 && of.pads_columns && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
@@ -223,7 +226,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                      run * element % 32 != 0, bytes,
                      static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
                          static_cast<double>(steps_of_run),
-                     all.of.copied_bytes, packs_taps},
+                     all.of.copied_bytes, packs_taps, element == 1 || all.of.transposed},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),

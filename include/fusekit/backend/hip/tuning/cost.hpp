@@ -48,7 +48,8 @@ struct SplitCosts {
 struct TmaCosts {
     /// a partly filled last round of ping-pong costs at least this fraction of a full round
     double ping_pong_last_round = 1;
-    double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
+    /// factors on the time of a step's MMAs at the published clock, and on the SMEM time of reading a step's rows
+    double products = 1, shared_memory = 1;
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
