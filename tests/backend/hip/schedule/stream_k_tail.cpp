@@ -26,9 +26,10 @@ static_assert(is(divided(198, 48, 2), 2, 132, 1), "66 tiles, each by 2 of 132 CT
 static_assert(is(divided(199, 48, 2), 1, 0, 0) && is(divided(132, 48, 2), 1, 0, 0) && is(divided(264, 48, 2), 1, 0, 0));
 static_assert(is(divided(133, 2, 2), 2, 132, 1) && is(divided(133, 1, 2), 1, 0, 0));
 static_assert(is(divided(66, 48, 2), 2, 132, 0) && is(divided(5, 48, 2), 2, 10, 0));
-// clusters of 4 run on 124 of 132 SMs
-static_assert(is(divided(155, 48, 4), 4, 124, 1) && is(divided(156, 48, 4), 1, 0, 0));
-static_assert(is(divided(2 * 124 + 3, 4, 4), 4, 124, 2) && is(divided(2 * 124 + 3, 3, 4), 1, 0, 0));
+// clusters of 4 run on 120 of 132 SMs
+static_assert(is(divided(30, 48, 4), 4, 120, 0) && is(divided(31, 48, 4), 1, 0, 0));
+static_assert(is(divided(3, 4, 4), 4, 12, 0) && is(divided(3, 3, 4), 1, 0, 0));
+static_assert(is(divided(121, 48, 4), 1, 0, 0) && is(divided(120, 48, 4), 1, 0, 0), "a single round alone");
 static_assert(is(divided(198, 48, 1), 1, 0, 0) && is(divided(198, 48, 3), 1, 0, 0) && is(divided(140, 48, 8), 1, 0, 0));
 static_assert(is({5, 9, 2, 3, idle}, 2, 2, 2), "an odd number of SMs");
 static_assert(is({5, 9, 2, 1, idle}, 1, 0, 0) && is({5, 9, 4, 132, {}}, 1, 0, 0), "no SM can run a cluster");
@@ -37,6 +38,7 @@ static_assert(fits_stream_k_tail(192, 128, 4, false, 1) && fits_stream_k_tail(12
 static_assert(!fits_stream_k_tail(192, 128, 2, false, 1), "the stages have no room for the accumulators");
 static_assert(!fits_stream_k_tail(128, 128, 4, true, 1) && !fits_stream_k_tail(64, 64, 4, false, 1) &&
               !fits_stream_k_tail(64, 128, 4, false, 2));
+static_assert(!fits_stream_k_tail(144, 128, 5, false, 1) && !fits_stream_k_tail(128, 192, 4, false, 1));
 
 template <class T, class... Ops>
 constexpr bool has_tail = has_stream_k_tail<fk::Plan<Ops...>, T>;
@@ -60,15 +62,18 @@ TEST_CASE("HIP: a stream-K tail halves the estimated time of a last round that i
     CHECK(full.split_k == 1);  // 264 tiles
     CHECK((tail.seconds > 0.74 * full.seconds && tail.seconds < 0.84 * full.seconds));
     CHECK(time_of(34 * 192, 3072, 768).split_k == 1);  // 204 tiles
-    CHECK(time_of(25 * 192, 3072, 768).split_k == 4);  // 150 tiles
+    CHECK(time_of(25 * 192, 3072, 768).split_k == 2);  // 150 tiles
     CHECK(time_of(22 * 192, 3072, 768).split_k == 1);  // 132 tiles
 }
 
-TEST_CASE("HIP: a stream-K tail is not selected for short k-loops, nor with fewer tiles than SMs") {
+TEST_CASE("HIP: a stream-K tail is selected for long k-loops, also in a single round") {
     CHECK(time_of(32 * 197, 64, 768).split_k == 1);
-    CHECK(time_of(32 * 197, 128, 768).split_k == 1);
-    CHECK(time_of(32 * 197, 768, 768).split_k == 2);
-    CHECK(time_of(11 * 192, 3072, 768).split_k == 1);  // 66 tiles
+    CHECK(time_of(32 * 197, 512, 768).split_k == 1);
+    CHECK(time_of(32 * 197, 2048, 768).split_k == 2);
+    CHECK(time_of(11 * 192, 3072, 768).split_k == 2);  // 66 tiles
+    CHECK(time_of(12 * 192, 3072, 768).split_k == 1);  // 72 tiles
+    CHECK(time_of(5 * 192, 3072, 768).split_k == 4);  // 30 tiles
+    CHECK(time_of(5 * 192, 256, 768).split_k == 1);
 }
 
 TEST_CASE("HIP: a stream-K tail needs operands that TMA loads, float accumulators and no statistics") {

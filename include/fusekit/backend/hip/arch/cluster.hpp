@@ -27,12 +27,6 @@ template <class Params>
 FUSEKIT_H bool allow_large_clusters(void (*)(Params), unsigned) {
     return true;
 }
-/// True if the current device runs `clusters` clusters of `cluster` CTAs of a kernel at the same time, with
-/// `shared_bytes` bytes of dynamic shared memory per CTA.
-template <class Params>
-FUSEKIT_H bool runs_clusters(void (*)(Params), unsigned, unsigned, unsigned, int) {
-    return true;
-}
 #elif defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12000
 inline constexpr bool kernels_cluster = arch::Sm<arch::lowest_listed()>::processor.has_clusters;
@@ -56,20 +50,6 @@ FUSEKIT_H bool allow_large_clusters(void (*kernel)(Params), unsigned threads) {
     int clusters = 0;
     return cudaOccupancyMaxActiveClusters(&clusters, function, &config) == cudaSuccess && clusters > 0;
 }
-template <class Params>
-FUSEKIT_H bool runs_clusters(void (*kernel)(Params), unsigned threads, unsigned shared_bytes, unsigned cluster,
-                             int clusters) {
-    cudaLaunchAttribute size = in_clusters_of(cluster);
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(cluster);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = &size;
-    config.numAttrs = 1;
-    int most = 0;
-    return cudaOccupancyMaxActiveClusters(&most, reinterpret_cast<void const*>(kernel), &config) == cudaSuccess &&
-           most >= clusters;
-}
 #else
 inline constexpr bool kernels_cluster = false;
 
@@ -78,10 +58,6 @@ FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 blo
                                      unsigned shared_bytes, hipStream_t stream);
 template <class Params>
 FUSEKIT_H bool allow_large_clusters(void (*)(Params), unsigned) {
-    return false;
-}
-template <class Params>
-FUSEKIT_H bool runs_clusters(void (*)(Params), unsigned, unsigned, unsigned, int) {
     return false;
 }
 #endif

@@ -134,19 +134,6 @@ FUSEKIT_H int choose_tail(Gpu const& gpu, ScheduleFacts const& schedule, ConvOpe
     return WarpSpecializedEntry::cost(schedule, case_of(operands, true, 0), NvidiaTuning::costs, rates_of(gpu)).split_k;
 }
 
-/// True if the GPU runs all CTAs of a launch with a tail of 4 CTAs per tile at the same time. GPUs of one model differ,
-/// because different SMs of theirs are disabled; clusters of 2 run on all SMs. Queries HIP once per device.
-template <class Params>
-FUSEKIT_H bool runs_tail_of_4(Gpu const& gpu, Kernel<Params> const& kernel, KnownKernel& known) {
-    constexpr int cluster = 4;
-    auto const blocks = TailSplit::max_blocks(cluster, gpu.processors(), NvidiaTuning::costs.idle);
-    return query_once(known, gpu.index(), [&] {
-        return kernel.is_launchable(gpu.index()) &&
-               runs_clusters(kernel.function, static_cast<unsigned>(kernel.threads), kernel.shared_bytes,
-                             unsigned{cluster}, static_cast<int>(blocks / cluster));
-    });
-}
-
 template <>
 struct Launcher<WarpSpecializedEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
@@ -159,11 +146,8 @@ struct Launcher<WarpSpecializedEntry> {
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
             if constexpr (has_stream_k_tail<Plan, T> &&
-                          fits_stream_k_tail(facts.m, facts.n, facts.stages, facts.ping_pong, facts.blocks)) {
-                static KnownKernel known;
+                          fits_stream_k_tail(facts.m, facts.n, facts.stages, facts.ping_pong, facts.blocks))
                 if (split_k == 0) split_k = choose_tail(gpu, facts, operands);
-                if (split_k == 4 && !runs_tail_of_4(gpu, kernel, known)) split_k = 2;
-            }
             if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);
             else return launch_bulk_kernel(gpu, facts, kernel, operands, split_k, unmet);
         }

@@ -37,12 +37,13 @@ struct TailSplit {
     }
 
     /// Division of `tiles` tiles of `steps` k-tiles each; splits is 1 if `the_splits` CTAs cannot divide the last
-    /// round's: there are none, too many, or fewer k-tiles than CTAs.
+    /// round's: there are none, too many, or fewer k-tiles than CTAs. Clusters of 4 divide the tiles of a single round
+    /// only: after whole rounds they take longer than clusters of 2, because the other SMs idle in all rounds.
     FUSEKIT_H constexpr TailSplit(std::int64_t tiles, std::int64_t steps, int the_splits, int processors,
                                   IdleInClusters const& idle) {
         if ((the_splits != 2 && the_splits != 4) || steps < the_splits) return;
         std::int64_t const most = max_blocks(the_splits, processors, idle), remaining = most > 0 ? tiles % most : 0;
-        if (remaining == 0 || remaining * the_splits > most) return;
+        if (remaining == 0 || remaining * the_splits > most || (the_splits == 4 && tiles > most)) return;
         splits = the_splits, whole = tiles / most, blocks = whole > 0 ? most : remaining * splits;
     }
 };
@@ -56,6 +57,7 @@ FUSEKIT_H inline void set_tail(Workload& workload, TailSplit const& of, std::int
     auto const whole = static_cast<double>(of.whole),
                last = static_cast<double>(divide_up(steps, std::int64_t{of.splits}));
     workload.rounds = whole + 1;
+    if (of.whole == 0) workload.cache_bytes *= of.splits;
     workload.steps = (whole * static_cast<double>(steps) + last) / workload.rounds;
     workload.exchanges = tma.exchange + (of.splits - 1) * (schedule.m * schedule.n / 2 * 4) / tma.exchanged_bytes;
 }

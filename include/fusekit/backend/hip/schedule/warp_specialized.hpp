@@ -252,7 +252,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
 
 private:
     /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
-    /// tile of the tail. With fewer tiles than SMs a tail is uncalibrated and not selected.
+    /// tile of the tail.
     FUSEKIT_H static Estimate with_tail(detail::PartTime const& time, Product const& whole, std::int64_t steps) {
         ScheduleFacts const& schedule = time.schedule;
         ConvCase const& of = time.of;
@@ -265,7 +265,7 @@ private:
         for (int const splits : {2, 4}) {
             TailSplit const tail(detail::count_tiles(schedule, whole), steps, splits, time.rates.processors,
                                  time.table.idle);
-            if (tail.splits == 1 || tail.whole == 0) continue;
+            if (tail.splits == 1) continue;
             Workload workload = time.workload_of(time, whole);
             detail::set_tail(workload, tail, steps, schedule, time.table.tma);
             Estimate divided = estimate(workload, time.costs, of.product.bytes, time.table, time.rates);
