@@ -42,7 +42,8 @@ std::vector<T> ends_of(fk::Tensor<T, fk::hip::Device> const& tensor) {
     return ends;
 }
 
-/// Predictions; for Split, one per split-K factor (2, 4 and 8).
+/// Predictions; for Split, one per split-K factor (2, 4 and 8); for a schedule with a stream-K tail, one without it
+/// too.
 std::vector<fk::hip::Prediction> expand(fk::hip::Predictions const& predictions) {
     std::vector<fk::hip::Prediction> all;
     for (fk::hip::Prediction each : predictions) {
@@ -51,6 +52,10 @@ std::vector<fk::hip::Prediction> expand(fk::hip::Predictions const& predictions)
         if (each.schedule.splits)
             for (each.split_k = 2; each.split_k <= 8; each.split_k *= 2)
                 if (each.split_k != best) all.push_back(each);
+        if (!each.schedule.splits && best > 1) {
+            each.split_k = 1;
+            all.push_back(each);
+        }
     }
     return all;
 }

@@ -26,14 +26,21 @@ struct BulkMaps {
     /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps in reverse order; for 8-bit results (C, S
     /// R, 8, 2, K / 16), which loads the even ones of 16 filters, then the odd ones.
     TensorMap w;
+    TensorMap w_last;  ///< w in boxes of `last_filters` filters, for the last column of tiles; set if last_filters > 0
     TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
+    /// number of filters of the last column of tiles if it is narrower than the other columns; else 0
+    int last_filters = 0;
     bool stores_y = true;  ///< false if threads store y, because its pixels are misaligned for TMA
     /// alignment in bytes (8, 4 or 2) of the rows of x and w, if threads load both because one is misaligned for TMA; 0
     /// if TMA loads them
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
 
+    /// True if w_last's boxes load the filters of a tile from filter `first` of `filters` on.
+    FUSEKIT_HD bool in_last_column(int first, int filters) const {
+        return last_filters > 0 && filters - first == last_filters;
+    }
     /// True if threads, not TMA, load x.
     FUSEKIT_HD bool copies_x() const { return copied_bytes > 0 || packs_taps; }
 
@@ -231,9 +238,9 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 }  // namespace detail
 
 /// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels, those of the operands that TMA loads and that
-/// of y if maps.stores_y; its boxes have 64 channels, in SMEM rows of bulk_row_bytes(). A box of w has at most K
-/// filters, because out-of-bounds rows cost time too: on an H200 the first row past the last filter takes 14 cycles,
-/// and each later one 2.
+/// of y if maps.stores_y; its boxes have 64 channels, in SMEM rows of bulk_row_bytes(). Boxes of w end with the last
+/// filter, because out-of-bounds rows cost time too: on an H200 the first row past the last filter takes 14 cycles, and
+/// each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                       Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
@@ -249,9 +256,14 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     auto const filters =
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
+    std::int64_t const last =
+        is_transposed || pairs_filters<U> || maps.copied_bytes > 0 ? 0 : w.layout.shape[0] % tile_n;
+    maps.last_filters = w.layout.shape[0] > tile_n ? static_cast<int>(last) : 0;
     maps.in_use =
         (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
         (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
+        (maps.last_filters == 0 ||
+         detail::encode_filters(maps.w_last, stored, channels, static_cast<std::uint32_t>(maps.last_filters), false)) &&
         (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, pixels));
     return maps.in_use;
 }

@@ -14,6 +14,7 @@
 #include "fusekit/backend/hip/schedule/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
@@ -53,6 +54,7 @@ struct SplitK {
     /// barrier counters of each tile, then the accumulators of each CTA; unused if the CTAs of a tile form a cluster
     GroupWorkspace workspace;
     unsigned count = 1;
+    unsigned whole = 0;  ///< number of the first tiles that one CTA each computes (StreamKTail)
 };
 
 /// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. False with
@@ -107,7 +109,7 @@ struct ConvParams {
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
-    std::conditional_t<can_split<Plan, T>, SplitK, detail::Nothing> split_k = {};
+    std::conditional_t<can_split<Plan, T> || has_stream_k_tail<Plan, T>, SplitK, detail::Nothing> split_k = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

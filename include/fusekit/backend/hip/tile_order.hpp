@@ -70,4 +70,38 @@ private:
     bool shares_filters;
 };
 
+/// Range [begin, end) of the k-tiles of an output tile that one CTA reduces.
+struct StepRange {
+    unsigned begin, end;
+};
+
+/// Work items of persistent CTAs with a stream-K tail: CTA b of a grid computes items b, b + gridDim.x, and so on. The
+/// first `whole` items are output tiles, a multiple of gridDim.x. Each tile after them is `splits` consecutive items,
+/// one per CTA of a cluster, which divide the tile's k-tiles; `splits` is 1, 2 or 4 and divides gridDim.x, which is at
+/// least the number of these items. With `splits` = 1 all items are tiles.
+struct StreamKTail {
+    unsigned splits, whole, items;
+
+    __device__ StreamKTail(unsigned tiles, unsigned the_splits, unsigned whole_tiles)
+        : splits(the_splits), whole(whole_tiles), items(whole + ((tiles - whole) << shift())) {}
+
+    __device__ unsigned size() const { return items; }
+    __device__ bool is_divided(unsigned item) const { return splits > 1 && item >= whole; }
+    /// True if the CTA with index `block` has an item of the tail.
+    __device__ bool reaches(unsigned block) const { return splits > 1 && whole + block < items; }
+    __device__ unsigned tile_of(unsigned item) const {
+        return is_divided(item) ? whole + ((item - whole) >> shift()) : item;
+    }
+    /// Rank in its cluster of the CTA that has an item, and the range of the `steps` k-tiles of a divided item.
+    __device__ unsigned rank_of(unsigned item) const { return item & (splits - 1); }
+    __device__ StepRange range_of(unsigned item, unsigned steps) const {
+        unsigned const rank = rank_of(item);
+        return {steps * rank >> shift(), steps * (rank + 1) >> shift()};
+    }
+
+private:
+    /// Binary logarithm of `splits`.
+    __device__ unsigned shift() const { return splits >> 1; }
+};
+
 }  // namespace fusekit::hip

@@ -68,8 +68,27 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with ev
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
                    (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<96, 128, 4>),
                    (WarpSpecialized<256, 128, 3>), (WarpSpecialized<192, 64, 5, Roles::ping_pong>),
+                   (WarpSpecialized<144, 128, 5>), (WarpSpecialized<144, 192, 4>), (WarpSpecialized<128, 192, 4>),
                    (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
+}
+
+TEST_CASE("HIP: TMA loads no rows past the last filter in the last column of tiles") {
+    fk::hip::Device device = sm90a_device();
+    using Plan = fk::Plan<Conv1>;
+    auto const last = [&]<class Schedule>(Schedule, std::int64_t filters) {
+        fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 3, 5, 64)), w(device, fk::krsc(filters, 1, 1, 64)),
+            y(device, fk::nhwc(1, 3, 5, filters));
+        return prepare_conv_with<Schedule>(device.gpu(), Plan::bind({.weights = w}), Plan::collapse(x.const_view()),
+                                           Plan::collapse(y.view()))
+            .value()
+            .params.maps.last_filters;
+    };
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 160) == 32);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 257) == 1);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 256) == 0);
+    CHECK(last(WarpSpecialized<128, 128, 4>{}, 72) == 0);  // one column: all boxes have 72 filters
+    CHECK(last(WarpSpecialized<144, 192, 4>{}, 320) == 128);
 }
 
 TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 64, 2>),
@@ -79,7 +98,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are e
 
 TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 128, 3>),
                    (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<192, 64, 8>)) {
+                   (WarpSpecialized<192, 64, 8>), (WarpSpecialized<144, 192, 4>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);

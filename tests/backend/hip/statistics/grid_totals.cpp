@@ -107,7 +107,7 @@ TEST_CASE("HIP: ChannelTotalsView returns any total after put()") {
 // pixels that all processors share each column with several tiles.
 TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's tensor cores are within their bounds", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 3>), (WarpSpecialized<96, 128, 4>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+                   (WarpSpecialized<144, 192, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();

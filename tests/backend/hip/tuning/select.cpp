@@ -286,8 +286,8 @@ TEST_CASE("HIP: few tiles with long GemmK are split over a cluster") {
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<WarpSpecialized<64, 64, 8>, 4>");
     CHECK(chosen(1, 2048, 7, 512, 1) == "Split<WarpSpecialized<64, 64, 8>, 4>");
     CHECK(chosen(2, 512, 7, 512, 3) == "Split<WarpSpecialized<64, 64, 8>, 2>");
-    CHECK(chosen(1, 1024, 14, 256, 1) == "WarpSpecialized<64, 64, 8, ping_pong>");  // short sums
-    CHECK(chosen(8, 512, 7, 512, 3) == "WarpSpecialized<64, 64, 8, ping_pong>");  // many tiles
+    CHECK(chosen(1, 512, 14, 256, 1) == "WarpSpecialized<64, 64, 8, ping_pong>");  // short sums
+    CHECK(chosen(8, 512, 7, 512, 3) == "WarpSpecialized<96, 128, 6> with a stream-K tail of 4");  // 20 tiles
 }
 
 namespace {

@@ -25,6 +25,7 @@ namespace fusekit::hip::ptx {
         FUSEKIT_ACC_4(kind, 56)
 #define FUSEKIT_ACC_64(kind, i) FUSEKIT_ACC_32(kind, i), FUSEKIT_ACC_32(kind, i + 32)
 #define FUSEKIT_ACC_64_FROM_0(kind) FUSEKIT_ACC_64(kind, 0)
+#define FUSEKIT_ACC_72(kind) FUSEKIT_ACC_64(kind, 0), FUSEKIT_ACC_8(kind, 64)
 #define FUSEKIT_ACC_96(kind) FUSEKIT_ACC_64(kind, 0), FUSEKIT_ACC_32(kind, 64)
 #define FUSEKIT_ACC_116(kind)                                                                             \
     FUSEKIT_ACC_64(kind, 0), FUSEKIT_ACC_32(kind, 64), FUSEKIT_ACC_8(kind, 96), FUSEKIT_ACC_8(kind, 104), \
@@ -45,6 +46,7 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_NAMES_56 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", %50, %51, %52, %53, %54, %55"
 #define FUSEKIT_NAMES_60 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", " FUSEKIT_TEN(5)
 #define FUSEKIT_NAMES_64 FUSEKIT_NAMES_60 ", %60, %61, %62, %63"
+#define FUSEKIT_NAMES_72 FUSEKIT_NAMES_60 ", " FUSEKIT_TEN(6) ", %70, %71"
 #define FUSEKIT_NAMES_96 \
     FUSEKIT_NAMES_60 ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", %90, %91, %92, %93, %94, %95"
 #define FUSEKIT_NAMES_110 \
@@ -94,8 +96,8 @@ namespace fusekit::hip::ptx {
 
 template <Factor factor, int N, Major a_major, Major b_major, class Acc>
 __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
-    static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 192 || N == 232 ||
-                      N == 240 || N == 256,
+    static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 144 || N == 192 ||
+                      N == 232 || N == 240 || N == 256,
                   "wgmma() is not defined for this N: add it to arch/sm90a_wgmma.hpp");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
                   "8-bit and TF32 operands of wgmma must be K-major");
@@ -111,6 +113,8 @@ __device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool 
         FUSEKIT_WGMMA(120, "%63, %64", FUSEKIT_ACC_60, FUSEKIT_NAMES_60, "%60", "%61", "%62")
     } else if constexpr (N == 128) {
         FUSEKIT_WGMMA(128, "%67, %68", FUSEKIT_ACC_64_FROM_0, FUSEKIT_NAMES_64, "%64", "%65", "%66")
+    } else if constexpr (N == 144) {
+        FUSEKIT_WGMMA(144, "%75, %76", FUSEKIT_ACC_72, FUSEKIT_NAMES_72, "%72", "%73", "%74")
     } else if constexpr (N == 192) {
         FUSEKIT_WGMMA(192, "%99, %100", FUSEKIT_ACC_96, FUSEKIT_NAMES_96, "%96", "%97", "%98")
     } else if constexpr (N == 232) {
@@ -151,6 +155,7 @@ __device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uin
 #undef FUSEKIT_ACC_60
 #undef FUSEKIT_ACC_64
 #undef FUSEKIT_ACC_64_FROM_0
+#undef FUSEKIT_ACC_72
 #undef FUSEKIT_ACC_96
 #undef FUSEKIT_ACC_116
 #undef FUSEKIT_ACC_120
@@ -164,6 +169,7 @@ __device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uin
 #undef FUSEKIT_NAMES_56
 #undef FUSEKIT_NAMES_60
 #undef FUSEKIT_NAMES_64
+#undef FUSEKIT_NAMES_72
 #undef FUSEKIT_NAMES_96
 #undef FUSEKIT_NAMES_110
 #undef FUSEKIT_NAMES_116

@@ -65,7 +65,10 @@ public:
                   channels_of_step = Stage::tile_k - taps_of_step * channels,
                   down = static_cast<int>(stride[2] * filter.dilations[0] / elements),
                   right = static_cast<int>(stride[3] * filter.dilations[1] / elements);
-        auto const bytes_of_filters = static_cast<unsigned>(Stage::filters(conv.group_k()) * row_bytes);
+        bool const is_last = params.maps.in_last_column(tile.n, conv.group_k());
+        auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
+        auto const bytes_of_filters =
+            static_cast<unsigned>((is_last ? params.maps.last_filters : Stage::filters(conv.group_k())) * row_bytes);
         // this lane's packet of the k-tile: tap number `tap`, which is (r, s), and first channel c
         int tap = lane % packets * elements / channels, c = lane % packets * elements - tap * channels,
             r = tap / columns, s = tap - r * columns;
@@ -76,7 +79,7 @@ public:
             bool const is_whole = k + Stage::tile_k <= end;
             if (warp == 0 && lane == 0) {
                 if (is_whole)
-                    ptx::tma_load(ptx::shared_address(stage.w), &params.maps.w,
+                    ptx::tma_load(ptx::shared_address(stage.w), map_w,
                                   pipeline.producer_expect_tx(state.stage, bytes_of_filters), {k, 0, 0, tile.n});
                 else pipeline.producer_commit(state.stage);
             }

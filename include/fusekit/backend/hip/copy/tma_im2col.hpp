@@ -39,6 +39,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
     if (!maps.copies_x()) ptx::prefetch_tensormap(&maps.x);
     if (maps.copied_bytes == 0) ptx::prefetch_tensormap(&maps.w);
+    if (maps.last_filters > 0) ptx::prefetch_tensormap(&maps.w_last);
     if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 
@@ -49,11 +50,6 @@ __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Range [begin, end) of the k-tiles of an output tile that one split-K CTA reduces.
-struct StepRange {
-    unsigned begin, end;
-};
-
 /// Issues, in one thread, the TMA loads of the operands of the output tile at `tile` into the pipeline's stages: of all
 /// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
@@ -62,10 +58,13 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
-    // A box of K-major filters has the same number of rows for all tiles, even for the last one.
+    // A box of K-major filters has the same number of rows for all tiles, except those that w_last loads.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
                    in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
-    int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
+    bool const is_last = !transposed && !in_pairs && params.maps.in_last_column(tile.n, conv.group_k());
+    int const filters =
+        is_last ? params.maps.last_filters : Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
+    auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
     unsigned const bytes = Stage::bytes(filters);
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
@@ -86,15 +85,18 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         } else if constexpr (in_pairs) {
             ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
-            ptx::tma_load(to_w, &params.maps.w, full, {c, s, r, tile.n});
+            ptx::tma_load(to_w, map_w, full, {c, s, r, tile.n});
         }
         state.advance();
     };
     if constexpr (sizeof...(Range) > 0) {
         StepRange const steps{range...};
-        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
-        int const tap = static_cast<int>(steps.begin / of_tap);
-        int r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
+        int r = 0, s = 0, c = 0;
+        if (steps.begin > 0) {
+            unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+            int const tap = static_cast<int>(steps.begin / of_tap);
+            r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
+        }
 #pragma unroll 1
         for (unsigned step = steps.begin; step < steps.end; ++step) {
             load(r, s, c);

@@ -163,7 +163,8 @@ FUSEKIT_H inline EntryFacts const& entry_of(ScheduleKind kind) { return detail::
 
 FUSEKIT_H inline Text ScheduleFacts::name(int split_k) const {
     Text const whole = entry_of(kind).written(*this);
-    return splits ? "Split<" + whole + ", " + Text::number(split_k) + ">" : whole;
+    if (splits) return "Split<" + whole + ", " + Text::number(split_k) + ">";
+    return split_k > 1 ? whole + " with a stream-K tail of " + Text::number(split_k) : whole;
 }
 
 /// Returns the first condition of a schedule, for elements T of x and U of y, that a convolution does not meet: "C = 96

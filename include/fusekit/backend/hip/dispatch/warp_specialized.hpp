@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/mainloop/phased_warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/split_warp_specialized.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+#include "fusekit/backend/hip/tuning/nvidia.hpp"
 
 namespace fusekit::hip::detail {
 
@@ -20,11 +21,15 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// Returns the launch of persistent CTAs for `tiles` tiles.
+/// Returns the launch of persistent CTAs for `tiles` tiles, with a stream-K tail if tail.splits > 1.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, ScheduleFacts const& schedule,
                                                              Kernel<ConvParams<Plan, T, U>> const& kernel,
-                                                             ConvParams<Plan, T, U> const& params, std::int64_t tiles) {
+                                                             ConvParams<Plan, T, U> const& params, std::int64_t tiles,
+                                                             TailSplit const& tail) {
+    if (tail.splits > 1)
+        return *prepare_launch(gpu, kernel, params, tail.blocks, LaunchMode::clusters, 0,
+                               static_cast<unsigned>(tail.splits));
     std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
     // Consecutive CTAs read the same tile of x or w. In a cluster of two they run on the same GPC (group of SMs): on an
     // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two take up to a fifth
@@ -81,7 +86,18 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
             params.split_k.count = static_cast<unsigned>(split_k);
             return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
-    return launch_tiles(gpu, schedule, kernel, params, tiles);
+    TailSplit tail;
+    if constexpr (has_stream_k_tail<Plan, T>)
+        if (launches_clusters(gpu) && !params.maps.copies_x() &&
+            fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks)) {
+            constexpr std::int64_t tile_k = 128 / sizeof(T);
+            std::int64_t const steps =
+                w.layout.shape[2] * w.layout.shape[3] * divide_up(params.x.layout.shape[1], tile_k);
+            tail = {tiles, steps, split_k, gpu.processors(), NvidiaTuning::costs.idle};
+            params.split_k.count = static_cast<unsigned>(tail.splits);
+            params.split_k.whole = static_cast<unsigned>(tail.whole * tail.blocks);
+        }
+    return launch_tiles(gpu, schedule, kernel, params, tiles, tail);
 }
 
 /// Returns the launch of the one sm_90a kernel that computes all phases of a strided TransposedConv. Empty, with
@@ -109,7 +125,13 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, Sc
                });
     });
     if (!encoded) return {};
-    return launch_tiles(gpu, schedule, kernel, params, maps.phases[params.phases - 1].end_tile);
+    return launch_tiles(gpu, schedule, kernel, params, maps.phases[params.phases - 1].end_tile, {});
+}
+
+/// Returns the number of CTAs per tile of the stream-K tail that the cost model selects; 1 without a tail.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H int choose_tail(Gpu const& gpu, ScheduleFacts const& schedule, ConvOperands<Plan, T, U> const& operands) {
+    return WarpSpecializedEntry::cost(schedule, case_of(operands, true, 0), NvidiaTuning::costs, rates_of(gpu)).split_k;
 }
 
 template <>
@@ -123,6 +145,9 @@ struct Launcher<WarpSpecializedEntry> {
             return {};  // an unmet condition of can_implement()
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
+            if constexpr (has_stream_k_tail<Plan, T> &&
+                          fits_stream_k_tail(facts.m, facts.n, facts.stages, facts.ping_pong, facts.blocks))
+                if (split_k == 0) split_k = choose_tail(gpu, facts, operands);
             if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);
             else return launch_bulk_kernel(gpu, facts, kernel, operands, split_k, unmet);
         }

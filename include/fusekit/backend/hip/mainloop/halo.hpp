@@ -30,7 +30,7 @@ class HaloGemm : public TmaKernel {
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Tiles = HaloTiles<Shape>;
     using Totals = GridTotals<Plan>;
-    using Roles = WarpRoles<consumers, typename Totals::Registers>;
+    using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
     using Results = TmaStage<Plan, Atom, T, U>;
     /// True if a thread needs a mask of its pixels in bounds of y: for statistics, or for an Amax in an epilogue that
     /// does not compute coordinates.

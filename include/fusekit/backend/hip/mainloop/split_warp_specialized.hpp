@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/collective/accumulator_exchange.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 
 namespace fusekit::hip {
@@ -15,15 +16,9 @@ class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Wh
     using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
     using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Tiles, typename Whole::Writer;
-    using Packet4 = Packet<float, 4>;
-    static constexpr int packets = Atom::acc_per_thread / 4;
     static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
-
-    /// SMEM layout of the accumulators of all threads of a CTA, which CTA 0 of the cluster reads; reuses the memory of
-    /// the stages.
-    struct Exchange {
-        Packet4 acc[packets][Atom::threads];
-    };
+    /// Accumulators of a CTA, which CTA 0 of the cluster reads; reuses the memory of the stages.
+    using Exchange = AccumulatorExchange<Atom, 1>;
 
 public:
     using typename Whole::Architecture, typename Whole::DynamicShared, typename Whole::Params;
@@ -65,35 +60,17 @@ public:
                 mma::clear(acc);
                 begin_read();
             }
-            if (!merges) put(exchange, acc[0], thread);
+            if (!merges) exchange.put(0, thread, acc[0]);
         }
         start_next_kernel();
         cluster_barrier();
-        if (merges)
-            for (unsigned of = 1; of < count; ++of) add(acc[0], exchange, of, thread);
+        if (merges) exchange.add_others(rank, count, 0, thread, acc[0]);
         cluster_arrive();  // CTA 0 has read the other CTAs' accumulators
         if (merges) {
             writer.store(params, conv, start, acc);
             if (thread == 0) ptx::bulk_wait_group_read();
         }
         cluster_wait();
-    }
-
-private:
-    __device__ static void put(Exchange& to, typename Atom::Accumulators const& acc, unsigned thread) {
-#pragma unroll
-        for (int i = 0; i < packets; ++i)
-            to.acc[i][thread] = {acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]};
-    }
-    /// Adds the accumulators of CTA `rank` of the cluster to `acc`. Issues all DSMEM loads before the first addition.
-    __device__ static void add(typename Atom::Accumulators& acc, Exchange const& from, unsigned rank, unsigned thread) {
-        Packet4 theirs[packets];
-#pragma unroll
-        for (int i = 0; i < packets; ++i) theirs[i] = load_of_block(&from.acc[i][thread], rank);
-#pragma unroll
-        for (int i = 0; i < packets; ++i)
-#pragma unroll
-            for (int j = 0; j < 4; ++j) acc[4 * i + j] += theirs[i].values[j];
     }
 };
 

@@ -3,12 +3,15 @@
 
 #include <type_traits>
 
+#include "fusekit/backend/hip/collective/accumulator_exchange.hpp"
+#include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/copy/copied_rows.hpp"
 #include "fusekit/backend/hip/copy/packed_taps.hpp"
 #include "fusekit/backend/hip/copy/tma_im2col.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
+#include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
 #include "fusekit/backend/hip/tile_order.hpp"
@@ -19,7 +22,8 @@ namespace fusekit::hip {
 /// ring of SMEM stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong
 /// (schedule/warp_specialized.hpp), and the epilogue. GemmM is the channels of y and GemmN the pixels: a thread has two
 /// channels of an accumulator tile, and keeps their epilogue parameters and statistics in registers. CTAs are
-/// persistent: the loads of the next output tile overlap the epilogue of the previous one.
+/// persistent: the loads of the next output tile overlap the epilogue of the previous one. With params.split_k.count >
+/// 1 the grid has clusters of this size, and a cluster computes a tile of the last round (stream-K tail).
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm : public TmaKernel {
 protected:
@@ -39,7 +43,9 @@ protected:
     using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;
     /// With one consumer warpgroup, all warps keep the register count of the launch.
-    using Roles = WarpRoles<consumers, std::conditional_t<(consumers > 1), typename Totals::Registers, EqualRegisters>>;
+    using Roles =
+        WarpRoles<consumers,
+                  std::conditional_t<(consumers > 1), typename Totals::template Registers<consumers>, EqualRegisters>>;
 
     /// Numbers of the named barriers: one per warpgroup for its epilogue, from `epilogue_barrier` on, then the two of
     /// PingPong.
@@ -50,6 +56,13 @@ protected:
     static constexpr bool copies = copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
     using Copies = typename CopiedRowsIf<copies>::template Type<Stage, Pipeline, tile_m, tile_n, stages>;
     using Packed = PackedTaps<Stage, Pipeline, tile_m, tile_n, stages>;
+
+    /// Stream-K tail (schedule/stream_k_tail.hpp): the CTAs of a cluster reduce one tile of the last round. Its CTA g
+    /// adds the accumulators of warpgroup g of all CTAs, 64 channels, and runs their epilogue.
+    static constexpr bool divides_tail =
+        has_stream_k_tail<Plan, T> && fits_stream_k_tail(tile_m, tile_n, stages, ping_pong, Schedule::blocks);
+    using Exchange = AccumulatorExchange<Atom, consumers>;
+    static constexpr unsigned exchange_barrier = epilogue_barrier + consumers;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -91,10 +104,25 @@ public:
                     return;
                 }
             }
-            if (roles.warp != Roles::first_producer || !ptx::elect_sync()) return;
-            State state;
-            for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
-                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
+            StreamKTail const items = items_of(params, tiles);
+            if (roles.warp == Roles::first_producer && ptx::elect_sync()) {
+                State state;
+                if constexpr (divides_tail) {
+                    unsigned const steps = bulk_steps<Stage>(conv);
+                    for (unsigned item = block; item < items.size(); item += gridDim.x)
+                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state,
+                                          tiles[items.tile_of(item)],
+                                          items.is_divided(item) ? items.range_of(item, steps) : StepRange{0, steps});
+                } else {
+                    for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
+                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
+                }
+            }
+            if constexpr (divides_tail)
+                if (items.reaches(block)) {
+                    ptx::bar_warp_sync();  // a cluster barrier needs converged warps
+                    attend_merge();
+                }
         } else {
             compute(params, conv, shared, thread % 128, roles.group, block, tiles);
         }
@@ -125,6 +153,7 @@ protected:
                 steps = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
             }
         unsigned const first_channel = ping_pong ? 0 : group * Atom::m;
+        StreamKTail const items = items_of(params, tiles);
         unsigned first = block, stride = gridDim.x;
         State state;
         Order const order{group};
@@ -136,15 +165,29 @@ protected:
                 order.arrive();  // warpgroup 0 runs its MMAs first
             }
         }
-        for (PersistentTile tile{first, stride, tiles.size()}; tile.exists(); tile.advance()) {
+        for (PersistentTile tile{first, stride, items.size()}; tile.exists(); tile.advance()) {
             Accumulators acc;
-            TileStart start = tiles[tile.number];
+            TileStart start = tiles[items.tile_of(tile.number)];
             start.n += static_cast<int>(first_channel);
+            StepRange range{0, steps};
+            mma::ChannelBlocks<Atom> k_blocks(channels);
+            bool owns = true;  // this CTA runs the epilogue of the warpgroup's channels
+            if constexpr (divides_tail)
+                if (items.is_divided(tile.number)) {
+                    range = items.range_of(tile.number, steps);
+                    k_blocks = mma::ChannelBlocks<Atom>(channels, range.begin);
+                    owns = items.rank_of(tile.number) == group;
+                }
+            if constexpr (consumers > 1 && !ping_pong)
+                if (start.n >= conv.group_k()) k_blocks.clear();  // the warpgroup has no channels in y
             writer.prepare(params, conv, start);
             order.wait();
             multiply(
-                shared, acc, state, steps, mma::ChannelBlocks<Atom>(channels), thread, first_channel,
-                [&] { writer.begin_read(params, start); }, [&] { order.arrive(); });
+                shared, acc, state, range.end - range.begin, k_blocks, thread, first_channel,
+                [&] {
+                    if (owns) writer.begin_read(params, start);
+                },
+                [&] { order.arrive(); });
             if constexpr (ping_pong) state.advance(steps);  // skips the stages of the other warpgroup's tile
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
@@ -159,12 +202,40 @@ protected:
                 }
                 if (is_last) writer.send(params, conv, start);  // the TMA store overlaps the merge of the statistics
             } else {
-                writer.store(params, conv, start, acc);
+                if constexpr (divides_tail) exchange(shared, acc[0], thread, group, items, tile.number);
+                if (owns) writer.store(params, conv, start, acc);
             }
         }
         if constexpr (Plan::totals_tiles)
             if (thread == 0) Totals::after_put(shared.totals);
+        if constexpr (divides_tail)
+            if (items.reaches(block)) cluster_wait();  // the other CTAs have read this CTA's accumulators
         if (thread == 0) ptx::bulk_wait_group_read();
+    }
+
+    __device__ static StreamKTail items_of([[maybe_unused]] Params const& params, Tiles const& tiles) {
+        if constexpr (divides_tail) return {tiles.size(), params.split_k.count, params.split_k.whole};
+        else return {tiles.size(), 1, 0};
+    }
+
+    /// Adds the accumulators of an item if it is divided. Warpgroup g of the cluster's CTA g receives the sums of all
+    /// CTAs, in an order that depends on its rank alone, so that results are bitwise identical in every run. The caller
+    /// then calls cluster_wait().
+    __device__ static void exchange(DynamicShared& shared, typename Atom::Accumulators& acc, unsigned thread,
+                                    unsigned group, StreamKTail const& items, unsigned item) {
+        static_assert(sizeof(Exchange) <= sizeof(shared.stages));
+        auto& through = reinterpret_cast<Exchange&>(shared.stages);
+        unsigned own[] = {thread, group};
+        ptx::fence_operands(own);  // computes SMEM addresses here, instead of keeping them in registers during the loop
+        bool const is_divided = items.is_divided(item);
+        unsigned const rank = items.rank_of(item);
+        if (is_divided) {
+            ptx::bar_sync(exchange_barrier, 128 * consumers);  // the MMAs of both warpgroups have read the stages
+            if (rank != group) through.put(own[1], own[0], acc);
+            cluster_barrier();
+        }
+        through.add_others(rank, is_divided && rank == group ? items.splits : 1, own[1], own[0], acc);
+        if (is_divided) cluster_arrive();
     }
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,

@@ -84,7 +84,7 @@ __device__ void gemm(Acc& acc, A const& a, B const& b, bool accumulate) {
 }
 
 /// Issues the MMAs of a k-tile's first `count` k-blocks and commits them as one wgmma group; the other k-blocks are
-/// zero in an operand. `count` is positive and the same in all threads.
+/// zero in an operand. `count` is the same in all threads; if it is 0, acc is not written.
 template <class Atom, class Acc, class A, class B>
 __device__ void gemm_first(Acc& acc, A const& a, B const& b, bool accumulate, unsigned count) {
     constexpr int all = Atom::tile_k / Atom::k;
@@ -95,7 +95,7 @@ __device__ void gemm_first(Acc& acc, A const& a, B const& b, bool accumulate, un
         issue<Atom, 1>(acc, a, b, accumulate);
     } else if constexpr (all == 4) {
         if (count == 2) issue<Atom, 2>(acc, a, b, accumulate);
-        else issue<Atom, 3>(acc, a, b, accumulate);
+        else if (count == 3) issue<Atom, 3>(acc, a, b, accumulate);
     }
     ptx::wgmma_commit();
 }

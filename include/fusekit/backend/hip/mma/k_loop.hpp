@@ -24,6 +24,9 @@ public:
         return count;
     }
 
+    /// Makes next() return 0.
+    FUSEKIT_HD void clear() { channels = remaining = 0; }
+
 private:
     int channels, remaining;
 };

@@ -26,7 +26,8 @@ struct ScheduleFacts {
 
     FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
 
-    /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `split_k`: CTAs per tile.
+    /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `split_k`: CTAs per tile, of the
+    /// last round's tiles if the schedule is WarpSpecialized.
     FUSEKIT_H Text name(int split_k = 1) const;
 };
 

@@ -45,7 +45,7 @@ template <class Schedule>
 using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
 /// Split-K factor in a schedule's type, which is the number of CTAs per tile; 0 if the library selects it, 1 without
-/// split-K.
+/// split-K and without a stream-K tail.
 template <class Schedule>
 inline constexpr int split_k_of = 1;
 template <SplitSchedule Schedule>

@@ -4,6 +4,8 @@
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/schedule/entry.hpp"
 #include "fusekit/backend/hip/schedule/phase_rounds.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
+#include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 
 namespace fusekit::hip {
@@ -13,9 +15,10 @@ namespace fusekit::hip {
 enum class Roles { cooperative, ping_pong };
 
 /// Schedule of a warp-specialized implicit GEMM on sm_90a's tensor cores, for channels-last tensors of 16 or 8 bits. A
-/// tile is TileM pixels of y (64, 96, 128, 192 or 256) x TileN channels of y (64 or 128). One producer warp issues TMA
-/// loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A k-tile is 128 bytes of GemmK (64 bytes
-/// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
+/// tile is TileM pixels of y (64, 96, 128, 144, 192 or 256) x TileN channels of y (64, 128 or, with cooperative roles,
+/// 192). One producer warp issues TMA loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A
+/// k-tile is 128 bytes of GemmK (64 bytes for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the
+/// intended number of CTAs per SM. Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
 ///
@@ -36,11 +39,12 @@ struct WarpSpecialized {
     }
 };
 
-/// True if SMEM has room for the stages of 16-bit operands, the staged tile of y, and CopiedRows' data
-/// (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails per stage.
+/// True if four warps divide a tile's rows into blocks of 8, and SMEM has room for the stages of 16-bit operands, the
+/// staged tile of y, and CopiedRows' data (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails
+/// per stage.
 FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
     int const tiles_of_y = ping_pong ? 2 : 1;
-    return stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
+    return m % 32 == 0 && stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
 }
 
 template <class Schedule>
@@ -49,9 +53,14 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes(2);
 };
 
+/// The library selects the number of CTAs per tile of a stream-K tail.
+template <int TileM, int TileN, int Stages, Roles TheRoles, int Blocks>
+inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, Blocks>> = 0;
+
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
-/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase.
+/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
+/// true if TMA also loads rows past the last filter.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
@@ -59,23 +68,25 @@ struct BulkProduct {
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
-    bool packs_taps = false;
+    bool packs_taps = false, pads_columns = true;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of four
-/// terms. MMAs: wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor times the cycles to
-/// read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by the busy SMs. Copies:
-/// TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's cp.async instructions.
-/// With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
+/// terms. MMAs: a fitted factor times wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor
+/// times the cycles to read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by
+/// the busy SMs. Copies: TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's
+/// cp.async instructions. With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last
+/// round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        busy = rows * columns < processors ? rows * columns : processors;
-    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
+    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
+                 of_products = tma.products * wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
-    double const beyond = columns > 1 && of.narrow < 1 && of.copied_bytes == 0
+    double const beyond = columns > 1 && of.pads_columns && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
@@ -146,7 +157,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
             constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-            constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 192 || m == 256, columns = n == 64 || n == 128,
+            constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 144 || m == 192 || m == 256,
+                           columns = n == 64 || n == 128 || (n == 192 && !Schedule::ping_pong),
                            stages = Schedule::stages >= 2,
                            fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
             static_assert(
@@ -156,8 +168,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             static_assert(plan.prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
             static_assert(plan.pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
-            static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 192 or 256");
-            static_assert(columns, "WarpSpecialized: TileN must be 64 or 128");
+            static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 144, 192 or 256");
+            static_assert(columns, "WarpSpecialized: TileN must be 64, 128 or, with cooperative roles, 192");
             static_assert(stages, "WarpSpecialized: Stages must be 2 or more");
             static_assert(
                 fits,
@@ -214,7 +226,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                      run * element % 32 != 0, bytes,
                      static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
                          static_cast<double>(steps_of_run),
-                     all.of.copied_bytes, packs_taps},
+                     all.of.copied_bytes, packs_taps, element == 1 || all.of.transposed},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
@@ -227,7 +239,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                                                      of.phases);
         Product const whole{of.product.m, of.product.n, 1, steps * of_step};
         if (!schedule.splits) {
-            Estimate result = time(whole);
+            Estimate result = with_tail(time, whole, steps);
             std::int64_t const of_pixel = of.y[1] * static_cast<int>(size_of(of.type));
             if (of.phases > 1 && of_pixel < 64 && of_pixel % 32 != 0) result.seconds *= table.tma.partial_sectors;
             return result;
@@ -239,6 +251,29 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     }
 
 private:
+    /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
+    /// tile of the tail.
+    FUSEKIT_H static Estimate with_tail(detail::PartTime const& time, Product const& whole, std::int64_t steps) {
+        ScheduleFacts const& schedule = time.schedule;
+        ConvCase const& of = time.of;
+        Estimate best = time(whole);
+        bool const is_plain = of.phases == 1 && of.copied_bytes == 0 && !packs(schedule, of) && !of.totals &&
+                              !of.maxima && of.type != DataType::int8;
+        if (!is_plain || !launches_clusters(time.rates.architecture) ||
+            !fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks))
+            return best;
+        for (int const splits : {2, 4}) {
+            TailSplit const tail(detail::count_tiles(schedule, whole), steps, splits, time.rates.processors,
+                                 time.table.idle);
+            if (tail.splits == 1) continue;
+            Workload workload = time.workload_of(time, whole);
+            detail::set_tail(workload, tail, steps, schedule, time.table.tma);
+            Estimate divided = estimate(workload, time.costs, of.product.bytes, time.table, time.rates);
+            divided.split_k = splits;
+            if (divided.seconds < best.seconds) best = divided;
+        }
+        return best;
+    }
     FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);

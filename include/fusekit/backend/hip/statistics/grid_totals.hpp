@@ -22,8 +22,9 @@ namespace fusekit::hip {
 template <class Plan>
 struct GridTotals {
     struct Shared {};
-    /// Registers per thread of one producer warpgroup (40) and two consumer warpgroups (232).
-    using Registers = RegisterBudget<40, 232>;
+    /// Registers per thread of one producer warpgroup and `consumers` consumer warpgroups.
+    template <int consumers>
+    using Registers = std::conditional_t<consumers == 3, RegisterBudget<32, 160, 1, 3>, RegisterBudget<40, 232>>;
 };
 
 template <class Plan>
@@ -39,7 +40,8 @@ public:
     using View = ChannelTotalsView<Total>;
     using Merger = MergerOf<Total>;
     static constexpr unsigned threads = 32 * warps;
-    using Registers = RegisterBudget<56, 224>;
+    template <int consumers>
+    using Registers = std::conditional_t<consumers == 3, RegisterBudget<56, 152, 1, 3>, RegisterBudget<56, 224>>;
 
     struct Shared {
         std::uint64_t cleared, put;

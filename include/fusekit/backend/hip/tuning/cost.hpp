@@ -48,7 +48,8 @@ struct SplitCosts {
 struct TmaCosts {
     /// a partly filled last round of ping-pong costs at least this fraction of a full round
     double ping_pong_last_round = 1;
-    double shared_memory = 1;  ///< factor on the SMEM time of reading a step's rows
+    /// factors on the time of a step's MMAs at the published clock, and on the SMEM time of reading a step's rows
+    double products = 1, shared_memory = 1;
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
@@ -66,6 +67,8 @@ struct TmaCosts {
     /// phases write the rest of the sector
     double partial_sectors = 1;
     int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
+    /// stream-K tail: barriers and shared memory of an exchange of accumulators, in cycles; bytes per cycle of DSMEM
+    double exchange = 0, exchanged_bytes = 1;
 };
 
 /// Cycles per row of x of a k-tile of WarpSpecialized, at 192 rows. packed: threads copy the channels of several taps.
@@ -159,7 +162,7 @@ struct CostTable {
 struct Estimate {
     double seconds = infinite;
     Bound bound = Bound::latency;
-    int split_k = 1;  ///< split-K factor: CTAs per tile
+    int split_k = 1;  ///< split-K factor: CTAs per tile; of WarpSpecialized, CTAs per tile of the last round
 
     static constexpr double infinite = 1e300;
     FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }

@@ -29,6 +29,8 @@ struct NvidiaTuning {
     /// TallGemm: between its first version's times and those counted, 10 layers, H200: it is chosen where that won.
     /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
     /// FMA instruction there is another one that loads or converts.
+    /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
+    /// H200. The choice takes 1.02 of the fastest one's time.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -38,7 +40,7 @@ struct NvidiaTuning {
         .gathering_float_matrix = {.round = 3400, .output = 0.5, .step = 2800, .arithmetic = 1.43},
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
         .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
-        .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.25},
+        .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .step = 150, .arithmetic = 1},
         .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
@@ -70,6 +72,7 @@ struct NvidiaTuning {
         .bulk_split = {.cluster_cycles = 1250},
         // On an H100, more split-K CTAs than a quarter of the SMs gained nothing.
         .tma = {.ping_pong_last_round = 0.675,
+                .products = 1.15,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
                 .odd_row = 20,
@@ -83,7 +86,9 @@ struct NvidiaTuning {
                 .copy = 25,
                 .stored_output = 0.05,
                 .partial_sectors = 2.3,
-                .split_processors = 4},
+                .split_processors = 4,
+                .exchange = 4500,
+                .exchanged_bytes = 40},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 70,
@@ -99,7 +104,7 @@ struct NvidiaTuning {
                     .merge_accumulators = 70,
                     .turn = 2800,
                     .shared_accumulators = 0.3},
-        .idle = {.of_8 = 11, .of_4 = 16},  // of an H200's 132 SMs, 120 can run clusters of 8 CTAs, 124 clusters of 4
+        .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
         .phased_filter = 0.3,
         .memory_share = 0.83};
 
@@ -124,16 +129,20 @@ struct NvidiaTuning {
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// Tiles of WarpSpecialized for 16 bits: the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256, whose
-    /// times are within 0.3 % of those with all thirteen; and 128 x 128, for numbers of tiles that fill other shapes'
-    /// last round badly.
+    /// Tiles of WarpSpecialized for 16 bits: four of the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256;
+    /// and cooperative tiles for filters that fill columns of 128 badly and for numbers of tiles that fill rounds
+    /// badly: 0.92 of the time without the last three, on 27 layers of batch 32 and 64
+    /// (bench/results/h200/last_column.txt). The fifth, 64 x 128 in ping-pong, is then the fastest by 0.1 % over all
+    /// layers (estimated).
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 64, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 96, .n = 64, .stages = 7, .roles = Roles::ping_pong},
-        {.m = 128, .n = 128, .stages = 5}};
+        {.m = 128, .n = 128, .stages = 5},
+        {.m = 144, .n = 128, .stages = 5},
+        {.m = 144, .n = 192, .stages = 4},
+        {.m = 96, .n = 128, .stages = 6}};
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
