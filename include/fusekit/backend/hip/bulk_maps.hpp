@@ -33,6 +33,7 @@ struct BulkMaps {
     /// if TMA loads them
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
+    int rows_of_x = 0;  ///< rows of a k-tile that TMA loads from x
 
     /// True if threads, not TMA, load x.
     FUSEKIT_HD bool copies_x() const { return copied_bytes > 0 || packs_taps; }
@@ -43,8 +44,8 @@ struct BulkMaps {
     }
 };
 
-/// Kernel argument: tensor map of a tensor of y's shape that an operator of the epilogue reads, with the same boxes as
-/// y's map.
+/// Kernel argument: tensor map of a tensor of y's shape that an operator of the epilogue reads, with boxes of a whole
+/// tile.
 struct ReadMap {
     TensorMap map;
 };
@@ -236,12 +237,13 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 /// and each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                      Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
+                      Filter<2> const& filter, int tile_n, bool is_transposed, int loaded_pixels, int stored_pixels) {
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
     };
-    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
+    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(loaded_pixels);
+    maps.rows_of_x = loaded_pixels;
     bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto stored = is_transposed ? transposed(w, 0, 1) : w;
@@ -252,7 +254,7 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     maps.in_use =
         (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
         (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
-        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, pixels));
+        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, static_cast<std::uint32_t>(stored_pixels)));
     return maps.in_use;
 }
 
