@@ -83,5 +83,5 @@ TEST_CASE("folded convolutions are exact, and are not computed one output per th
     auto const layer = Embedding::bind({.weights = w, .filter = fk::filter(16, 16).stride(16)}, {.bias = b});
     std::string const choice = layer.predict<fk::half>(device, x.layout(), y.layout()).to_string().c_str();
     CHECK(!choice.starts_with("Direct"));
-    if (device.architecture() == fk::hip::Architecture::sm(90)) CHECK(choice.starts_with("WarpSpecialized"));
+    if (device.architecture() == fk::hip::Architecture::sm(90)) CHECK(choice.find("WarpSpecialized") != choice.npos);
 }

@@ -118,7 +118,7 @@ TEST_CASE("HIP: the library selects Grouped for groups of 4 channels, not for on
     // groups of 4 channels, which no other schedule with tiles computes
     bool const runs = fk::hip::GroupedEntry::runs_on(device.architecture());
     CHECK(selects(128, 128, 32, fk::nhwc(2, 56, 56, 128), fk::nhwc(2, 56, 56, 128)) == runs);
-    CHECK(selects(128, 128, 32, fk::nchw(2, 128, 56, 56), fk::nchw(2, 128, 56, 56)) == runs);
+    CHECK(selects(128, 128, 32, fk::nchw(16, 128, 56, 56), fk::nchw(16, 128, 56, 56)) == runs);
     CHECK_FALSE(selects(32, 32, 1, fk::nhwc(1, 7, 6, 32), fk::nhwc(1, 7, 6, 32)));
     CHECK_FALSE(selects(32, 32, 32, fk::nhwc(1, 7, 6, 32), fk::nhwc(1, 7, 6, 32)));
     CHECK_FALSE(selects(32, 32, 16, fk::nhwc(1, 7, 6, 32), fk::nhwc(1, 7, 6, 32)));

@@ -14,9 +14,7 @@ using test::sentence;
 
 namespace {
 
-template <auto filter>
-using Gradient = fk::TransposedConv<filter>;
-using Three = Gradient<fk::filter(3, 3).pad(1).stride(2)>;
+using Three = fk::TransposedConv<fk::filter(3, 3).pad(1).stride(2)>;
 template <class T, class... Ops>
 constexpr PlanConditions with = test::conditions<PhasedHaloEntry, T, Ops...>;
 template <class... Ops>
@@ -25,12 +23,12 @@ constexpr bool has_kernel = PhasedHaloEntry::has_kernel<fk::Plan<Ops...>, fk::ha
 static_assert(with<fk::half, Three, fk::Bias>.met() && !with<float, Three>.factors);
 static_assert(!with<fk::half, fk::Activation<fk::Relu>, Three>.prologue);
 static_assert(!with<fk::half, Three, fk::ChannelStatistics>.totals);
-static_assert(has_kernel<Three, fk::Bias> && has_kernel<Gradient<fk::filter(5).stride(3)>>);
-static_assert(has_kernel<Gradient<fk::filter(16, 16).stride(16)>>);
-static_assert(!has_kernel<fk::Conv<fk::filter(3, 3).stride(2)>> && !has_kernel<Gradient<fk::filter(3, 3)>>);
-static_assert(!has_kernel<Gradient<fk::filter(3, 3).stride(2).dilation(2)>>);
-static_assert(!has_kernel<Gradient<fk::filter(3, 3).stride(2).groups(2)>>);
-static_assert(!has_kernel<Gradient<fk::filter(3, 3, 3).stride(2)>>);
+static_assert(has_kernel<Three, fk::Bias> && has_kernel<fk::TransposedConv<fk::filter(5).stride(3)>>);
+static_assert(has_kernel<fk::TransposedConv<fk::filter(16, 16).stride(16)>>);
+static_assert(!has_kernel<fk::Conv<fk::filter(3, 3).stride(2)>> && !has_kernel<fk::TransposedConv<fk::filter(3, 3)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(3, 3).stride(2).dilation(2)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(3, 3).stride(2).groups(2)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(3, 3, 3).stride(2)>>);
 static_assert(!PhasedHaloEntry::has_kernel<fk::Plan<Three>, fk::half, float>);
 static_assert(test::compiles<PhasedHaloEntry, PhasedHalo<>, fk::bfloat16, Three>());
 
@@ -92,7 +90,7 @@ std::string selected(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_
     auto const address = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
     std::int64_t const p = Geometry.output(0, h), r = Geometry.size[0], s = Geometry.size[1];
     fk::TensorView<fk::half const> const dy(address(1), fk::nhwc(n, p, p, k)), w(address(2), fk::krsc(k, r, s, c));
-    return predict_run(Architecture::sm(90), fk::Plan<Gradient<Geometry>>::bind({.weights = w}), dy,
+    return predict_run(Architecture::sm(90), fk::Plan<fk::TransposedConv<Geometry>>::bind({.weights = w}), dy,
                        fk::TensorView<fk::half>(address(3), fk::nhwc(n, h, h, c)))
         .to_string()
         .c_str();
