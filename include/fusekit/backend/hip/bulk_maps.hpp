@@ -36,6 +36,7 @@ struct BulkMaps {
     /// if TMA loads them
     int copied_bytes = 0;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
+    int rows_of_x = 0;  ///< rows of a k-tile that TMA loads from x
 
     /// True if w_last's boxes load the filters of a tile from filter `first` of `filters` on.
     FUSEKIT_HD bool in_last_column(int first, int filters) const {
@@ -50,8 +51,8 @@ struct BulkMaps {
     }
 };
 
-/// Kernel argument: tensor map of a tensor of y's shape that an operator of the epilogue reads, with the same boxes as
-/// y's map.
+/// Kernel argument: tensor map of a tensor of y's shape that an operator of the epilogue reads, with boxes of a whole
+/// tile.
 struct ReadMap {
     TensorMap map;
 };
@@ -243,12 +244,13 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 /// each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                      Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
+                      Filter<2> const& filter, int tile_n, bool is_transposed, int loaded_pixels, int stored_pixels) {
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
     };
-    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
+    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(loaded_pixels);
+    maps.rows_of_x = loaded_pixels;
     bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto stored = is_transposed ? transposed(w, 0, 1) : w;
@@ -264,7 +266,7 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
         (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
         (maps.last_filters == 0 ||
          detail::encode_filters(maps.w_last, stored, channels, static_cast<std::uint32_t>(maps.last_filters), false)) &&
-        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, pixels));
+        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, static_cast<std::uint32_t>(stored_pixels)));
     return maps.in_use;
 }
 

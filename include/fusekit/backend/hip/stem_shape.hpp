@@ -29,7 +29,9 @@ struct StemShape {
     /// filters
     int chunks = 0, panels = 0;
     bool whole_words = true;
-    bool by_tma = true;  ///< true if TMA loads the rows of x
+    /// true if TMA loads the rows of x; false if they are misaligned for it and bulk copies load each row, from the
+    /// multiple of 16 bytes at or before its first element on
+    bool by_tma = true;
 
     FUSEKIT_HD constexpr int columns() const { return 1 << shift; }
     FUSEKIT_HD constexpr int rows() const { return pixels >> shift; }
@@ -43,7 +45,7 @@ struct StemShape {
     /// Returns the shape with the fewest tiles of y, and of equal ones the widest, whose stage fits `bytes` bytes;
     /// `panels` is 0 if no stage fits.
     FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
-                                            int bytes) {
+                                            int bytes, bool by_tma = true) {
         StemShape best;
         bool few = channels <= max_elements;  // keeps the products below within int
         for (int mode = 0; mode < 2; ++mode)
@@ -51,7 +53,7 @@ struct StemShape {
                   filter.dilations[mode] <= max_elements && filter.pad_before[mode] <= max_elements;
         if (!few) return best;
         for (int shift = 6; shift >= 0; --shift) {
-            StemShape const shape(shift, static_cast<int>(channels), filter);
+            StemShape const shape(shift, static_cast<int>(channels), filter, by_tma);
             if (shape.chunks > max_chunks || shape.pitch > max_elements || shape.rows_of_x > max_elements ||
                 shape.stage_bytes() > bytes)
                 continue;
@@ -63,15 +65,17 @@ struct StemShape {
     FUSEKIT_H StemShape() = default;
 
 private:
-    FUSEKIT_H constexpr StemShape(int the_shift, int channels, Filter<2> const& filter)
+    FUSEKIT_H constexpr StemShape(int the_shift, int channels, Filter<2> const& filter, bool loads_by_tma)
         : shift(the_shift),
           rows_of_x((rows() - 1) * filter.strides[0] + (filter.size[0] - 1) * filter.dilations[0] + 1),
           step(filter.strides[1] * channels),
           row_elements(filter.size[1] * channels),
-          whole_words(step % 2 == 0) {
+          whole_words(loads_by_tma && step % 2 == 0),
+          by_tma(loads_by_tma) {
         lead = whole_words ? filter.pad_before[1] * channels % 2 : 0;
         lead_in = filter.pad_before[1] * channels + lead;
         pitch = (chunk - 1 + (columns() - 1) * step + lead + row_elements + chunk - 1) / chunk * chunk;
+        if (!by_tma) pitch += chunk;
         chunks = static_cast<int>(detail::divide_up(lead + row_elements, chunk));
         panels = static_cast<int>(detail::divide_up(filter.size[0], 2));
     }

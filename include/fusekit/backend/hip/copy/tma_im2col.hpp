@@ -9,9 +9,9 @@
 namespace fusekit::hip {
 
 /// SMEM stage with the operands of one k-tile: TileM windows of x and TileN filters in Wgmma's layout; each window or
-/// filter is a row along GemmK. If w has fewer than TileN filters for the tile, the remaining rows keep old data and
-/// are multiplied too, but their accumulators are not stored. MN-major filters are loaded in blocks of 64; TMA
-/// zero-fills filters past the last.
+/// filter is a row along GemmK. If y has fewer than TileM pixels or w fewer than TileN filters, the remaining rows keep
+/// old data and are multiplied too, but their accumulators are not stored. MN-major filters are loaded in blocks of 64;
+/// TMA zero-fills filters past the last.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
@@ -25,8 +25,8 @@ struct BulkStage {
         if constexpr (major == ptx::Major::mn) count = static_cast<int>(detail::divide_up(count, 64)) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
     }
-    __device__ static constexpr unsigned bytes(int filters) {
-        return static_cast<unsigned>(TileM + filters) * row_bytes;
+    __device__ static constexpr unsigned bytes(int filters, int windows = TileM) {
+        return static_cast<unsigned>(windows + filters) * row_bytes;
     }
 
     alignas(1024) T x[TileM * tile_k];
@@ -65,7 +65,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     int const filters =
         is_last ? params.maps.last_filters : Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
     auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
-    unsigned const bytes = Stage::bytes(filters);
+    unsigned const bytes = Stage::bytes(filters, params.maps.rows_of_x);
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];

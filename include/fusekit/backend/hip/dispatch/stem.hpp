@@ -31,8 +31,8 @@ struct Launcher<StemEntry> {
         auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
         TensorView<T> const& y = params.y;
         Index<4> const of_y = y.layout.shape;
-        params.stem = StemEntry::shape<Schedule>(of_y, params.x.layout.shape[1], operands.filter);
-        params.stem.by_tma = has_aligned_rows(params.x);
+        params.stem =
+            StemEntry::shape<Schedule>(of_y, params.x.layout.shape[1], operands.filter, has_aligned_rows(params.x));
         unmet =
             first_unmet(unmet_by_code(gpu, kernel), unmet_by_packets(y),
                         unmet_by_tma(y.layout, y.data, sizeof(T), names_of_y), unmet_by_read(operands, unmet_by_tma));

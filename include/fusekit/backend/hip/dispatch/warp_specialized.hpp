@@ -71,16 +71,19 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                         params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter),
                         unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
+    Index<4> const of_y = params.y.layout.shape;
+    std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3];
+    // statistics read all rows of a tile, which are zero past y's last pixel
+    int const loaded = Plan::totals_tiles || pixels >= schedule.m ? schedule.m : static_cast<int>(pixels);
     bool const encoded = encode_maps(gpu, unmet, [&] {
-        return encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, is_transposed) &&
+        return encode(params.maps, params.x, w, params.y, filter, schedule.n, is_transposed, loaded,
+                      schedule.splits ? 8 : schedule.m) &&
                encode_read(params, [&](TensorMap& map, auto const& z) {
                    return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
                });
     });
     if (!encoded) return {};
-    Index<4> const of_y = params.y.layout.shape;
-    std::int64_t const columns = divide_up(of_y[1], schedule.n),
-                       tiles = divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
+    std::int64_t const columns = divide_up(of_y[1], schedule.n), tiles = divide_up(pixels, schedule.m) * columns;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
             params.split_k.count = static_cast<unsigned>(split_k);

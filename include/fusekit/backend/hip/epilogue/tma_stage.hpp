@@ -10,6 +10,17 @@
 
 namespace fusekit::hip {
 
+/// All 8-pixel blocks of an output tile, for TmaStage.
+struct AllBlocks {
+    static constexpr bool has(int) { return true; }
+};
+/// 8-pixel blocks [first, first + count) of an output tile.
+struct BlockRange {
+    int first, count;
+
+    __device__ bool has(int block) const { return block >= first && block < first + count; }
+};
+
 /// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels and stages the results in SMEM
 /// for a TMA store. A thread has two channels, whose prepared parameters (State) are in its registers. The two channels
 /// are 8 apart or, for 8-bit results, adjacent, because TMA loads even and odd filters separately (pairs_filters).
@@ -45,14 +56,15 @@ public:
     /// channels of a pixel. pixel_of(i), called with increasing i, returns the pixel of y of row i; its n is -1 out of
     /// bounds. `pixels`: number of pixels in bounds, which are the first rows; 0 if unknown. If an operator reads a
     /// tensor of y's shape, TMA must have loaded its tile to `staged` before. The values that a statistics operator
-    /// receives replace the accumulators in `acc`.
-    template <class PixelOf>
+    /// receives replace the accumulators in `acc`. Only `blocks_of_tile` are computed; with other blocks beside them in
+    /// a store, these are undefined.
+    template <class PixelOf, class Blocks = AllBlocks>
     __device__ void stage(Accumulators& acc, std::uint32_t staged, Args const& arguments, [[maybe_unused]] int pixels,
-                          PixelOf&& pixel_of) const {
+                          PixelOf&& pixel_of, Blocks const& blocks_of_tile = {}) const {
         if constexpr (maxima > 0 && !reads_coord)
             if (pixels >= Atom::n && first + Atom::m <= count)
-                return stage_tile<true>(acc, staged, arguments, [](int) { return Pixel{}; });
-        stage_tile<false>(acc, staged, arguments, pixel_of);
+                return stage_tile<true>(acc, staged, arguments, [](int) { return Pixel{}; }, blocks_of_tile);
+        stage_tile<false>(acc, staged, arguments, pixel_of, blocks_of_tile);
     }
 
     /// Byte offset, in a staged pixel's row, of its 16-byte chunk `chunk`.
@@ -68,9 +80,9 @@ private:
 
     /// Applies the epilogue and stages the results, for stage(). `is_whole`: true if all pixels and channels of the
     /// tile are in bounds of y, so that no bounds are checked.
-    template <bool is_whole, class PixelOf>
-    __device__ void stage_tile(Accumulators& acc, std::uint32_t staged, Args const& arguments,
-                               PixelOf&& pixel_of) const {
+    template <bool is_whole, class PixelOf, class Blocks>
+    __device__ void stage_tile(Accumulators& acc, std::uint32_t staged, Args const& arguments, PixelOf&& pixel_of,
+                               Blocks const& blocks_of_tile) const {
         constexpr int last = blocks - 1, own_words = 4 / blocks_per_store;
         TileMaxima<maxima> largest;
         unsigned const lane = thread % 32, own_block = lane / (32 / blocks_per_store);
@@ -78,6 +90,10 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;
 #pragma unroll
         for (int block = 0; block < blocks; block += blocks_per_store) {
+            bool any = false;
+#pragma unroll
+            for (int i = 0; i < blocks_per_store; ++i) any = any || blocks_of_tile.has(block + i);
+            if (!any) continue;
             // if the last store has fewer blocks, it repeats the last block
             int const stored = (min)(block + static_cast<int>(own_block), last);
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
@@ -86,6 +102,7 @@ private:
             if constexpr (loads) ptx::ldmatrix_x4<true>(address, words);
 #pragma unroll
             for (int i = 0; i < blocks_per_store; ++i) {
+                if (!blocks_of_tile.has((min)(block + i, last))) continue;
                 Pixel pixels[2] = {};
                 if (needs_coord && block + i <= last)
                     for (int j = 0; j < 2; ++j)

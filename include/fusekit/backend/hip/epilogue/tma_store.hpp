@@ -66,8 +66,9 @@ public:
 
     /// Applies the epilogue to the accumulators of `tile` and stages the results for send(). The values that a
     /// statistics operator receives replace the accumulators in `acc`.
-    template <class Params, class Problem>
-    __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc) {
+    template <class Params, class Problem, class Blocks = AllBlocks>
+    __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc,
+                          Blocks const& blocks = {}) {
         Staging::acquire(shared, thread, barrier, parity);
         parity ^= 1;
         int const remaining = conv.gemm_m() - tile.m;
@@ -77,13 +78,14 @@ public:
             Pixel coord{};
             if constexpr (Stage::reads_coord) coord = conv.pixel(tile.m + reached);
             auto const& arguments = params.bound.epilogue;
-            stages[product].stage(acc[product], Staging::address(shared, product), arguments, remaining,
-                                  [&](int pixel) {
-                                      if (pixel >= remaining) return Pixel{-1, 0, 0};
-                                      if constexpr (Stage::reads_coord)
-                                          coord = conv.next(coord, pixel - reached), reached = pixel;
-                                      return coord;
-                                  });
+            stages[product].stage(
+                acc[product], Staging::address(shared, product), arguments, remaining,
+                [&](int pixel) {
+                    if (pixel >= remaining) return Pixel{-1, 0, 0};
+                    if constexpr (Stage::reads_coord) coord = conv.next(coord, pixel - reached), reached = pixel;
+                    return coord;
+                },
+                blocks);
         }
         Staging::publish(barrier);
     }
@@ -110,6 +112,32 @@ public:
             for (int product = 0; product < products; ++product)
                 ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
         }
+        ptx::bulk_commit_group();
+    }
+
+    /// stage() and send() for some 8-pixel blocks of a tile. Precondition: y's tensor map has boxes of 8 pixels.
+    template <class Params, class Problem>
+    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile, Accumulators& acc,
+                          BlockRange const& blocks) {
+        constexpr int pixels_of_block = 8;
+        stage(params, conv, tile, acc, blocks);
+        int const first = blocks.first * pixels_of_block, pixels = conv.gemm_m() - tile.m - first,
+                  most = (min)(pixels, blocks.count * pixels_of_block);
+        if constexpr (stores_by_threads<Plan, T, U>) {
+            if (!params.maps.stores_y) {
+                for (int product = 0; product < products; ++product)
+                    store_by_threads(shared.staged[product] + first * Stage::row_bytes, params.y, tile.m + first,
+                                     tile.n + product * Atom::m, most, conv.group_k() - tile.n - product * Atom::m);
+                return;
+            }
+        }
+        if (thread != 0) return;
+        for (int product = 0; product < products; ++product)
+            for (int pixel = 0; pixel < most; pixel += pixels_of_block)
+                ptx::tma_store(
+                    &params.maps.y,
+                    Staging::address(shared, product) + static_cast<unsigned>((first + pixel) * Stage::row_bytes),
+                    {tile.n + product * Atom::m, tile.m + first + pixel});
         ptx::bulk_commit_group();
     }
 

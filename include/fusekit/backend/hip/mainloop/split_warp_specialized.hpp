@@ -7,22 +7,38 @@
 
 namespace fusekit::hip {
 
-/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs with few output tiles. The cluster's first
-/// CTA adds the accumulators of the others through DSMEM in rank order, so that results are bitwise identical in every
-/// run, and runs the epilogue. It uses only the preamble and the k-loop of WarpSpecializedGemm: a CTA reduces some
-/// k-tiles of one output tile, and all its warps then synchronize at cluster barriers.
+namespace detail {
+
+/// Schedule with at most 11 stages, which leave SMEM for the accumulators of a tile of 64 x 64.
+template <class Schedule>
+using WithExchange =
+    WarpSpecialized<Schedule::tile_m, Schedule::tile_n, (Schedule::stages < 11 ? Schedule::stages : 11),
+                    Schedule::roles, Schedule::blocks>;
+
+}  // namespace detail
+
+/// WarpSpecializedGemm with split-K over the CTAs of a cluster, for GEMMs with few output tiles. Each CTA reduces some
+/// k-tiles, stores the accumulators of each range of pixels to the CTA of the cluster that owns the range, through
+/// DSMEM, and then adds those of its own range in rank order, so that results are bitwise identical in every run, and
+/// runs the epilogue. It uses only the preamble and the k-loop of WarpSpecializedGemm.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
-class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
-    using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
+class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U> {
+    using Whole = WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U>;
     using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Tiles, typename Whole::Writer;
-    static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
-    /// Accumulators of a CTA, which CTA 0 of the cluster reads; reuses the memory of the stages.
-    using Exchange = AccumulatorExchange<Atom, 1>;
+    using Packet4 = Packet<float, 4>;
+    /// 8-pixel blocks of a tile: a thread has 4 accumulators of each, a packet
+    static constexpr int tile_blocks = Atom::n / 8;
+    static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles && tile_blocks == 8);
 
 public:
-    using typename Whole::Architecture, typename Whole::DynamicShared, typename Whole::Params;
+    using typename Whole::Architecture, typename Whole::Params;
     using Whole::threads, Whole::blocks, Whole::waits_for_previous_kernel, Whole::reads_argument_in_place;
+
+    struct alignas(1024) DynamicShared : Whole::DynamicShared {
+        /// accumulators of the CTA's range of pixels, from each CTA of the cluster: (RANK, BLOCK, THREAD)
+        Packet4 exchange[tile_blocks][Atom::threads];
+    };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
@@ -30,14 +46,10 @@ public:
         TileStart const start = Tiles(conv)[block / count];
         unsigned const steps = bulk_steps<Stage>(conv);
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
-        static_assert(sizeof(Exchange) <= sizeof(shared.stages));
-        auto& exchange = reinterpret_cast<Exchange&>(shared.stages);
         Whole::begin(params, shared, thread);
-        bool const multiplies = warp < 4, merges = multiplies && rank == 0;
+        cluster_arrive();
         State state;
-        Accumulators acc;
-        Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
-        if (!multiplies) {
+        if (warp >= 4) {
             if constexpr (Whole::copies) {
                 if (params.maps.copied_bytes > 0) {
                     typename Whole::Copies producer(shared.copies, conv, params.maps.copied_bytes, warp - 4,
@@ -48,29 +60,53 @@ public:
             if (params.maps.copied_bytes == 0 && warp == 4 && ptx::elect_sync())
                 load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
             ptx::bar_warp_sync();  // a cluster barrier needs converged warps
+            cluster_wait();
+            start_next_kernel();
+            return cluster_barrier();
+        }
+        auto const of_rank = static_cast<int>(tile_blocks / count);
+        BlockRange const range{static_cast<int>(rank) * of_rank, of_rank};
+        Accumulators acc;
+        Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
+        writer.prepare(params, conv, start);
+        auto const begin_read = [&] { writer.begin_read(params, start); };
+        if (own.begin < own.end) {
+            Whole::multiply(shared, acc, state, own.end - own.begin,
+                            mma::ChannelBlocks<Atom>(conv.group_c(), own.begin), thread, 0, begin_read, [] {});
         } else {
-            auto const begin_read = [&] {
-                if (merges) writer.begin_read(params, start);
-            };
-            if (merges) writer.prepare(params, conv, start);
-            if (own.begin < own.end) {
-                Whole::multiply(shared, acc, state, own.end - own.begin,
-                                mma::ChannelBlocks<Atom>(conv.group_c(), own.begin), thread, 0, begin_read, [] {});
-            } else {
-                mma::clear(acc);
-                begin_read();
-            }
-            if (!merges) exchange.put(0, thread, acc[0]);
+            mma::clear(acc);
+            begin_read();
         }
+        cluster_wait();  // all CTAs of the cluster have started
         start_next_kernel();
-        cluster_barrier();
-        if (merges) exchange.add_others(rank, count, 0, thread, acc[0]);
-        cluster_arrive();  // CTA 0 has read the other CTAs' accumulators
-        if (merges) {
-            writer.store(params, conv, start, acc);
-            if (thread == 0) ptx::bulk_wait_group_read();
+#pragma unroll
+        for (int i = 0; i < tile_blocks; ++i) {
+            int const owner = i / of_rank;
+            store_to_block(&shared.exchange[range.first + i - owner * of_rank][thread], static_cast<unsigned>(owner),
+                           {acc[0][4 * i], acc[0][4 * i + 1], acc[0][4 * i + 2], acc[0][4 * i + 3]});
         }
-        cluster_wait();
+        cluster_barrier();
+#pragma unroll
+        for (int i = 0; i < tile_blocks; ++i)
+            if (range.has(i)) add_all(acc[0] + 4 * i, shared.exchange[i - range.first] + thread, count);
+        writer.store(params, conv, start, acc, range);
+        if (thread == 0) ptx::bulk_wait_group_read();
+    }
+
+private:
+    /// Sets 4 accumulators to the sum of those of all CTAs, in rank order, which are the rows of `from`.
+    __device__ static void add_all(float* acc, Packet4 const* from, unsigned count) {
+        Packet4 sum = *from;
+        auto const rows = static_cast<int>(tile_blocks / count);
+#pragma unroll 1
+        for (unsigned rank = 1; rank < count; ++rank) {
+            from += rows * Atom::threads;
+            Packet4 const next = *from;
+#pragma unroll
+            for (int j = 0; j < 4; ++j) sum.values[j] += next.values[j];
+        }
+#pragma unroll
+        for (int j = 0; j < 4; ++j) acc[j] = sum.values[j];
     }
 };
 

@@ -27,12 +27,6 @@ class StemGemm : public TmaKernel {
     /// Number of the first named barrier; each warpgroup has one.
     static constexpr unsigned first_barrier = 1;
 
-    /// True if the windows of adjacent pixels may begin an odd number of elements apart.
-    static constexpr bool may_be_odd = [] {
-        if constexpr (requires { Plan::Head::collapsed; }) return Plan::Head::collapsed.strides[1] % 2 != 0;
-        else return true;
-    }();
-
 public:
     using Params = ConvParams<Plan, T, T>;
     using Architecture = typename Atom::Architecture;
@@ -50,11 +44,11 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         StemShape const& shape = params.stem;
-        Tiles const tiles(conv, shape, block);
+        Tiles const tiles(conv, shape, params.x, block);
         unsigned const group = ptx::warp_uniform(thread / Atom::threads);
         begin(thread, [&] {
             for (auto& writer : shared.writers) Writer::init(writer);
-            for (auto& of_group : shared.full) of_group.init();
+            for (auto& of_group : shared.full) of_group.init(shape.by_tma ? 1 : StemRows<T>::lanes);
             ptx::fence_mbarrier_init();
         });
         for (unsigned stage = 0; stage < stages; ++stage)
@@ -87,9 +81,10 @@ private:
     struct Tiles {
         int shift, channel;
         unsigned across, of_image, all, begin, sharers, step;
+        T const* last;  ///< the address after the last element of x
 
         template <class Problem>
-        __device__ Tiles(Problem const& conv, StemShape const& shape, unsigned block)
+        __device__ Tiles(Problem const& conv, StemShape const& shape, TensorView<T const> const& x, unsigned block)
             : shift(shape.shift),
               across(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 3), shape.columns()))),
               of_image(across * static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows()))),
@@ -97,6 +92,9 @@ private:
             auto const columns = static_cast<unsigned>(detail::divide_up(conv.group_k(), Schedule::channels));
             channel = static_cast<int>(block % columns) * Schedule::channels;
             begin = block / columns, sharers = gridDim.x / columns, step = sharers * consumers;
+            last = x.data + 1;
+            for (int mode = 0; mode < 4; ++mode)
+                last += (max)(x.layout.stride[mode], Extent{0}) * (x.layout.shape[mode] - 1);
         }
 
         __device__ unsigned first(unsigned group) const { return begin + group * sharers; }
@@ -119,16 +117,31 @@ private:
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned number, unsigned thread, unsigned group, unsigned stage) {
         StemShape const& shape = params.stem;
-        if (number >= tiles.all || (shape.by_tma && thread != 0)) return;
+        if (number >= tiles.all || thread >= (shape.by_tma ? 1u : StemRows<T>::lanes)) return;
         Tile const tile = tiles[number];
+        if (!shape.by_tma)
+            return rows_of(params, conv, tile)
+                .load(reinterpret_cast<T*>(shared.windows[group][stage]), shared.full[group], stage, tiles.last,
+                      thread);
         int const first = first_element(shape, tile) & ~(StemShape::chunk - 1),
                   row = tile.p * conv.filter.strides[0] - conv.filter.pad_before[0];
-        if (!shape.by_tma)
-            return copy_stem_rows(reinterpret_cast<T*>(shared.windows[group][stage]), shape, params.x, tile.image, row,
-                                  first, thread);
         auto const full = shared.full[group].producer_expect_tx(stage, static_cast<unsigned>(shape.bytes_of_x()));
         ptx::tma_load(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
                       {first, row, tile.image, 0});
+    }
+
+    template <class Problem>
+    __device__ static StemRows<T> rows_of(Params const& params, Problem const& conv, Tile const& tile) {
+        StemShape const& shape = params.stem;
+        int const columns = (min)(shape.columns(), conv.extent(conv.y, 3) - tile.q),
+                  rows = (min)(shape.rows(), conv.extent(conv.y, 2) - tile.p), first = first_element(shape, tile);
+        return {shape,
+                params.x,
+                tile.image,
+                tile.p * conv.filter.strides[0] - conv.filter.pad_before[0],
+                (rows - 1) * conv.filter.strides[0] + (conv.filter.size[0] - 1) * conv.filter.dilations[0] + 1,
+                first,
+                first + (columns - 1) * shape.step + shape.row_elements};
     }
 
     template <class Problem>
@@ -137,19 +150,28 @@ private:
         StemShape const& shape = params.stem;
         typename Writer::Shared& writer = shared.writers[group];
         unsigned const barrier = first_barrier + group;
-        Windows const windows(shape, conv.filter, thread);
+        Windows const windows(shape, conv.filter,
+                              shape.by_tma ? 0 : static_cast<int>(params.x.layout.stride[2] % StemShape::chunk),
+                              thread);
         PipelineState<stages> state;
         unsigned count = 0;
         for (PersistentTile at{tiles.first(group), tiles.step, tiles.all}; at.exists();
              at.advance(), ++count, state.advance()) {
             Tile const tile = tiles[at.number];
             Writer::begin_read(params, writer, tile, thread);
-            // copied rows are visible: all threads have passed a barrier since they copied them
-            if (shape.by_tma) shared.full[group].consumer_wait(state);
-            unsigned char const* const begin =
-                shared.windows[group][state.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
+            shared.full[group].consumer_wait(state);
+            unsigned char* const begin = shared.windows[group][state.stage];
+            int phase = first_element(shape, tile) & (StemShape::chunk - 1);
+            if (!shape.by_tma) {
+                StemRows<T> const rows = rows_of(params, conv, tile);
+                phase = rows.phase(0);
+                if (rows.is_padded()) {
+                    rows.fill(reinterpret_cast<T*>(begin), thread);
+                    ptx::bar_sync(barrier, Atom::threads);
+                }
+            }
             typename Atom::Accumulators acc;
-            multiply_by<1>(shared, windows, begin, shape, acc);
+            multiply_by<1>(shared, windows, begin, phase, shape, acc);
             if (at.is_last()) start_next_kernel();
             Writer::store(params, conv, writer, tile, acc, thread, barrier, count);
             // all threads have passed a barrier since they read the stage
@@ -162,23 +184,22 @@ private:
     /// argument: tries `chunks`, then larger numbers.
     template <int chunks>
     __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
-                                       StemShape const& shape, typename Atom::Accumulators& acc) {
+                                       int phase, StemShape const& shape, typename Atom::Accumulators& acc) {
         if constexpr (chunks < StemShape::max_chunks)
-            if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, shape, acc);
-        if constexpr (may_be_odd)
-            if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, shape.panels, acc);
-        multiply<chunks, true>(shared, windows, begin, shape.panels, acc);
+            if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, phase, shape, acc);
+        if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, phase, shape.panels, acc);
+        multiply<chunks, true>(shared, windows, begin, phase, shape.panels, acc);
     }
 
     /// Multiplies the windows of a tile by the filters, one panel of filters (two window rows, TILE_K) at a time.
     template <int chunks, bool whole_words>
     __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
-                                    int panels, typename Atom::Accumulators& acc) {
+                                    int phase, int panels, typename Atom::Accumulators& acc) {
         auto filters = Atom::descriptor(ptx::shared_address(shared.filters));
 #pragma unroll 1
         for (int panel = 0; panel < panels; ++panel, filters += Atom::row_offset(Atom::n)) {
             typename Windows::template Words<chunks> words;
-            windows.template load<chunks, whole_words>(begin, panel, words);
+            windows.template load<chunks, whole_words>(begin, phase, panel, words);
             auto const a = [&](unsigned k, unsigned) -> auto const& { return words[k]; };  // (64, 16 CHUNKS), registers
             mma::OperandB<Atom> const b{filters};  // (64, 16 CHUNKS), swizzled
             mma::gemm<Atom, chunks>(acc, a, b, panel > 0);  // (64, 64) += over 16 CHUNKS

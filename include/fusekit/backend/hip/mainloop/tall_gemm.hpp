@@ -18,7 +18,7 @@ class TallGemmConv : public TmaKernel {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Unit = MmaSync<T>;
-    static constexpr int stages = 2, warps = TallTiles::warps, n_blocks = TallTiles::warp_filters / 8;
+    static constexpr int stages = TallTiles::stages, warps = TallTiles::warps, n_blocks = TallTiles::warp_filters / 8;
     static_assert(sizeof(T) == 2 && sizeof(U) <= 4 && TallTiles::warp_rows == Unit::m);
 
 public:
@@ -27,12 +27,19 @@ public:
     using Architecture = arch::Sm90a;
 
     struct alignas(128) DynamicShared {
-        T x[stages][TallTiles::stage_bytes / sizeof(T)];
-        T filters[TallTiles::filter_bytes / sizeof(T)];
-        U y[2][TallTiles::stage_bytes / sizeof(U)];
+        unsigned char staged[TallTiles::shared_bytes];
         Uninitialized<State> states[Epilogue::channelwise ? TallTiles::max_channels : 1];
         TmaStages<stages> full;
         TmaStages<1> filters_full;
+
+        __device__ T* filters() { return reinterpret_cast<T*>(staged); }
+        __device__ T* x(TallTiles const& tiles, int filters, unsigned stage) {
+            return reinterpret_cast<T*>(staged + filters + stage * static_cast<unsigned>(tiles.x_stage));
+        }
+        __device__ U* y(TallTiles const& tiles, int filters, unsigned stage) {
+            return reinterpret_cast<U*>(staged + filters + stages * tiles.x_stage +
+                                        stage * static_cast<unsigned>(tiles.y_stage));
+        }
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -44,7 +51,7 @@ public:
             shared.filters_full.init();
             ptx::fence_mbarrier_init();
         });
-        load(shared.filters, conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
+        load(shared.filters(), conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
         for (unsigned stage = 0; stage < stages; ++stage)
             load_tile(shared, rows, tiles, block + stage * gridDim.x, stage, thread);
         if constexpr (Epilogue::channelwise) {
@@ -65,7 +72,8 @@ public:
             if (thread == 0) ptx::bulk_wait_group_read();
             __syncthreads();
             load_tile(shared, rows, tiles, tile + stages * gridDim.x, state.stage, thread);
-            store(params.y.data + std::int64_t{first} * rows.filters, shared.y[buffer], count * rows.filters, thread);
+            store(params.y.data + std::int64_t{first} * rows.filters, shared.y(tiles, rows.bytes, buffer),
+                  count * rows.filters, thread);
         }
         if (thread == 0) ptx::bulk_wait_group_read();
     }
@@ -73,14 +81,15 @@ public:
 private:
     struct Rows {
         T const* x;
-        int all, channels, filters;
+        int all, channels, filters, bytes;  ///< `bytes`: of SMEM for the filters
 
         template <class Problem>
         __device__ Rows(Params const& params, Problem const& conv)
             : x(params.x.data),
               all(conv.gemm_m()),
               channels(conv.group_c()),
-              filters(static_cast<int>(params.y.layout.shape[1])) {}
+              filters(static_cast<int>(params.y.layout.shape[1])),
+              bytes(static_cast<int>(TallTiles::stage_of(channels * filters * static_cast<int>(sizeof(T))))) {}
     };
 
     /// Copies `count` contiguous elements to SMEM, on whose mbarrier the bulk copy of all whole 16 bytes completes; the
@@ -100,7 +109,7 @@ private:
                                      unsigned stage, unsigned thread) {
         if (tile >= tiles.tiles) return;
         int const first = static_cast<int>(tile) * tiles.rows;
-        load(shared.x[stage], rows.x + std::int64_t{first} * rows.channels,
+        load(shared.x(tiles, rows.bytes, stage), rows.x + std::int64_t{first} * rows.channels,
              (min)(tiles.rows, rows.all - first) * rows.channels, shared.full, stage, thread);
     }
 
@@ -123,98 +132,113 @@ private:
                                     unsigned stage, unsigned buffer, int first, int count, unsigned thread) {
         int const lane = static_cast<int>(thread % 32), of_rows = divide_up_32(count, TallTiles::warp_rows),
                   all = of_rows * divide_up_32(rows.filters, TallTiles::warp_filters);
+        T const* const x = shared.x(params.tall, rows.bytes, stage);
 #pragma unroll 1
         for (int i = static_cast<int>(thread / 32); i < all; i += warps) {
             int const column = i / of_rows, m = (i - column * of_rows) * TallTiles::warp_rows,
                       k = column * TallTiles::warp_filters;
-            float acc[n_blocks][4] = {};
             // rows past the tile are multiplied, and not stored
-            T const *const x = shared.x[stage] + (m + lane / 4) * rows.channels, *const w =
-                                                                                     shared.filters +
-                                                                                     (k + lane / 4) * rows.channels;
-            if (rows.channels % 4 == 0) accumulate<4>(acc, x, w, rows, k, lane);
-            else accumulate<2>(acc, x, w, rows, k, lane);
-            finish(params, conv, shared, rows, buffer, acc, first, m, k, count, lane);
-        }
-    }
-
-    /// Two words of a lane: elements c to c + 3 of a row; zeros from element `channels` on. Loads `vector` elements at
-    /// a time.
-    template <int vector>
-    __device__ static void words(std::uint32_t (&to)[2], T const* row, int c, int channels) {
-        if constexpr (vector == 4) {
-            struct alignas(8) Pair {
-                std::uint32_t words[2];
+            Block const block{x + (m + lane / 4) * rows.channels, shared.filters(), first, m, k, count, lane};
+            auto const with = [&]<int blocks>(std::integral_constant<int, blocks>) {
+                float acc[blocks][4] = {};
+                if (rows.channels % 4 == 0) accumulate<4>(acc, block, rows);
+                else accumulate<2>(acc, block, rows);
+                finish(params, conv, shared, rows, buffer, acc, block);
             };
-            Pair const pair = c < channels ? *reinterpret_cast<Pair const*>(row + c) : Pair{};
-            to[0] = pair.words[0], to[1] = pair.words[1];
-        } else {
-#pragma unroll
-            for (int i = 0; i < 2; ++i)
-                to[i] = c + 2 * i < channels ? *reinterpret_cast<std::uint32_t const*>(row + c + 2 * i) : 0u;
-        }
-    }
-    /// acc += x w for a lane's two rows of x, 8 rows apart, and its filters from w on, 8 apart: filters k to k + 31.
-    template <int vector>
-    __device__ static void accumulate(float (&acc)[n_blocks][4], T const* x, T const* w, Rows const& rows, int k,
-                                      int lane) {
-        int const channels = rows.channels, own = rows.filters - k - lane / 4;
-#pragma unroll 2
-        for (int first = 0; first < channels; first += TallTiles::step) {
-            int const c = first + lane % 4 * 4;
-            std::uint32_t upper[2], lower[2];
-            words<vector>(upper, x, c, channels);
-            words<vector>(lower, x + 8 * channels, c, channels);
-            std::uint32_t const a[4] = {upper[0], lower[0], upper[1], lower[1]};
-#pragma unroll
-            for (int j = 0; j < n_blocks; ++j) {
-                if (k + 8 * j >= rows.filters) continue;
-                std::uint32_t b[2];
-                words<vector>(b, w + j * 8 * channels, c, 8 * j < own ? channels : 0);
-                Unit::multiply_columns(acc[j], a, b);
-            }
+            if (rows.filters - k <= 8) with(std::integral_constant<int, 1>{});
+            else if (rows.filters - k <= 16) with(std::integral_constant<int, 2>{});
+            else with(std::integral_constant<int, n_blocks>{});
         }
     }
 
-    /// Applies the epilogue to a block of 16 rows from row `m` of the tile on and 32 filters from `k` on, and stages
-    /// it.
-    template <class Problem>
+    /// A warp's 16 rows x 32 filters of a tile: `x` is the lane's first row, `first` the tile's first row of all,
+    /// `count` the tile's number of rows, m and k the block's first row in the tile and first filter.
+    struct Block {
+        T const *x, *filters;
+        int first, m, k, count, lane;
+    };
+
+    /// A lane's elements c to c + 3 of a row, in two words. Loads `vector` elements at a time.
+    struct alignas(8) Words {
+        std::uint32_t of[2];
+    };
+    template <int vector>
+    __device__ static Words words(T const* row, int c) {
+        if constexpr (vector == 4) return *reinterpret_cast<Words const*>(row + c);
+        auto const* const from = reinterpret_cast<std::uint32_t const*>(row + c);
+        return {{from[0], from[1]}};
+    }
+    /// words() of elements below `channels`, an even number or, with vector = 4, a multiple of 4; zeros from there on.
+    template <int vector>
+    __device__ static Words words_below(T const* row, int c, int channels) {
+        bool const exist[2] = {c < channels, c + (vector == 4 ? 0 : 2) < channels};
+        auto const* const from = reinterpret_cast<std::uint32_t const*>(row);
+        std::uint32_t const low = from[exist[0] ? c / 2 : 0], high = from[exist[1] ? c / 2 + 1 : 0];
+        return {{exist[0] ? low : 0u, exist[1] ? high : 0u}};
+    }
+    /// acc += x w for a lane's two rows of x, 8 rows apart, and its filters, 8 apart. Filters past the last one are
+    /// multiplied, as the last one, and not stored.
+    template <int vector, int blocks>
+    __device__ static void accumulate(float (&acc)[blocks][4], Block const& block, Rows const& rows) {
+        int const channels = rows.channels, whole = channels / TallTiles::step * TallTiles::step;
+        T const* w[blocks];
+#pragma unroll
+        for (int j = 0; j < blocks; ++j)
+            w[j] = block.filters + (min)(block.k + block.lane / 4 + 8 * j, rows.filters - 1) * channels;
+        auto const step = [&](auto const& load) {
+            Words const upper = load(block.x), lower = load(block.x + 8 * channels);
+            Words b[blocks];
+#pragma unroll
+            for (int j = 0; j < blocks; ++j) b[j] = load(w[j]);
+            std::uint32_t const a[4] = {upper.of[0], lower.of[0], upper.of[1], lower.of[1]};
+#pragma unroll
+            for (int j = 0; j < blocks; ++j) Unit::multiply_columns(acc[j], a, b[j].of);
+        };
+        int c = block.lane % 4 * 4;
+#pragma unroll 2
+        for (int end = c + whole; c < end; c += TallTiles::step)
+            step([&](T const* row) { return words<vector>(row, c); });
+        if (whole < channels) step([&](T const* row) { return words_below<vector>(row, c, channels); });
+    }
+
+    /// Applies the epilogue to a warp's block and stages it.
+    template <class Problem, int blocks>
     __device__ static void finish(Params const& params, Problem const& conv, DynamicShared& shared, Rows const& rows,
-                                  unsigned buffer, float const (&acc)[n_blocks][4], int first, int m, int k, int count,
-                                  int lane) {
+                                  unsigned buffer, float const (&acc)[blocks][4], Block const& block) {
         Index<4> const& stride = params.y.layout.stride;
         bool const even = rows.filters % 2 == 0;
-        State states[n_blocks][2];
+        U* const y = shared.y(params.tall, rows.bytes, buffer);
+        State states[blocks][2];
+        int const last = rows.filters - 1, own = block.k + Unit::column(block.lane, 0);
         if constexpr (Epilogue::channelwise) {
 #pragma unroll
-            for (int j = 0; j < n_blocks; ++j)
+            for (int j = 0; j < blocks; ++j)
 #pragma unroll
-                for (int e = 0; e < 2; ++e) {
-                    int const channel = k + 8 * j + Unit::column(lane, e);
-                    states[j][e] = shared.states[channel < rows.filters ? channel : 0].value();
-                }
+                for (int e = 0; e < 2; ++e) states[j][e] = shared.states[(min)(own + 8 * j + e, last)].value();
         }
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
-            int const row = m + Unit::row(lane, 2 * side);
-            if (row >= count) continue;
-            Pixel const at = conv.existing_pixel(first + row);
+            int const row = block.m + Unit::row(block.lane, 2 * side);
+            bool const exists = row < block.count;
+            Pixel const at = conv.existing_pixel(block.first + (min)(row, block.count - 1));
             std::int64_t const offset = at.p * stride[2] + at.q * stride[3];
-            U* const to = shared.y[buffer] + row * rows.filters;
+            U* const to = y + row * rows.filters;
 #pragma unroll
-            for (int j = 0; j < n_blocks; ++j) {
-                int const channel = k + 8 * j + Unit::column(lane, 0);
-                if (channel >= rows.filters) continue;
+            for (int j = 0; j < blocks; ++j) {
+                int const channel = own + 8 * j;
                 auto const value = [&](int e) {
-                    OffsetCoord const coord({at.n, channel + e, at.p, at.q}, offset + channel + e, stride);
+                    int const of = (min)(channel + e, last);
+                    // operators that store see each element once
+                    if (Epilogue::stores && !(exists && channel + e <= last)) return U(0.0f);
+                    OffsetCoord const coord({at.n, of, at.p, at.q}, offset + of, stride);
                     return U(Epilogue::apply(acc[j][2 * side + e], coord, states[j][e], params.bound.epilogue));
                 };
-                U const low = value(0);
+                U const low = value(0), high = value(1);
                 if (even) {
-                    *reinterpret_cast<Packet<U, 2>*>(to + channel) = {{low, value(1)}};
+                    if (exists && channel <= last) *reinterpret_cast<Packet<U, 2>*>(to + channel) = {{low, high}};
                 } else {
-                    to[channel] = low;
-                    if (channel + 1 < rows.filters) to[channel + 1] = value(1);
+                    if (exists && channel <= last) to[channel] = low;
+                    if (exists && channel < last) to[channel + 1] = high;
                 }
             }
         }

@@ -67,16 +67,19 @@ namespace detail {
 /// infinite if there are more than `max_tiles` tiles, or if more than `max_blocks` CTAs would be needed. time_of(part,
 /// cycles) returns the time of a GEMM of one CTA's range of GemmK (`part`) plus `cycles`, in which CTAs add their
 /// accumulators: the CTAs of an SM do so one after another, and each doubling of the CTAs per tile costs `exchange`
-/// cycles. `threads` is the number of a CTA's threads that issue MMAs.
+/// cycles. `threads` is the number of a CTA's threads that issue MMAs. `idle`: SMs on which no cluster can run.
 template <class TimeOf>
 FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of, std::int64_t max_tiles,
-                                  std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of) {
+                                  std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of,
+                                  IdleInClusters const& idle = {1 << 30, 1 << 30}) {
     int const piece_k = threads < 128 ? 64 : 128;
     std::int64_t const tiles = count_tiles(schedule, of), pieces = divide_up(of.gemm_k, piece_k);
     Estimate best;
     if (tiles > max_tiles) return best;
     double exchanges = exchange;
-    for (int split_k = 2; split_k <= 8 && split_k <= pieces && split_k * tiles <= max_blocks; split_k *= 2) {
+    for (int split_k = 2; split_k <= 8 && split_k <= pieces; split_k *= 2) {
+        int const unused = split_k == 8 ? processors / idle.of_8 : split_k == 4 ? processors / idle.of_4 : 0;
+        if (split_k * tiles > max_blocks - unused) break;
         Product part = of;
         part.groups *= split_k;
         part.gemm_k = piece_k * divide_up(pieces, split_k);

@@ -90,15 +90,16 @@ struct StemEntry : TmaEntry<StemEntry> {
                                 detail::holds(of.channels_last, "y is not channels-last", "pass y channels-last"),
                                 unmet_by_window(of.filter));
         if (unmet) return unmet;
-        return shape<Schedule>(of.y, of.x[1], of.filter).panels > 0 ? Unmet{}
-                                                                    : unmet_by_shape<Schedule>(of.x[1], of.filter);
+        return shape<Schedule>(of.y, of.x[1], of.filter, of.aligned_rows).panels > 0
+                   ? Unmet{}
+                   : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
     /// StemShape (tiling) of a convolution; its `panels` is 0 if the filter or the stage of every tile shape is too
     /// large.
     template <class Schedule>
-    FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
+    FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter, bool by_tma) {
         if (unmet_by_window(filter)) return {};
-        StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes);
+        StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes, by_tma);
         return shape.panels <= Schedule::max_panels ? shape : StemShape();
     }
 
@@ -109,7 +110,7 @@ struct StemEntry : TmaEntry<StemEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (!of.rows_of_pixels || !of.channels_last) return {};
-        StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter);
+        StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter, of.aligned_rows);
         if (tile.panels == 0) return {};
         return estimate(stem_workload(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
                                       tile.chunks, rates.processors, table.stem_reads, of.aligned_rows),

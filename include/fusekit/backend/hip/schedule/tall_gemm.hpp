@@ -83,15 +83,26 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                                    GpuRates const& rates) {
         if (can_implement<DefaultTallGemm, half, half>(of)) return {};
         TallTiles const tiles = TallTiles::of(of.product.m, of.x[1], of.product.n, 2);
-        std::int64_t const ctas = detail::divide_up(std::int64_t{tiles.tiles}, rates.processors);
+        std::int64_t const k = of.product.n,
+                           column = k <= 8    ? 8
+                                    : k <= 16 ? 16
+                                              : TallTiles::warp_filters,
+                           blocks = tiles.rows / TallTiles::warp_rows * TallTiles::blocks(k),
+                           of_warp = detail::divide_up(blocks, std::int64_t{TallTiles::warps}),
+                           resident = tiles.tiles > static_cast<std::uint32_t>(rates.processors) ? schedule.blocks : 1,
+                           // rows whose first words are in the same bank of SMEM
+            conflicts = of.x[1] % 64 == 0   ? 4
+                        : of.x[1] % 32 == 0 ? 2
+                                            : 1;
         // mma.sync has half of the rate of sm_90a's wgmma.
-        double const products = static_cast<double>(tiles.steps(of.x[1], of.product.n)) * TallTiles::warp_rows *
+        double const products = static_cast<double>(tiles.steps(of.x[1], k) * conflicts) * TallTiles::warp_rows *
                                 TallTiles::warp_filters * TallTiles::step / (rates.half_products / 2);
-        return estimate(Workload{.rounds = static_cast<double>(ctas) / (ctas < schedule.blocks ? 1 : schedule.blocks),
+        return estimate(Workload{.rounds = static_cast<double>(detail::divide_up(
+                                     std::int64_t{tiles.tiles}, std::int64_t{schedule.blocks} * rates.processors)),
                                  .steps = 1,
-                                 .arithmetic = products * (ctas < schedule.blocks ? 1 : schedule.blocks),
-                                 .outputs = static_cast<double>(tiles.rows * TallTiles::blocks(of.product.n) *
-                                                                TallTiles::warp_filters)},
+                                 .arithmetic = products * static_cast<double>(resident),
+                                 .outputs = static_cast<double>(resident * of_warp * TallTiles::warps *
+                                                                TallTiles::warp_rows * column)},
                         table.tall_gemm, of.product.bytes, table, rates);
     }
 };

@@ -53,6 +53,9 @@ struct TmaCosts {
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
+    /// least cycles of a k-tile, and more per pixel of the tile: a warpgroup's MMAs add to the same accumulators, each
+    /// after the one before
+    double chain = 0, chain_row = 0;
     /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
     double packed_row = 0, packed_step = 0;
     double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
@@ -66,7 +69,6 @@ struct TmaCosts {
     /// factor on the time of phases whose pixels of y, of less than 64 bytes, end within a sector of 32 bytes: other
     /// phases write the rest of the sector
     double partial_sectors = 1;
-    int split_processors = 1;  ///< split-K is used on at most 1 / split_processors of the SMs
     /// stream-K tail: barriers and shared memory of an exchange of accumulators, in cycles; bytes per cycle of DSMEM
     double exchange = 0, exchanged_bytes = 1;
 };

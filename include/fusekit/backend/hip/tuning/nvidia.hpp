@@ -26,9 +26,10 @@ struct NvidiaTuning {
     /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
     /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
-    /// TallGemm: between its first version's times and those counted, 10 layers, H200: it is chosen where that won.
-    /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
-    /// FMA instruction there is another one that loads or converts.
+    /// TMA's `chain`, split_warp_specialized, bulk_split: 90 layers of up to 132 tiles, H200: the choice takes 1.02 of
+    /// the fastest one's time, 1.10 before. TallGemm: 28 layers, H200: 20 %. Gemv: 8 layers of batch 1 and 32, H200. A
+    /// step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is another one that
+    /// loads or converts.
     /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
     /// H200. The choice takes 1.02 of the fastest one's time.
     static constexpr CostTable costs = {
@@ -41,7 +42,7 @@ struct NvidiaTuning {
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
         .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
         .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .step = 150, .arithmetic = 1},
-        .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
+        .split_warp_specialized = {.launch = 4000, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
@@ -62,21 +63,22 @@ struct NvidiaTuning {
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
-        .tall_gemm = {.launch = 4500, .output = 0.25, .arithmetic = 2.5},
+        .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
         .split = {.max_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.max_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
-        .bulk_split = {.cluster_cycles = 1250},
-        // On an H100, more split-K CTAs than a quarter of the SMs gained nothing.
+        .bulk_split = {.cluster_cycles = 300},
         .tma = {.ping_pong_last_round = 0.675,
                 .products = 1.15,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
                 .odd_row = 20,
                 .short_row = 2.8,
+                .chain = 225,
+                .chain_row = 2.2,
                 .packed_row = 7.6,
                 .packed_step = 350,
                 .ping_pong_narrow = 2.5,
@@ -86,7 +88,6 @@ struct NvidiaTuning {
                 .copy = 25,
                 .stored_output = 0.05,
                 .partial_sectors = 2.3,
-                .split_processors = 4,
                 .exchange = 4500,
                 .exchanged_bytes = 40},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
@@ -130,19 +131,18 @@ struct NvidiaTuning {
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
     /// Tiles of WarpSpecialized for 16 bits: four of the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256;
-    /// and cooperative tiles for filters that fill columns of 128 badly and for numbers of tiles that fill rounds
-    /// badly: 0.92 of the time without the last three, on 27 layers of batch 32 and 64
-    /// (bench/results/h200/last_column.txt). The fifth, 64 x 128 in ping-pong, is then the fastest by 0.1 % over all
-    /// layers (estimated).
+    /// 64 x 128 for few rows (layers of up to 132 tiles); and cooperative tiles for filters that fill columns of 128
+    /// badly and for numbers of tiles that fill rounds badly: 27 layers of batch 32 and 64
+    /// (bench/results/h200/last_column.txt). 96 x 128 in cooperative roles gains 0.05 % over 122 layers.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
+        {.m = 64, .n = 128, .stages = 8},
         {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 64, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 96, .n = 64, .stages = 7, .roles = Roles::ping_pong},
         {.m = 128, .n = 128, .stages = 5},
         {.m = 144, .n = 128, .stages = 5},
-        {.m = 144, .n = 192, .stages = 4},
-        {.m = 96, .n = 128, .stages = 6}};
+        {.m = 144, .n = 192, .stages = 4}};
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
