@@ -26,6 +26,7 @@ struct NvidiaTuning {
     /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
     /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
+    /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
     /// TallGemm: between its first version's times and those counted, 10 layers, H200: it is chosen where that won.
     /// Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each
     /// FMA instruction there is another one that loads or converts.
@@ -41,6 +42,8 @@ struct NvidiaTuning {
         .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.25},
         .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
+        .tiled_halo = {.launch = 7400, .output = 0.037, .step = 266, .arithmetic = 0.98},
+        .streamed_halo = {.launch = 6200, .output = 0.037, .step = 490, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
