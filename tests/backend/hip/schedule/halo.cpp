@@ -77,6 +77,11 @@ TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") 
     CHECK(test::grows<HaloEntry, Halo<>>(64, 56, 64, 3));
     CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 64, 56, 64, 1)).is_finite());
     CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 520, 56, 64, 3)).is_finite());
+    ConvCase wide = problem(2, 64, 224, 64, 3), whole = problem(2, 64, 56, 64, 3);
+    CHECK(test::time_of<HaloEntry, Halo<>>(wide).is_finite());
+    wide.reads_image = whole.reads_image = true;  // a residual, with tiles of whole rows only
+    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(wide).is_finite());
+    CHECK(test::time_of<HaloEntry, Halo<>>(whole).is_finite());
     constexpr ScheduleFacts facts = numbers_of<HaloEntry, Halo<>>();
     CHECK((facts.m == 232 && facts.n == 64));
 }

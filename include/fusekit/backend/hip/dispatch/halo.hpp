@@ -17,8 +17,8 @@ struct Launcher<HaloEntry> {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         Index<4> const of_y = params.y.layout.shape;
         auto const height = static_cast<int>(of_y[2]), width = static_cast<int>(of_y[3]);
-        constexpr bool keeps_rows =
-            sizeof(T) == 1 || has_transposed_conv<Plan> || Plan::totals_tiles || Plan::Epilogue::maxima > 0;
+        constexpr bool keeps_rows = sizeof(T) == 1 || has_transposed_conv<Plan> || Plan::totals_tiles ||
+                                    Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
         auto const shape = HaloShapeOf<Schedule, T, U>::of(height, width, window_filter(operands.filter),
                                                            Schedule::halo_bytes, keeps_rows);
         Extent const channels = params.x.layout.shape[1];
