@@ -270,12 +270,12 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     return maps.in_use;
 }
 
-/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of shape.rows image rows x shape.pitch columns.
-template <class U, class HaloShape>
-FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
+/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of box.rows image rows x box.pitch columns.
+template <class U, class Box>
+FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, Box const& of_tile) {
     detail::MapModes<U> const modes(y);
-    std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(shape.pitch),
-                                 static_cast<std::uint32_t>(shape.rows), 1};
+    std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(of_tile.pitch),
+                                 static_cast<std::uint32_t>(of_tile.rows), 1};
     return encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
@@ -288,14 +288,14 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
 
-/// Encodes the tensor maps of x, w and y for tiles of whole image rows. A box of w has `filters` filters.
+/// Encodes the tensor maps of x, w and y for tiles of image rows. A box of w has `filters` filters.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters) {
     maps.in_use = encode_rows_of_x(maps.x, x, shape) &&
                   detail::encode_filters(maps.w, w, detail::channels_of_row<T>, static_cast<std::uint32_t>(filters),
                                          pairs_filters<U>) &&
-                  encode_rows_of_y(maps.y, y, shape);
+                  encode_rows_of_y(maps.y, y, shape.box_of_y());
     return maps.in_use;
 }
 

@@ -11,6 +11,7 @@
 #include "fusekit/backend/hip/schedule/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gemv.hpp"
 #include "fusekit/backend/hip/schedule/grouped.hpp"
+#include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/schedule/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
@@ -106,6 +107,7 @@ struct ConvParams {
     std::conditional_t<GemvEntry::has_kernel<Plan, T, U>, GemvTiles, detail::Nothing> gemv = {};
     std::conditional_t<TallGemmEntry::has_kernel<Plan, T, U>, TallTiles, detail::Nothing> tall = {};
     std::conditional_t<PhasedHaloEntry::has_kernel<Plan, T, U>, PhasedHaloTiles, detail::Nothing> phased_halo = {};
+    std::conditional_t<HaloEntry::has_kernel<Plan, T, U>, TiledHalo, detail::Nothing> tiled_halo = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};

@@ -37,18 +37,28 @@ std::string of_plan() {
 
 TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, with its value") {
     CHECK(of(problem(2, 64, 55, 64, 3)).empty());
-    CHECK(of(problem(2, 96, 55, 64, 3)) == "C = 96 exceeds 64: use WarpSpecialized");
-    CHECK(of(problem(2, 64, 55, 72, 3)) == "K = 72 exceeds 64: use WarpSpecialized");
-    CHECK(of(problem(2, 96, 55, 72, 3)) == "C = 96 exceeds 64: use WarpSpecialized");  // reports the first of two
+    CHECK(of(problem(2, 512, 55, 64, 3)).empty());
+    CHECK(of(problem(2, 520, 55, 64, 3)) == "C = 520 exceeds 512: use WarpSpecialized");
+    ConvCase float8 = problem(2, 96, 55, 64, 3);
+    float8.type = fk::DataType::float8_e4m3;
+    CHECK(of(float8) == "C = 96 exceeds 64: use WarpSpecialized");
+    CHECK(of(problem(2, 64, 55, 512, 3)).empty());
+    CHECK(of(problem(2, 64, 55, 520, 3)) == "K = 520 exceeds 512: use WarpSpecialized");
+    ConvCase statistics = problem(2, 64, 55, 72, 3);
+    statistics.totals = true;
+    CHECK(of(statistics) == "K = 72 exceeds 64: use WarpSpecialized");
+    CHECK(of(problem(2, 520, 55, 520, 3)) == "C = 520 exceeds 512: use WarpSpecialized");  // reports the first of two
     CHECK(of(problem(2, 64, 55, 64, 5)) == "R * S = 25 exceeds 9: use WarpSpecialized");
     ConvCase wide = problem(1, 64, 230, 64, 3);
     wide.filter = fk::filter(1, 3).pad(0, 1), wide.taps = 3;
     CHECK(of(wide).empty());
     wide.y[3] = 231;
-    CHECK(of(wide) == "Q + S - 1 = 233 exceeds 232: use WarpSpecialized");
+    CHECK(of(wide).empty());
     ConvCase tall = problem(1, 64, 100, 64, 1);
     tall.filter = fk::filter(9, 1), tall.taps = 9;
-    CHECK(of(tall) == "bytes of a stage = 132096 exceeds 76800: use WarpSpecialized");  // (8 * 100 + 232) 128
+    CHECK(of(tall).empty());  // several tiles a row
+    tall.y[3] = 2000;  // 9 to 16 tiles a row: 223 to 125 columns
+    CHECK(of(tall) == "bytes of a stage = 258048 exceeds 76800: use WarpSpecialized");
     ConvCase strided = problem(2, 64, 55, 64, 3);
     strided.filter = fk::filter(3, 3).pad(1).stride(2, 1);
     CHECK(of(strided) == "stride_h = 2 is not 1: use MatrixGemm");
@@ -66,7 +76,12 @@ TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, w
 TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") {
     CHECK(test::grows<HaloEntry, Halo<>>(64, 56, 64, 3));
     CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 64, 56, 64, 1)).is_finite());
-    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 96, 56, 64, 3)).is_finite());
+    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 520, 56, 64, 3)).is_finite());
+    ConvCase wide = problem(2, 64, 224, 64, 3), whole = problem(2, 64, 56, 64, 3);
+    CHECK(test::time_of<HaloEntry, Halo<>>(wide).is_finite());
+    wide.reads_image = whole.reads_image = true;  // a residual, with tiles of whole rows only
+    CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(wide).is_finite());
+    CHECK(test::time_of<HaloEntry, Halo<>>(whole).is_finite());
     constexpr ScheduleFacts facts = numbers_of<HaloEntry, Halo<>>();
     CHECK((facts.m == 232 && facts.n == 64));
 }

@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's tensor cores are
 }
 
 // Covers one pixel; images smaller than the 64 pixels per total in scratch; a last tile with fewer rows; CTAs with
-// tiles for only one warpgroup, and with several for each.
+// tiles for only one warpgroup, and with several for each; rows of several tiles, the last narrower; streamed filters.
 TEST_CASE("HIP: statistics of convolutions with the Halo schedule are within their bounds") {
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
     fk::hip::Device device = sm90a_device();
@@ -141,7 +141,9 @@ TEST_CASE("HIP: statistics of convolutions with the Halo schedule are within the
     } const cases[] = {{{1, 8, 1, 1}, 8, {}},
                        {{16 * device.processors(), 16, 3, 2}, 24, {}},
                        {{3, 24, 11, 55}, 64, {.offset = 1 << 12}},
-                       {{device.processors(), 8, 7, 60}, 40, {}}};
+                       {{device.processors(), 8, 7, 60}, 40, {}},
+                       {{2, 16, 6, 235}, 24, {.offset = 1 << 12}},
+                       {{1, 72, 5, 224}, 64, {}}};
     for (auto const& [shape, k, expected] : cases) {
         INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);
         Products<fk::half, decltype(scheduled)> products(scheduled, shape, k, same);

@@ -400,7 +400,9 @@ TEST_CASE("HIP: a schedule that cannot implement a convolution has infinite time
         return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
     };
     CHECK(time(facts_of<WarpSpecialized<192, 128, 4>>()).is_finite());
-    CHECK_FALSE(time(facts_of<DefaultHalo<fusekit::half>>()).is_finite());  // 256 channels
+    of = bulk_case(64, 1024, 14, 256, 3);
+    CHECK_FALSE(time(facts_of<DefaultHalo<fusekit::half>>()).is_finite());  // 1024 channels
+    of = bulk_case(64, 256, 14, 256, 3);
     CHECK_FALSE(time(facts_of<DefaultStem>()).is_finite());
     CHECK_FALSE(time(facts_of<Planes<240, 1>>()).is_finite());
     of.on_matrix_units = false;

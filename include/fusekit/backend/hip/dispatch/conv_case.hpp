@@ -159,6 +159,7 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
                     .workspace_bytes = workspace_bytes,
                     .totals = Plan::totals_tiles,
                     .maxima = Plan::Epilogue::maxima > 0,
+                    .reads_image = Plan::Epilogue::reads_image,
                     .transposed = has_transposed_conv<Plan>,
                     .phases = count_phases<Plan>(),
                     .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels,

@@ -51,6 +51,7 @@ struct ConvCase {
     std::size_t workspace_bytes;
     bool totals = false;  ///< true if the plan has statistics of each channel of y
     bool maxima = false;  ///< true if the epilogue has an Amax
+    bool reads_image = false;  ///< true if the epilogue reads a tensor of y's shape
     bool transposed = false;
     int phases = 1;  ///< phases of a strided TransposedConv that have tiles of their own (stride_phases.hpp); else 1
     PhaseWork of_phases[max_tma_phases] = {};  ///< in order of decreasing taps; unset if there are more phases

@@ -6,20 +6,22 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and
-/// dilation 1. A tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and
-/// one TMA load reads the tile's rows of x, halo included, for all taps. The filters, of at most max_taps taps, stay in
-/// SMEM. Errors: the first failed condition with its value, "Halo: C = 96 exceeds 64".
+/// Schedule of a convolution on sm_90a's tensor cores: channels-last, stride and dilation 1, at most 512 channels of x
+/// and of y, or 64 of x for 8-bit floats. A tile has 64 channels and rows of y, whole or a range of columns, at most
+/// Pixels pixels with the gaps between rows (232; 240 for 8 bits), and one TMA load per 64 channels of x reads the
+/// tile's pixels of x, halo included, for all taps, at most max_taps. The filters stay in SMEM if x has at most 64
+/// channels. Errors: the first failed condition with its value, "Halo: C = 520 exceeds 512".
 template <int Pixels = 232>
 struct Halo {
     static constexpr int pixels = Pixels, channels = 64, max_taps = 9, max_stages = 8, halo_bytes = 150 * 1024;
+    static constexpr int max_channels = 512, max_filters = 512;  ///< largest numbers of channels of x and of y
     static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
 };
 
 template <class Schedule>
 concept HaloSchedule = HasBlocks<Schedule> && requires {
     Schedule::pixels, Schedule::channels, Schedule::max_taps, Schedule::max_stages, Schedule::halo_bytes,
-        Schedule::consumers;
+        Schedule::max_channels, Schedule::max_filters, Schedule::consumers;
 };
 
 template <class T>
@@ -33,12 +35,17 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 }  // namespace detail
 
-/// Work of `tiles` tiles, for the cost model: one 64 x m x C product per tap, C channels of `pixel_bytes` bytes.
-FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, int taps,
-                                        std::int64_t pixel_bytes, int processors) {
-    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
-            .steps = static_cast<double>(taps),
-            .arithmetic = wgmma_cycles(schedule.m) * static_cast<double>(detail::divide_up(pixel_bytes, 32)),
+/// Work of `tiles` tiles of n channels of y, each repeated for `channel_tiles` times as many channels, for the cost
+/// model: a step is a 64 x m x 64 product of one tap and one of `blocks` stages of x, whose channels have `pixel_bytes`
+/// bytes. With several stages its filters are read from L2.
+FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, std::int64_t channel_tiles,
+                                        std::int64_t blocks, int taps, std::int64_t pixel_bytes, int processors) {
+    std::int64_t const per_round = processors / channel_tiles;  // tiles of the same channels in a round
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, per_round > 0 ? per_round : 1)),
+            .steps = static_cast<double>(taps * blocks),
+            .arithmetic = wgmma_cycles(schedule.m) * static_cast<double>(detail::divide_up(pixel_bytes, 32)) /
+                          static_cast<double>(blocks),
+            .cache_bytes = blocks > 1 ? static_cast<double>(schedule.n * 128) : 0,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
@@ -82,18 +89,21 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
         Filter<2> const& filter = of.filter;
+        bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
         if (Unmet const unmet = detail::unmet_by_channels_last(of)) return unmet;
         if (Unmet const unmet = detail::unmet_by_unit_steps(filter)) return unmet;
-        Unmet const unmet = detail::first_unmet(
-            detail::at_most("C", of.x[1], Schedule::channels, "use WarpSpecialized"),
-            detail::at_most("K", of.y[1], Schedule::channels, "use WarpSpecialized"),
-            detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::max_taps,
-                            "use WarpSpecialized"),
-            detail::at_most("Q + S - 1", of.y[3] + filter.size[1] - 1, Schedule::pixels, "use WarpSpecialized"));
+        Unmet const unmet =
+            detail::first_unmet(detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels,
+                                                "use WarpSpecialized"),
+                                detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters,
+                                                "use WarpSpecialized"),
+                                detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1],
+                                                Schedule::max_taps, "use WarpSpecialized"));
         if (unmet) return unmet;
-        detail::HaloShapeOf<Schedule, T, U> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), filter);
-        return detail::at_most("bytes of a stage", shape.stage_bytes(), Schedule::halo_bytes / 2,
-                               "use WarpSpecialized");
+        auto const shape = shape_of<Schedule, T, U>(of);
+        return detail::first_unmet(
+            detail::at_most("bytes of a stage", shape.stage_bytes(), Schedule::halo_bytes / 2, "use WarpSpecialized"),
+            detail::multiple_of("bytes of a tile's row of y", shape.box_step(), 128, "use WarpSpecialized"));
     }
     template <class Schedule>
     static constexpr ScheduleFacts facts{.m = Schedule::pixels, .n = Schedule::channels};
@@ -102,12 +112,21 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
-        std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
+        std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of),
+                           channel_tiles = detail::divide_up(of.y[1], schedule.n),
+                           blocks = detail::divide_up(of.x[1], schedule.n);
         if (tiles == 0 || !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
-        Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
+        bool const tiled =
+            blocks > 1 || channel_tiles > 1 || (bytes == 1 ? splits_rows<int8>(of) : splits_rows<half>(of));
+        if (tiled && keeps_rows(of)) return {};
+        Costs costs = bytes == 1   ? table.halo_bytes
+                      : blocks > 1 ? table.streamed_halo
+                      : tiled      ? table.tiled_halo
+                                   : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
-        return estimate(halo_workload(schedule, tiles, of.taps, of.x[1] * bytes, rates.processors), costs,
-                        of.product.bytes, table, rates);
+        return estimate(
+            halo_workload(schedule, tiles, channel_tiles, blocks, of.taps, of.x[1] * bytes, rates.processors), costs,
+            of.product.bytes, table, rates);
     }
 
 private:
@@ -116,9 +135,21 @@ private:
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
-        detail::HaloShapeOf<DefaultHalo<T>, T, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]),
-                                                              of.filter);
-        return of.y[0] * detail::divide_up(of.y[2], shape.rows);
+        return of.y[0] *
+               shape_of<DefaultHalo<T>, T, T>(of).tiles_of_image(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]));
+    }
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
+        return detail::HaloShapeOf<Schedule, T, U>::of(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter,
+                                                       Schedule::halo_bytes, keeps_rows(of));
+    }
+    template <class T>
+    FUSEKIT_H static bool splits_rows(ConvCase const& of) {
+        return shape_of<DefaultHalo<T>, T, T>(of).splits_rows;
+    }
+    /// True for the convolutions whose time in TiledHaloGemm is unknown.
+    FUSEKIT_H static bool keeps_rows(ConvCase const& of) {
+        return size_of(of.type) == 1 || of.transposed || of.totals || of.maxima || of.reads_image;
     }
 };
 

@@ -140,10 +140,10 @@ FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 /// Costs of all kinds of schedules, and the fraction of the peak memory bandwidth that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
-        warp_specialized_ping_pong, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
-        shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct, depthwise,
-        depthwise_halo, grouped, grouped_planes, grouped_tma, gemv, gathered_planes, shared_gathered_planes, tall_gemm,
-        phased_halo;
+        warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, planes,
+        planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps, float_pixels,
+        float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma, gemv,
+        gathered_planes, shared_gathered_planes, tall_gemm, phased_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;

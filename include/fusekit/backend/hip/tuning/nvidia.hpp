@@ -32,6 +32,7 @@ struct NvidiaTuning {
     /// loads or converts.
     /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
     /// H200. The choice takes 1.02 of the fastest one's time.
+    /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -44,6 +45,8 @@ struct NvidiaTuning {
         .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .step = 150, .arithmetic = 1},
         .split_warp_specialized = {.launch = 4000, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
+        .tiled_halo = {.launch = 7400, .output = 0.037, .step = 266, .arithmetic = 0.98},
+        .streamed_halo = {.launch = 6200, .output = 0.037, .step = 490, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
