@@ -24,7 +24,7 @@ set(layers
     "^backend/hip/mma/"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
-    "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|bulk_maps|conv_problem|conv_limits|slabs|stem_shape|halo_shape|depthwise_(tiles|halo_tiles|gradient)|grouped_(tiles|tma_tiles|taps|gradient)|stem_gradient|gemv_tiles|tall_tiles|plane_tiles|gather_tiles|plane_grid|tile_order|stride_phases|phase_maps|phased_halo_tiles)\\.hpp$"
+    "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|bulk_maps|conv_problem|conv_limits|slabs|stem_shape|halo_(maps|shape)|depthwise_(tiles|halo_tiles|gradient)|grouped_(tiles|tma_tiles|taps|gradient)|stem_gradient|gemv_tiles|tall_tiles|plane_tiles|gather_tiles|plane_grid|tile_order|stride_phases|phase_maps|phased_halo_tiles)\\.hpp$"
     "^backend/hip/tuning/(rates|cost)\\.hpp$"
     "^backend/hip/schedule/"
     "^backend/hip/(params|conv_phases)\\.hpp$"

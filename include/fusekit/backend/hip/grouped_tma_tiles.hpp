@@ -123,15 +123,20 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
     std::int64_t const runs = detail::divide_up(of.q, std::int64_t{Tile::run});
     Tile tile;
     tile.group = static_cast<int>(of.c / of.groups);
-    for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2)
+    for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2) {
+        std::int64_t last_across = 0;
         for (std::int64_t const most_runs : {8, 4, 2}) {
             std::int64_t const across = detail::divide_up(runs, most_runs),
                                columns = detail::divide_up(runs, across) * Tile::run;
+            if (across == last_across) continue;  // the same tiles
+            last_across = across;
+            std::int64_t last_down = 0;
             for (std::int64_t const most_rows : {16, 8, 7, 4, 2, 1}) {
                 std::int64_t const down = detail::divide_up(of.p, most_rows), rows = detail::divide_up(of.p, down),
                                    box_rows = (rows - 1) * stride + Tile::side,
                                    box_columns = (columns - 1) * stride + Tile::side;
-                if (box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
+                if (down == last_down || box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
+                last_down = down;
                 tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);
                 tile.box_rows = static_cast<int>(box_rows), tile.box_columns = static_cast<int>(box_columns);
                 int const most_images = across == 1 && down == 1 ? 8 : 1;
@@ -140,6 +145,7 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
                         of, detail::divide_up(of.n, std::int64_t{tile.images}) * down * across, processors, tile, best);
             }
         }
+    }
     return best;
 }
 

@@ -35,12 +35,14 @@ struct Problem {
     }
     auto layer() const { return Plan::bind({.weights = w, .filter = filter}, {}); }
 
-    /// True if the library selects Grouped for these views.
+    /// True if the library selects Grouped or, of groups, Halo for these views.
     bool selects(fk::TensorView<half const> const& x, fk::TensorView<half> const& y) const {
         using Mainloop = fk::hip::GroupedConv<Plan, fk::hip::DefaultGrouped, half, half>;
         using OfSm90a = fk::hip::GroupedTmaConv<Plan, fk::hip::DefaultGrouped, half, half>;
         auto const launch = device.prepare(layer(), Plan::collapse(x), Plan::collapse(y)).value();
+        using OfHalo = fk::hip::HaloGemm<Plan, fk::hip::DefaultHalo<half>, half, half>;
         return launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function ||
+               (filter.group_count > 1 && launch.kernel == fk::hip::kernel_of<Plan, OfHalo>().function) ||
                launch.kernel == fk::hip::kernel_of<Plan, OfSm90a>().function;
     }
 };
@@ -75,7 +77,7 @@ struct Pixels {
 
 }  // namespace
 
-TEST_CASE("HIP: the library selects Grouped where it is faster, and another schedule for misaligned pixels") {
+TEST_CASE("HIP: the library selects Grouped or Halo for groups, and another schedule for misaligned pixels") {
     fk::hip::Device device = gpu();
     bool const runs = fk::hip::GroupedEntry::runs_on(device.architecture());
     for (auto const& [c, k, groups] : {std::tuple{32, 64, 8}, {48, 48, 2}, {64, 64, 8}, {64, 32, 2}, {128, 128, 4}}) {
@@ -126,6 +128,7 @@ TEST_CASE("HIP: the library selects Grouped for groups of 4 channels, not for on
     CHECK_FALSE(selects(0, 32, 1, fk::nhwc(1, 7, 6, 0), fk::nhwc(1, 7, 6, 32)));
 }
 
+// On sm_90a Halo computes groups of 24 channels and more, with the filters of one group in a CTA.
 TEST_CASE("HIP: Grouped is predicted for layers of ResNeXt and RegNet from sm_80 on") {
     struct Layer {
         int c, hw, k, stride, groups;
@@ -148,6 +151,8 @@ TEST_CASE("HIP: Grouped is predicted for layers of ResNeXt and RegNet from sm_80
                     layer.predict<half>(where, fk::nhwc(n, hw, hw, c), fk::nhwc(n, hw / stride, hw / stride, k));
                 INFO(c << " " << hw << " " << groups << " " << n << ": " << prediction.to_string().c_str());
                 bool const is_grouped = prediction.schedule.kind == fk::hip::ScheduleKind::grouped;
-                CHECK(is_grouped == (where != Architecture::sm(75)));
+                if (where == Architecture::sm(90) && c / groups == 24)
+                    CHECK(prediction.schedule.kind == fk::hip::ScheduleKind::halo);
+                else CHECK(is_grouped == (where != Architecture::sm(75)));
             }
 }

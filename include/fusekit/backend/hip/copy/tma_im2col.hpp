@@ -74,10 +74,16 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         Stage& stage = stages[state.stage];
         auto const full = pipeline.producer_acquire(state, bytes);
         auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
-        if (params.maps.has_windows)
-            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
-                                 static_cast<unsigned>(s * filter.dilations[1]),
-                                 static_cast<unsigned>(r * filter.dilations[0]));
+        auto const column = static_cast<unsigned>(s * filter.dilations[1]),
+                   row = static_cast<unsigned>(r * filter.dilations[0]);
+        bool of_group = false;
+        if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+            of_group = conv.groups() > 1;
+            if (of_group) ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n, tile.group}, column, row);
+        }
+        if (of_group) {
+        } else if (params.maps.has_windows)
+            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
         else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
             for (int n = 0; n < filters; n += 64)

@@ -21,17 +21,31 @@ struct Launcher<HaloEntry> {
         auto const stored = typed<T>(Plan::Head::filters(params.bound.head)),
                    w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
         std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3], tiles = of_y[0] * divide_up(of_y[2], shape.rows);
-        unmet = first_unmet(unmet_by_code(gpu, kernel), unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
+        HaloGroups const groups{static_cast<int>(operands.product().groups)};
+        unmet = first_unmet(unmet_by_code(gpu, kernel),
+                            groups.count > 1
+                                ? first_unmet(unmet_by_tma(params.x.layout, params.x.data, sizeof(T), names_of_x),
+                                              unmet_by_stores(params.y))
+                                : unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
                             unmet_by_read(operands, unmet_by_tma),
                             at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : 65, 65,
                                      "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
         if (unmet) return {};
         bool const encoded = encode_maps(gpu, unmet, [&] {
-            return encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels) &&
-                   encode_read(params, [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); });
+            return encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels, groups) &&
+                   encode_read(params,
+                               [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape, groups); });
         });
         if (!encoded) return {};
         std::int64_t most = gpu.processors();
+        if (groups.count > 1) {
+            constexpr int columns = has_transposed_conv<Plan> ? 0 : 1;
+            params.maps.filter_vector = problem::vectorizable(stored, 8, columns)   ? 8
+                                        : problem::vectorizable(stored, 2, columns) ? 2
+                                                                                    : 1;
+            most = (max)(most / groups.count, std::int64_t{1});
+            return *prepare_launch(gpu, kernel, params, groups.count * (tiles < most ? tiles : most));
+        }
         // scratch has one total per channel and 64 pixels, and each warpgroup writes one: limits the number of
         // warpgroups
         if constexpr (Plan::totals_tiles) {

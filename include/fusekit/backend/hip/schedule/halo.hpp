@@ -76,17 +76,21 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         if (count_phases<Plan>() > 1)
             return detail::holds(false, "a TransposedConv with a stride has phases", "use WarpSpecialized");
-        return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
+        return detail::unmet_by_taps<Plan>(may_have_groups<Plan, T, U> ? detail::unmet_by_steps
+                                                                       : detail::unmet_by_unit_steps);
     }
+    /// True if a plan's convolution may have several groups of channels, which Halo computes for 16-bit elements.
+    template <class Plan, class T, class U>
+    static constexpr bool may_have_groups =
+        Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles;
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
         Filter<2> const& filter = of.filter;
-        if (Unmet const unmet = detail::unmet_by_channels_last(of)) return unmet;
-        if (Unmet const unmet = detail::unmet_by_unit_steps(filter)) return unmet;
+        if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
+        if (Unmet const unmet = detail::unmet_by_steps(filter)) return unmet;
         Unmet const unmet = detail::first_unmet(
-            detail::at_most("C", of.x[1], Schedule::channels, "use WarpSpecialized"),
-            detail::at_most("K", of.y[1], Schedule::channels, "use WarpSpecialized"),
+            of.product.groups == 1 ? unmet_by_channels<Schedule>(of) : unmet_by_groups<Schedule, T, U>(of),
             detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::max_taps,
                             "use WarpSpecialized"),
             detail::at_most("Q + S - 1", of.y[3] + filter.size[1] - 1, Schedule::pixels, "use WarpSpecialized"));
@@ -103,16 +107,49 @@ struct HaloEntry : TmaEntry<HaloEntry> {
                                    GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
         std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
-        if (tiles == 0 || !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
+        if (tiles == 0) return {};
+        if (of.product.groups > 1 ? !of.tma_rows : !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma)
+            return {};
         Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
-        return estimate(halo_workload(schedule, tiles, of.taps, of.x[1] * bytes, rates.processors), costs,
-                        of.product.bytes, table, rates);
+        std::int64_t const groups = of.product.groups,
+                           of_group = groups > 1 ? (rates.processors > groups ? rates.processors / groups : 1)
+                                                 : rates.processors,
+                           ctas = groups * (of_group < tiles ? of_group : tiles);
+        Workload workload =
+            halo_workload(schedule, tiles, of.taps, (groups > 1 ? span_of(of.x[1] / groups) : of.x[1]) * bytes,
+                          static_cast<int>(of_group));
+        workload.rounds *= static_cast<double>(detail::divide_up(ctas, rates.processors));
+        return estimate(workload, costs, of.product.bytes, table, rates);
     }
 
 private:
-    /// Number of tiles of y; 0 if the schedule cannot compute the convolution, or if the filter has one tap, so that a
-    /// tile has no halo.
+    template <class Schedule>
+    FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
+        return detail::first_unmet(detail::at_most("C", of.x[1], Schedule::channels, "use WarpSpecialized"),
+                                   detail::at_most("K", of.y[1], Schedule::channels, "use WarpSpecialized"));
+    }
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet unmet_by_groups(ConvCase const& of) {
+        std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
+        char const* const fix = "use Grouped or NativeGemm";
+        return detail::first_unmet(
+            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals, "groups of 8-bit elements or with statistics",
+                          fix),
+            detail::at_least("C / groups", c, 4, fix), detail::at_least("K / groups", k, 4, fix),
+            detail::at_most("channels of x from a multiple of 8 to a group's last", span_of(c), Schedule::channels,
+                            fix),
+            detail::at_most("channels of y from a multiple of 8 to a group's last", span_of(k), Schedule::channels,
+                            fix),
+            detail::holds(!of.maxima || k % 8 == 0, "an Amax of groups of channels that are no multiple of 8", fix));
+    }
+    /// Most channels from the multiple of 8 before a group's first channel to its last one.
+    FUSEKIT_H static std::int64_t span_of(std::int64_t channels) {
+        std::int64_t const step = channels & -channels;
+        return channels + (step < 8 ? 8 - step : 0);
+    }
+    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if the filter has one
+    /// tap, so that a tile has no halo.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
