@@ -32,8 +32,11 @@ struct BulkMaps {
     /// alignment in bytes (8, 4 or 2) of the rows of x and w, if threads load both because one is misaligned for TMA; 0
     /// if TMA loads them
     int copied_bytes = 0;
-    /// weights that threads copy at once, of several groups, which HaloGemm's TMA does not load: 8, 2 or 1
+    /// weights that HaloGemm's threads copy at once, of several groups: 8, 2 or 1; 0 if TMA loads them
     int filter_vector = 0;
+    /// true if w's map has all taps of a filter as one mode, because k-tiles of a group may read past a tap's last
+    /// channel
+    bool has_rows_of_taps = false;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
 
     /// True if threads, not TMA, load x.
@@ -127,34 +130,25 @@ FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
+/// Channels of a k-block of 16-bit elements.
+inline constexpr int whole_block = 16;
+
 /// Largest distance, in pixels, between windows of adjacent output pixels that TMA's im2col mode supports.
 inline constexpr int max_im2col_stride = 8;
 
-/// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none.
-FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
+/// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none. Maps of
+/// several groups have five modes, and lower limits.
+FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
+    std::int64_t const corner = grouped ? 16 : 128;
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
         std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
-        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 255, "use MatrixGemm"),
-                            at_most("pad_before", filter.pad_before[mode], 128, "use MatrixGemm"),
-                            at_most("pad_after", filter.pad_after[mode], 127, "use MatrixGemm"),
+        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, grouped ? 31 : 255, "use MatrixGemm"),
+                            at_most("pad_before", filter.pad_before[mode], corner, "use MatrixGemm"),
+                            at_most("pad_after", filter.pad_after[mode], corner - 1, "use MatrixGemm"),
                             at_most("stride", filter.strides[mode], max_im2col_stride, "use MatrixGemm"),
-                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode], 128,
-                                    "use MatrixGemm"));
-    }
-    return unmet;
-}
-
-/// Returns the first limit of the im2col mode of maps of five modes that a filter exceeds.
-FUSEKIT_H inline Unmet unmet_by_im2col_of_groups(Filter<2> const& filter) {
-    Unmet unmet;
-    for (int mode = 0; mode < 2 && !unmet; ++mode) {
-        std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
-        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 31, "use MatrixGemm"),
-                            at_most("pad_before", filter.pad_before[mode], 16, "use MatrixGemm"),
-                            at_most("pad_after", filter.pad_after[mode], 15, "use MatrixGemm"),
-                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode], 16,
-                                    "use MatrixGemm"));
+                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode],
+                                    corner, "use MatrixGemm"));
     }
     return unmet;
 }
@@ -206,8 +200,10 @@ FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uin
 }
 
 /// Encodes an im2col tensor map of a convolution's windows, in boxes of `pixels` windows, one tap and `channels_of_box`
-/// channels. With several groups of channels, groups are the map's last mode: (C / G, W, H, N, G). Precondition:
-/// unmet_by_tma() and unmet_by_im2col() find nothing.
+/// channels. With several groups of channels the map is (C / G, W, H, N, G), so that TMA zero-fills channels past a
+/// group's last one; or (C, W, H, N, 1) if the channels of a group are whole k-blocks, whose MMAs read no others: TMA
+/// is slower where a row of a box is partly out of bounds. Precondition: unmet_by_tma() and unmet_by_im2col() find
+/// nothing.
 template <class T>
 FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
                               std::uint32_t channels_of_box, std::uint32_t pixels, int groups = 1) {
@@ -223,9 +219,11 @@ FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> 
     }
     if (groups > 1) {
         std::uint64_t const of_group = modes.extents[0] / static_cast<std::uint64_t>(groups),
-                            extents[] = {of_group, modes.extents[1], modes.extents[2], modes.extents[3],
-                                         static_cast<std::uint64_t>(groups)},
-                            strides[] = {modes.strides[0], modes.strides[1], modes.strides[2], of_group * sizeof(T)};
+                            last = of_group % whole_block == 0 ? 1 : static_cast<std::uint64_t>(groups),
+                            extents[] = {modes.extents[0] / last, modes.extents[1], modes.extents[2], modes.extents[3],
+                                         last},
+                            strides[] = {modes.strides[0], modes.strides[1], modes.strides[2],
+                                         last == 1 ? 16 : of_group * sizeof(T)};
         return encode_im2col(map, sizeof(T), x.data, extents, strides, lower, upper, channels_of_box, pixels, steps, 5);
     }
     return encode_im2col(map, sizeof(T), x.data, modes.extents, modes.strides, lower, upper, channels_of_box, pixels,
@@ -249,6 +247,12 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
                         strides[] = {tap, 2 * filter, filter, 16 * filter};
     std::uint32_t const box[] = {channels_of_box, 1, 8, 2, count / 16};
     return encode_tiled(map, sizeof(W), 5, w.data, extents, strides, box);
+}
+
+/// True if the taps of filters are contiguous.
+FUSEKIT_H inline bool has_contiguous_taps(Layout<4> const& w) {
+    return w.stride[1] == 1 && (w.shape[3] == 1 || w.stride[3] == w.shape[1]) &&
+           (w.shape[2] == 1 || w.stride[2] == w.shape[3] * w.shape[1]);
 }
 
 /// Returns a layout of filters whose taps are contiguous with all taps in the mode of channels.
@@ -276,7 +280,9 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
         groups == 1 && detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto stored = is_transposed ? transposed(w, 0, 1) : w;
-    if (maps.packs_taps) stored.layout = detail::packed_taps(w.layout);
+    maps.has_rows_of_taps =
+        groups > 1 && w.layout.shape[1] % detail::whole_block == 0 && detail::has_contiguous_taps(w.layout);
+    if (maps.packs_taps || maps.has_rows_of_taps) stored.layout = detail::packed_taps(w.layout);
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     Extent const of_group = w.layout.shape[0] / groups;
     auto const filters = static_cast<std::uint32_t>(!is_transposed && of_group < rows ? of_group : rows);

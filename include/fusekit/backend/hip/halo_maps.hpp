@@ -49,14 +49,14 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return detail::encode_image_rows(map, x, shape.pitch, shape.rows_of_x(), groups);
 }
 
-/// Encodes the tensor maps of x, of y and, with one group, of w for tiles of whole image rows. A box of w has `filters`
-/// filters.
+/// Encodes the tensor maps of x, of y and of w for tiles of whole image rows. A box of w has `filters` filters; if 0,
+/// the map of w is not encoded.
 template <class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters, HaloGroups groups = {}) {
     maps.in_use = encode_rows_of_x(maps.x, x, shape, groups) &&
-                  (groups.count > 1 || detail::encode_filters(maps.w, w, detail::channels_of_row<T>,
-                                                              static_cast<std::uint32_t>(filters), pairs_filters<U>)) &&
+                  (filters == 0 || detail::encode_filters(maps.w, w, detail::channels_of_row<T>,
+                                                          static_cast<std::uint32_t>(filters), pairs_filters<U>)) &&
                   encode_rows_of_y(maps.y, y, shape, groups);
     return maps.in_use;
 }

@@ -39,13 +39,15 @@ struct HaloTiles {
 
 /// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` bytes each, then for each
 /// output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a transposed
-/// convolution), stores the taps in reverse order. The filters of several groups are not loaded.
+/// convolution), stores the taps in reverse order. If maps.filter_vector is not 0, threads load the filters of a group.
 template <bool transposed, int filter_bytes, class Params, class Problem, class Shared, class Tiles, bool grouped>
 __device__ void load_halos(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                            HaloGroup<grouped> const& group) {
     auto const filter = detail::window_filter(conv.filter);
     int const columns = filter.size[1], taps = filter.size[0] * columns;
-    if (!group.exists()) {
+    if (!group.exists() || params.maps.filter_vector == 0) {
+        int first = 0;
+        if constexpr (grouped) first = group.number * conv.group_k();
         auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
@@ -53,7 +55,7 @@ __device__ void load_halos(Params const& params, Problem const& conv, Shared& sh
             int const of_w = transposed ? taps - 1 - tap : tap;
             if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
                 ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
-            else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
+            else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, first});
         }
     }
     DynamicPipelineState state{tiles.stages};

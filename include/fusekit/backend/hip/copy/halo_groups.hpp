@@ -26,6 +26,7 @@ struct HaloGroup {
     /// True if the convolution has several groups.
     __device__ static constexpr bool exists() { return false; }
     __device__ static constexpr int first_k() { return 0; }
+    __device__ static constexpr int begin_k() { return 0; }
     template <class Problem>
     __device__ static int end_k(Problem const& conv) {
         return conv.group_k();
@@ -53,8 +54,9 @@ struct HaloGroup<true> {
         first = number * conv.group_k() - k_shift;
     }
     __device__ bool exists() const { return count > 1; }
-    /// Channel of y of the tile's first row of accumulators; end of the group's channels of y.
+    /// Channel of y of the tile's first row of accumulators; the group's first channel of y; end of its channels.
     __device__ int first_k() const { return first; }
+    __device__ int begin_k() const { return first + k_shift; }
     template <class Problem>
     __device__ int end_k(Problem const& conv) const {
         return (number + 1) * conv.group_k();
@@ -143,15 +145,26 @@ __device__ void store_group(HaloGroup<true> const& group, Problem const& conv, U
     Index<4> const& stride = conv.y_stride;
     auto const store = [&](auto word) {
         using Word = decltype(word);
-        constexpr int unit = static_cast<int>(sizeof(Word) / sizeof(U));
-        for (int p = 0; p < rows; ++p) {
-            U* const row = y + n * stride[0] + (first + p) * stride[2] + group.first_k();
-#pragma unroll 2
-            for (int q = warp; q < q_end; q += 4) {
-                int const pixel = p * pitch + q;
-                for (int k = group.k_shift + lane * unit; k < group.k_shift + count; k += 32 * unit)
-                    *reinterpret_cast<Word*>(row + q * stride[3] + k) =
-                        *reinterpret_cast<Word const*>(staged + pixel * 128 + (k / 8 ^ pixel % 8) * 16 + k % 8 * 2);
+        constexpr int unit = static_cast<int>(sizeof(Word) / sizeof(U)), at_once = 7;
+        for (int in_group = lane * unit; in_group < count; in_group += 32 * unit) {
+            int const k = in_group + group.k_shift;
+            U* const to = y + n * stride[0] + first * stride[2] + group.first_k() + k;
+#pragma unroll 1
+            for (int p = 0; p < rows; ++p) {
+#pragma unroll 1
+                for (int q = warp; q < q_end; q += 4 * at_once) {
+                    Word words[at_once];
+#pragma unroll
+                    for (int i = 0; i < at_once; ++i) {
+                        int const pixel = p * pitch + (min)(q + 4 * i, q_end - 1);
+                        words[i] =
+                            *reinterpret_cast<Word const*>(staged + pixel * 128 + (k / 8 ^ pixel % 8) * 16 + k % 8 * 2);
+                    }
+#pragma unroll
+                    for (int i = 0; i < at_once; ++i)
+                        if (q + 4 * i < q_end)
+                            *reinterpret_cast<Word*>(to + p * stride[2] + (q + 4 * i) * stride[3]) = words[i];
+                }
             }
         }
     };

@@ -31,8 +31,12 @@ struct Launcher<HaloEntry> {
                             at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : 65, 65,
                                      "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
         if (unmet) return {};
+        // The rows of a box of filters past a group's are those of the next group, whose results are not stored.
+        bool const loads_filters = groups.count == 1 || (!has_transposed_conv<Plan> && problem::vectorizable(w, 8, 1) &&
+                                                         w.layout.shape[0] / groups.count % 8 == 0);
         bool const encoded = encode_maps(gpu, unmet, [&] {
-            return encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels, groups) &&
+            return encode_rows(params.maps, params.x, w, params.y, shape, loads_filters ? Schedule::channels : 0,
+                               groups) &&
                    encode_read(params,
                                [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape, groups); });
         });
@@ -40,7 +44,8 @@ struct Launcher<HaloEntry> {
         std::int64_t most = gpu.processors();
         if (groups.count > 1) {
             constexpr int columns = has_transposed_conv<Plan> ? 0 : 1;
-            params.maps.filter_vector = problem::vectorizable(stored, 8, columns)   ? 8
+            params.maps.filter_vector = loads_filters                               ? 0
+                                        : problem::vectorizable(stored, 8, columns) ? 8
                                         : problem::vectorizable(stored, 2, columns) ? 2
                                                                                     : 1;
             most = (max)(most / groups.count, std::int64_t{1});

@@ -65,10 +65,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                         holds(!schedule.splits || launches_clusters(gpu),
                               "this program has code for GPUs without clusters", "compile for sm_90a alone"),
                         by_loads, stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
-                        params.maps.copies_x() ? Unmet{}
-                        : groups > 1           ? unmet_by_im2col_of_groups(filter)
-                                               : Unmet{},
-                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter),
+                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter, groups > 1),
                         unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
     bool const encoded = encode_maps(gpu, unmet, [&] {

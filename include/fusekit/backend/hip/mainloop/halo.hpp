@@ -17,7 +17,8 @@ namespace fusekit::hip {
 /// The filters of all taps stay in SMEM. The producer TMA-loads a tile of x with its halo once; one of two ping-pong
 /// warpgroups reads it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile
 /// overwrites the halo's stage and is TMA-stored, which clips elements out of bounds of y. mma::k_loop() is not used,
-/// because a stage serves all taps and is released after the epilogue.
+/// because a stage serves all taps and is released after the epilogue. Of several groups of channels, each CTA has
+/// one (copy/halo_groups.hpp).
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm : public TmaKernel {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
@@ -88,13 +89,14 @@ private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    Group const& channels, unsigned thread, unsigned group) {
-        Results const epilogue(params.bound.epilogue, channels.first_k(), channels.end_k(conv), thread);
+        Results const epilogue(params.bound.epilogue, channels.first_k(), channels.end_k(conv), thread,
+                               channels.begin_k());
         TotalChannels<Plan, Atom> totals;
         ThreadPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
         if constexpr (needs_pixel_mask) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
         if constexpr (grouped) {
-            if (channels.exists()) {
+            if (channels.exists() && params.maps.filter_vector > 0) {
                 store_halo_filters<mn_major, T>(channels, conv, params.maps.filter_vector, shared.filters,
                                                 thread + group * Atom::threads, consumers * Atom::threads);
                 ptx::fence_proxy_async();

@@ -9,7 +9,8 @@ namespace fusekit::hip {
 /// Schedule of a convolution of at most 64 channels of x and of y on sm_90a's tensor cores: channels-last, stride and
 /// dilation 1. A tile has whole rows of y, at most Pixels pixels with the gaps between rows (232; 240 for 8 bits), and
 /// one TMA load reads the tile's rows of x, halo included, for all taps. The filters, of at most max_taps taps, stay in
-/// SMEM. Errors: the first failed condition with its value, "Halo: C = 96 exceeds 64".
+/// SMEM. Of several groups of channels of 16-bit elements, at most 64 a group, a CTA computes one. Errors: the first
+/// failed condition with its value, "Halo: C = 96 exceeds 64".
 template <int Pixels = 232>
 struct Halo {
     static constexpr int pixels = Pixels, channels = 64, max_taps = 9, max_stages = 8, halo_bytes = 150 * 1024;
@@ -111,6 +112,8 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         if (of.product.groups > 1 ? !of.tma_rows : !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma)
             return {};
         Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
+        if (of.product.groups > 1)
+            costs = of.y[1] / of.product.groups % 8 == 0 ? table.halo_groups : table.halo_stored_groups;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
         std::int64_t const groups = of.product.groups,
                            of_group = groups > 1 ? (rates.processors > groups ? rates.processors / groups : 1)

@@ -18,6 +18,7 @@ enum class Roles { cooperative, ping_pong };
 /// for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the intended number of CTAs per SM.
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
+/// Of several groups of channels of 16-bit elements, a multiple of 8 a group, each has tiles of its own.
 ///
 /// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that neither TMA nor the
 /// producer warps load throws Error with the first unmet condition.
@@ -76,11 +77,13 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1, of_products = wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
     double const beyond = columns > 1 && of.groups == 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
+                          : of.groups > 1     ? of_group_row
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (schedule.m + filters)
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
@@ -202,7 +205,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (unmet_by_groups(of) || !of.aligned_pixels) return {};
-        if (of.product.groups > 1 && (of.type == data_type<int8> || size_of(of.type) != 2)) return {};
+        if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
@@ -216,7 +219,9 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                 Workload workload = warp_specialized_workload(
                     all.schedule,
                     {part.m, part.n, detail::divide_up(part.gemm_k, channels),
-                     run % channels == 0 || packs_taps ? 0 : 1 / static_cast<double>(steps_of_run),
+                     run % channels == 0 || packs_taps || (all.of.product.groups > 1 && run % detail::whole_block == 0)
+                         ? 0
+                         : 1 / static_cast<double>(steps_of_run),
                      run * element % 32 != 0, bytes,
                      static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
                          static_cast<double>(steps_of_run),
@@ -260,7 +265,7 @@ private:
         return detail::first_unmet(
             detail::holds(!of.transposed && !of.totals, "groups of a TransposedConv or with ChannelStatistics", fix),
             detail::multiple_of("C / groups", of.x[1] / groups, 8, fix),
-            detail::multiple_of("K / groups", of.y[1] / groups, 8, fix), detail::unmet_by_im2col_of_groups(of.filter));
+            detail::multiple_of("K / groups", of.y[1] / groups, 8, fix), detail::unmet_by_im2col(of.filter, true));
     }
     FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&
