@@ -96,13 +96,13 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, 
 }
 
 /// Copies map.box[1] pixels, from (n, h, w) = (at[3], at[2], at[1]) on, w fastest, within the bounding box's corners;
-/// reads each at the filter tap's offset, `column` and `row`.
+/// reads each at the filter tap's offset, `column` and `row`. In a map of five modes n is D, and the last mode follows.
 void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row,
                  bool to_memory) {
-    auto w = first[1], h = first[2], n = first[3];
+    auto w = first[1], h = first[2], n = first[3], last = first[4];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
         for (unsigned c = 0; c < map.box[0]; ++c) {
-            Coord const at{first[0] + c, w + column, h + row, n, 0};
+            Coord const at{first[0] + c, w + column, h + row, n, last};
             move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, to_memory);
         }
         w += map.element_strides[0];
@@ -110,6 +110,7 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
         w = map.lower[0], h += map.element_strides[1];
         if (h <= std::int64_t{map.extents[2]} - 1 + map.upper[1]) continue;
         h = map.lower[1], ++n;
+        if (map.rank == 5 && n >= std::int64_t{map.extents[3]}) n = 0, ++last;
     }
 }
 
@@ -167,13 +168,15 @@ bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory
 
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
-                   std::uint32_t const* element_strides, int swizzle) {
-    bool legal = encode(map, element_bytes, 4, memory, extents, strides, swizzle);
+                   std::uint32_t const* element_strides, int swizzle, unsigned rank) {
+    int const least = rank == 5 ? -16 : -128, most = rank == 5 ? 15 : 127;
+    bool legal = (rank == 4 || (rank == 5 && lower[2] == 0 && upper[2] == 0 && element_strides[3] == 1)) &&
+                 encode(map, element_bytes, rank, memory, extents, strides, swizzle);
     legal = legal && channels >= 1 && channels <= box_limit && pixels >= 1 && pixels <= 1024;
     map->is_im2col = true;
     map->box[0] = static_cast<std::uint16_t>(channels), map->box[1] = static_cast<std::uint16_t>(pixels);
     for (int mode = 0; mode < 2; ++mode) {
-        legal = legal && lower[mode] >= -128 && lower[mode] <= 127 && upper[mode] >= -128 && upper[mode] <= 127;
+        legal = legal && lower[mode] >= least && lower[mode] <= most && upper[mode] >= least && upper[mode] <= most;
         legal = legal && element_strides[mode + 1] >= 1 && element_strides[mode + 1] <= 8;
         map->lower[mode] = static_cast<std::int8_t>(lower[mode]);
         map->upper[mode] = static_cast<std::int8_t>(upper[mode]);
@@ -252,12 +255,14 @@ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std
         location);
 }
 
-void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                     unsigned column, unsigned row, SourceLocation location) {
-    if (!map->is_im2col) fault("tma_load_im2col() requires an im2col tensor map", location);
-    if (column > 255 || row > 255) fault("filter tap offset of tma_load_im2col() exceeds 255", location);
+void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
+                     unsigned rank, unsigned column, unsigned row, SourceLocation const& location) {
+    if (!map->is_im2col || map->rank != rank)
+        fault("tma_load_im2col() requires an im2col tensor map with as many modes as coordinates", location);
+    if (unsigned const most = rank == 5 ? 31 : 255; column > most || row > most)
+        fault("filter tap offset of tma_load_im2col() exceeds 255, or 31 in five modes", location);
     check_copy(*map, to, at, location);
-    Coord const first{at[0], at[1], at[2], at[3], 0};
+    Coord const first{at[0], at[1], at[2], at[3], rank == 5 ? at[4] : 0};
     load(
         to, row_bytes(*map) * rows_of(*map), barrier,
         [=, copy = *map] { copy_im2col(copy, to, first, column, row, false); }, location);

@@ -38,10 +38,11 @@ struct TensorMap {
 /// encode_tiled() and encode_im2col() return false if the driver would return an error. Modes are listed fastest first.
 bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
                   std::uint64_t const* strides, std::uint32_t const* box, int swizzle);
-/// Encodes an im2col map of (C, W, H, N); a box has `channels` channels of `pixels` pixels.
+/// Encodes an im2col map of (C, W, H, N) or, with `rank` 5, of (C, W, H, D, N), whose bounding box has all of D; a box
+/// has `channels` channels of `pixels` pixels.
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
-                   std::uint32_t const* element_strides, int swizzle);
+                   std::uint32_t const* element_strides, int swizzle, unsigned rank = 4);
 
 void mbarrier_init(std::uint32_t barrier, unsigned arrivals, SourceLocation location = SourceLocation::current());
 void mbarrier_arrive(std::uint32_t barrier, SourceLocation location = SourceLocation::current());
@@ -82,8 +83,13 @@ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std
               SourceLocation location = SourceLocation::current()) {
     tma_load(to, map, barrier, at, Rank, location);
 }
-void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                     unsigned column, unsigned row, SourceLocation location = SourceLocation::current());
+void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
+                     unsigned rank, unsigned column, unsigned row, SourceLocation const& location);
+template <int Rank>
+void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank],
+                     unsigned column, unsigned row, SourceLocation location = SourceLocation::current()) {
+    tma_load_im2col(to, map, barrier, at, Rank, column, row, location);
+}
 void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
                SourceLocation const& location);
 /// cp.async.bulk: copies `bytes` contiguous bytes. The program aborts unless `bytes` and both addresses are multiples

@@ -35,6 +35,11 @@ struct BulkMaps {
     /// alignment in bytes (8, 4 or 2) of the rows of x and w, if threads load both because one is misaligned for TMA; 0
     /// if TMA loads them
     int copied_bytes = 0;
+    /// weights that HaloGemm's threads copy at once, of several groups: 8, 2 or 1; 0 if TMA loads them
+    int filter_vector = 0;
+    /// true if w's map has all taps of a filter as one mode, because k-tiles of a group may read past a tap's last
+    /// channel
+    bool has_rows_of_taps = false;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     int rows_of_x = 0;  ///< rows of a k-tile that TMA loads from x
 
@@ -133,20 +138,25 @@ FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
+/// Channels of a k-block of 16-bit elements.
+inline constexpr int whole_block = 16;
+
 /// Largest distance, in pixels, between windows of adjacent output pixels that TMA's im2col mode supports.
 inline constexpr int max_im2col_stride = 8;
 
-/// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none.
-FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter) {
+/// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none. Maps of
+/// several groups have five modes, and lower limits.
+FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
+    std::int64_t const corner = grouped ? 16 : 128;
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
         std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
-        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, 255, "use MatrixGemm"),
-                            at_most("pad_before", filter.pad_before[mode], 128, "use MatrixGemm"),
-                            at_most("pad_after", filter.pad_after[mode], 127, "use MatrixGemm"),
+        unmet = first_unmet(at_most("(taps of a mode - 1) * dilation", reach, grouped ? 31 : 255, "use MatrixGemm"),
+                            at_most("pad_before", filter.pad_before[mode], corner, "use MatrixGemm"),
+                            at_most("pad_after", filter.pad_after[mode], corner - 1, "use MatrixGemm"),
                             at_most("stride", filter.strides[mode], max_im2col_stride, "use MatrixGemm"),
-                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode], 128,
-                                    "use MatrixGemm"));
+                            at_most("(taps of a mode - 1) * dilation - pad_after", reach - filter.pad_after[mode],
+                                    corner, "use MatrixGemm"));
     }
     return unmet;
 }
@@ -177,34 +187,52 @@ inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) /
 // The functions below encode tensor maps of tensors that meet the conditions above. They return false if the driver
 // fails.
 
-/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`. Precondition:
-/// unmet_by_pixels() finds nothing.
+/// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`; with several
+/// groups of channels, as a matrix of each group. Precondition: unmet_by_pixels() finds nothing.
 template <class T>
 FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
-                             std::uint32_t rows) {
+                             std::uint32_t rows, int groups = 1) {
     Layout<4> const& layout = view.layout;
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(sizeof(T));
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(layout.shape[1]),
                                      static_cast<std::uint64_t>(layout.shape[0] * layout.shape[2] * layout.shape[3])};
     std::uint64_t const strides[] = {static_cast<std::uint64_t>(bytes)};
-    std::uint32_t const box[] = {channels_of_box, rows};
+    std::uint32_t const box[] = {channels_of_box, rows, 1};
+    if (groups > 1) {
+        std::uint64_t const of_group = extents[0] / static_cast<std::uint64_t>(groups),
+                            of_groups[] = {of_group, extents[1], static_cast<std::uint64_t>(groups)},
+                            to_next[] = {strides[0], of_group * sizeof(T)};
+        return encode_tiled(map, sizeof(T), 3, view.data, of_groups, to_next, box);
+    }
     return encode_tiled(map, sizeof(T), 2, view.data, extents, strides, box);
 }
 
 /// Encodes an im2col tensor map of a convolution's windows, in boxes of `pixels` windows, one tap and `channels_of_box`
-/// channels. Precondition: unmet_by_tma() and unmet_by_im2col() find nothing.
+/// channels. With several groups of channels the map is (C / G, W, H, N, G), so that TMA zero-fills channels past a
+/// group's last one; or (C, W, H, N, 1) if the channels of a group are whole k-blocks, whose MMAs read no others: TMA
+/// is slower where a row of a box is partly out of bounds. Precondition: unmet_by_tma() and unmet_by_im2col() find
+/// nothing.
 template <class T>
 FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
-                              std::uint32_t channels_of_box, std::uint32_t pixels) {
+                              std::uint32_t channels_of_box, std::uint32_t pixels, int groups = 1) {
     MapModes<T> const modes(x);
-    int lower[2], upper[2];
-    std::uint32_t steps[4] = {1, 1, 1, 1};
+    int lower[3] = {}, upper[3] = {};
+    std::uint32_t steps[5] = {1, 1, 1, 1, 1};
     for (int i = 0; i < 2; ++i) {
         int const mode = 1 - i;
         std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
         lower[i] = -filter.pad_before[mode];
         upper[i] = filter.pad_after[mode] - static_cast<int>(reach);
         steps[1 + i] = static_cast<std::uint32_t>(filter.strides[mode]);
+    }
+    if (groups > 1) {
+        std::uint64_t const of_group = modes.extents[0] / static_cast<std::uint64_t>(groups),
+                            last = of_group % whole_block == 0 ? 1 : static_cast<std::uint64_t>(groups),
+                            extents[] = {modes.extents[0] / last, modes.extents[1], modes.extents[2], modes.extents[3],
+                                         last},
+                            strides[] = {modes.strides[0], modes.strides[1], modes.strides[2],
+                                         last == 1 ? 16 : of_group * sizeof(T)};
+        return encode_im2col(map, sizeof(T), x.data, extents, strides, lower, upper, channels_of_box, pixels, steps, 5);
     }
     return encode_im2col(map, sizeof(T), x.data, modes.extents, modes.strides, lower, upper, channels_of_box, pixels,
                          steps);
@@ -229,6 +257,12 @@ FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint3
     return encode_tiled(map, sizeof(W), 5, w.data, extents, strides, box);
 }
 
+/// True if the taps of filters are contiguous.
+FUSEKIT_H inline bool has_contiguous_taps(Layout<4> const& w) {
+    return w.stride[1] == 1 && (w.shape[3] == 1 || w.stride[3] == w.shape[1]) &&
+           (w.shape[2] == 1 || w.stride[2] == w.shape[3] * w.shape[1]);
+}
+
 /// Returns a layout of filters whose taps are contiguous with all taps in the mode of channels.
 FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
     of_w.shape[1] *= of_w.shape[2] * of_w.shape[3];
@@ -244,58 +278,33 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 /// each later one 2.
 template <class T, class W, class U>
 FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                      Filter<2> const& filter, int tile_n, bool is_transposed, int loaded_pixels, int stored_pixels) {
+                      Filter<2> const& filter, int tile_n, bool is_transposed, int loaded_pixels, int stored_pixels,
+                      int groups = 1) {
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
     };
     std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(loaded_pixels);
     maps.rows_of_x = loaded_pixels;
-    bool const single = detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
+    bool const single =
+        groups == 1 && detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto stored = is_transposed ? transposed(w, 0, 1) : w;
-    if (maps.packs_taps) stored.layout = detail::packed_taps(w.layout);
+    maps.has_rows_of_taps =
+        groups > 1 && w.layout.shape[1] % detail::whole_block == 0 && detail::has_contiguous_taps(w.layout);
+    if (maps.packs_taps || maps.has_rows_of_taps) stored.layout = detail::packed_taps(w.layout);
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
-    auto const filters =
-        static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
+    Extent const of_group = w.layout.shape[0] / groups;
+    auto const filters = static_cast<std::uint32_t>(!is_transposed && of_group < rows ? of_group : rows);
     std::int64_t const last =
-        is_transposed || pairs_filters<U> || maps.copied_bytes > 0 ? 0 : w.layout.shape[0] % tile_n;
+        is_transposed || pairs_filters<U> || maps.copied_bytes > 0 || groups > 1 ? 0 : w.layout.shape[0] % tile_n;
     maps.last_filters = w.layout.shape[0] > tile_n ? static_cast<int>(last) : 0;
     maps.in_use =
-        (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
+        (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels, groups)) &&
         (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
         (maps.last_filters == 0 ||
          detail::encode_filters(maps.w_last, stored, channels, static_cast<std::uint32_t>(maps.last_filters), false)) &&
-        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, static_cast<std::uint32_t>(stored_pixels)));
-    return maps.in_use;
-}
-
-/// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of box.rows image rows x box.pitch columns.
-template <class U, class Box>
-FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, Box const& of_tile) {
-    detail::MapModes<U> const modes(y);
-    std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(of_tile.pitch),
-                                 static_cast<std::uint32_t>(of_tile.rows), 1};
-    return encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
-}
-
-/// Encodes a tensor map of x in boxes of the image rows, halo included, that the windows of a tile of y read.
-template <class T, class HaloShape>
-FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
-    detail::MapModes<T> const modes(x);
-    std::uint32_t const box[] = {detail::channels_of_row<T>, static_cast<std::uint32_t>(shape.pitch),
-                                 static_cast<std::uint32_t>(shape.rows_of_x()), 1};
-    return encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
-}
-
-/// Encodes the tensor maps of x, w and y for tiles of image rows. A box of w has `filters` filters.
-template <class T, class W, class U, class HaloShape>
-FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                           HaloShape const& shape, int filters) {
-    maps.in_use = encode_rows_of_x(maps.x, x, shape) &&
-                  detail::encode_filters(maps.w, w, detail::channels_of_row<T>, static_cast<std::uint32_t>(filters),
-                                         pairs_filters<U>) &&
-                  encode_rows_of_y(maps.y, y, shape.box_of_y());
+        (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, static_cast<std::uint32_t>(stored_pixels), groups));
     return maps.in_use;
 }
 

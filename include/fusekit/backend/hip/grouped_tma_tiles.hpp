@@ -74,15 +74,17 @@ FUSEKIT_H constexpr bool has_tma_groups(GroupedProblem const& of) {
 }
 
 /// Estimated cycles of the busiest SM. `of_channels`: CTAs with the same channels; `blocks`: blocks of channels.
-FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride, std::int64_t tiles,
-                                         std::int64_t of_channels, std::int64_t blocks, int resident, int processors) {
+FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride, unsigned tiles, unsigned of_channels,
+                                         unsigned blocks, unsigned resident, int processors) {
     using Costs = GroupedTmaTileCosts;
-    std::int64_t const items = divide_up(tile.runs(), 16) * (tile.channels / GroupedTmaTile::filters_per_warp),
-                       rounds = divide_up(tiles, of_channels),
-                       ctas = divide_up(of_channels * blocks, std::int64_t{processors});
+    // integers of 32 bits: the choice takes some hundred divisions on the host
+    unsigned const items = (static_cast<unsigned>(tile.runs()) + 15) / 16 *
+                           static_cast<unsigned>(tile.channels / GroupedTmaTile::filters_per_warp),
+                   warps = static_cast<unsigned>(tile.warps), rounds = (tiles + of_channels - 1) / of_channels,
+                   of_all = static_cast<unsigned>(processors), ctas = (of_channels * blocks + of_all - 1) / of_all;
     double const at_once = static_cast<double>(ctas < resident ? ctas : resident), steps = tile.steps(),
                  // of one warp, CTA after CTA; of all MMAs; of all bytes between L2 and SMEM
-        chain = static_cast<double>(divide_up(items, tile.warps)) *
+        chain = static_cast<double>((items + warps - 1) / warps) *
                     (Costs::step * steps * (stride == 1 ? 1 : Costs::strided_step) + Costs::item) +
                 Costs::tile + (tile.stages == 1 && rounds > 1 ? Costs::only_stage : 0),
                  multiply = at_once * static_cast<double>(items) * (Costs::mma_step * steps + Costs::mma_item),
@@ -90,27 +92,29 @@ FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride,
                  more = chain > multiply ? chain : multiply, most = more > load ? more : load,
                  round = Costs::overlapped * most + Costs::added * (chain + multiply + load),
                  copies = tile.filter_bytes() / ((tile.group < 16 ? 4.0 : 16.0) * 32 * tile.warps);
-    return Costs::launch + static_cast<double>(divide_up(ctas, std::int64_t{resident})) *
+    return Costs::launch + static_cast<double>((ctas + resident - 1) / resident) *
                                (static_cast<double>(rounds) * round + at_once * tile.box_bytes() / Costs::bytes +
                                 Costs::filter_copy * copies);
 }
 
 /// Returns the better one of `best` and the fastest tile with the pixels and channels of `tile`.
-FUSEKIT_H constexpr GroupedTmaChoice better_tma_tile(GroupedProblem const& of, std::int64_t tiles, int processors,
+FUSEKIT_H constexpr GroupedTmaChoice better_tma_tile(GroupedProblem const& of, std::int64_t all_tiles, int processors,
                                                      GroupedTmaTile tile, GroupedTmaChoice best) {
-    std::int64_t const blocks = divide_up(of.c, std::int64_t{tile.channels});
+    if (all_tiles >= std::int64_t{1} << 31 || of.c >= 1 << 24) return best;
+    unsigned const blocks = static_cast<unsigned>((static_cast<int>(of.c) + tile.channels - 1) / tile.channels),
+                   tiles = static_cast<unsigned>(all_tiles);
     for (tile.warps = 4; tile.warps <= 8; tile.warps *= 2)
         for (tile.stages = 1; tile.stages <= GroupedTmaTile::max_stages; ++tile.stages) {
             if (tile.bytes() > GroupedTmaTile::max_shared_bytes) continue;
             int const fit = 227 * 1024 / (tile.bytes() + 2 * 1024), most = 16 / tile.warps,
                       resident = fit < most ? fit : most;
-            std::int64_t const at_once = std::int64_t{processors} * resident / blocks,
-                               of_channels = at_once > tiles ? tiles
-                                             : at_once > 0   ? at_once
-                                                             : 1;
-            if (tile.stages > 1 && divide_up(tiles, of_channels) < tile.stages) continue;
-            double const cycles =
-                tma_cycles_of(tile, of.filter.strides[0], tiles, of_channels, blocks, resident, processors);
+            unsigned const at_once = static_cast<unsigned>(processors * resident) / blocks,
+                           of_channels = at_once > tiles ? tiles
+                                         : at_once > 0   ? at_once
+                                                         : 1;
+            if (tile.stages > 1 && of_channels * static_cast<unsigned>(tile.stages - 1) >= tiles) continue;
+            double const cycles = tma_cycles_of(tile, of.filter.strides[0], tiles, of_channels, blocks,
+                                                static_cast<unsigned>(resident), processors);
             if (best.tile.rows == 0 || cycles < best.cycles) best = {tile, resident, cycles};
         }
     return best;
@@ -126,15 +130,20 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
     std::int64_t const runs = detail::divide_up(of.q, std::int64_t{Tile::run});
     Tile tile;
     tile.group = static_cast<int>(of.c / of.groups);
-    for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2)
+    for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2) {
+        std::int64_t last_across = 0;
         for (std::int64_t const most_runs : {8, 4, 2}) {
             std::int64_t const across = detail::divide_up(runs, most_runs),
                                columns = detail::divide_up(runs, across) * Tile::run;
+            if (across == last_across) continue;  // the same tiles
+            last_across = across;
+            std::int64_t last_down = 0;
             for (std::int64_t const most_rows : {16, 8, 7, 4, 2, 1}) {
                 std::int64_t const down = detail::divide_up(of.p, most_rows), rows = detail::divide_up(of.p, down),
                                    box_rows = (rows - 1) * stride + Tile::side,
                                    box_columns = (columns - 1) * stride + Tile::side;
-                if (box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
+                if (down == last_down || box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
+                last_down = down;
                 tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);
                 tile.box_rows = static_cast<int>(box_rows), tile.box_columns = static_cast<int>(box_columns);
                 int const most_images = across == 1 && down == 1 ? 8 : 1;
@@ -143,6 +152,7 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
                         of, detail::divide_up(of.n, std::int64_t{tile.images}) * down * across, processors, tile, best);
             }
         }
+    }
     return best;
 }
 

@@ -91,6 +91,8 @@ struct ConvParams {
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     static constexpr bool by_tma = WarpSpecializedEntry::has_kernel<Plan, T, U> || PlanesEntry::has_kernel<Plan, T, U>;
     static constexpr int phases = count_phases<Plan>();
+    /// True if WarpSpecialized computes several groups of channels.
+    static constexpr bool may_have_groups = WarpSpecializedEntry::may_have_groups<Plan, T, U>;
     std::conditional_t<!by_tma, detail::Nothing, std::conditional_t<(phases > 1), PhaseMaps<phases>, BulkMaps>> maps =
         {};
     std::conditional_t<!reads_in_bulk<Plan, T, U>, detail::Nothing,

@@ -11,6 +11,7 @@ namespace fusekit::hip {
 /// First pixel (m, an index in GemmM) and first channel (n) of a tile of y.
 struct TileStart {
     int m, n;
+    int group = 0;  ///< of channels
 };
 
 /// Rasterization: the order in which y's tiles are numbered. CTAs with consecutive indices run concurrently, so
@@ -22,7 +23,9 @@ struct TileStart {
 /// With statistics (`totalled`), consecutive tiles have pixels in common. A column of tiles is all tiles of the same
 /// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
 /// column, and the warpgroup writes one total per channel.
-template <int TileM, int TileN, bool totalled>
+///
+/// If `grouped`, the convolution may have several groups of channels, whose tiles are numbered like those of channels.
+template <int TileM, int TileN, bool totalled, bool grouped = false>
 class TileOrder {
     static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y that fit L2
     static constexpr unsigned raster_group = 16;
@@ -32,8 +35,12 @@ public:
     __device__ explicit TileOrder(Problem const& conv)
         : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
+          tiles_of_group(tiles_n),
+          group_k(conv.group_k()),
           shares_filters(!totalled && (conv.group_k() > conv.gemm_m() ||
-                                       (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {}
+                                       (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {
+        if constexpr (grouped) tiles_n *= static_cast<unsigned>(conv.groups());
+    }
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
     /// First pixel and channel of the tile with index `tile`. Has few divisions, because the first loads of a kernel
@@ -52,6 +59,14 @@ public:
             row = tile / tiles_n;
             column = tile - row * tiles_n;
         }
+        if constexpr (grouped) {
+            if (tiles_n > tiles_of_group) {
+                unsigned const group = column / tiles_of_group;
+                return {static_cast<int>(row) * TileM,
+                        static_cast<int>(group) * group_k + static_cast<int>(column - group * tiles_of_group) * TileN,
+                        static_cast<int>(group)};
+            }
+        }
         return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
     }
 
@@ -66,7 +81,8 @@ public:
     }
 
 private:
-    unsigned tiles_m, tiles_n;
+    unsigned tiles_m, tiles_n, tiles_of_group;
+    int group_k;
     bool shares_filters;
 };
 

@@ -35,6 +35,9 @@ struct Problem {
     }
     auto layer() const { return Plan::bind({.weights = w, .filter = filter}, {}); }
 
+    fk::hip::ScheduleKind predicted(fk::TensorView<half const> const& x, fk::TensorView<half> const& y) const {
+        return fk::hip::predict_run(device, layer(), x, y).schedule.kind;
+    }
     /// True if the library selects Grouped for these views.
     bool selects(fk::TensorView<half const> const& x, fk::TensorView<half> const& y) const {
         using Mainloop = fk::hip::GroupedConv<Plan, fk::hip::DefaultGrouped, half, half>;
@@ -44,6 +47,12 @@ struct Problem {
                launch.kernel == fk::hip::kernel_of<Plan, OfSm90a>().function;
     }
 };
+
+/// True for the schedules that compute several groups on sm_90a's tensor cores.
+bool has_groups(fk::hip::ScheduleKind kind) {
+    using enum fk::hip::ScheduleKind;
+    return kind == grouped || kind == halo || kind == warp_specialized;
+}
 
 /// A view of 2 x c x 7 x 6 elements in a buffer, whose pixels are `pitch` elements apart from element `first` on.
 struct Pixels {
@@ -75,14 +84,16 @@ struct Pixels {
 
 }  // namespace
 
-TEST_CASE("HIP: the library selects Grouped where it is faster, and another schedule for misaligned pixels") {
+TEST_CASE("HIP: the library selects a schedule of groups, and another one for misaligned pixels") {
     fk::hip::Device device = gpu();
     bool const runs = fk::hip::GroupedEntry::runs_on(device.architecture());
+    bool const of_sm90a = fk::hip::detail::is_sm90a(device.architecture());
     for (auto const& [c, k, groups] : {std::tuple{32, 64, 8}, {48, 48, 2}, {64, 64, 8}, {64, 32, 2}, {128, 128, 4}}) {
         INFO(c << " " << k << " " << groups);
         Problem const problem(device, c, k, groups);
         Pixels x(device, c, c, 0), y(device, k, k, 0);
-        CHECK(problem.selects(x.view(), y.view()) == runs);
+        CHECK((of_sm90a ? has_groups(problem.predicted(x.view(), y.view()))
+                        : problem.selects(x.view(), y.view()) == runs));
         problem.layer()(device, x.view(), y.view());
         std::vector<half> const expected = y.numbers();
         struct Slices {
@@ -97,7 +108,8 @@ TEST_CASE("HIP: the library selects Grouped where it is faster, and another sche
                                  {c, 0, k + 1, 0, false}}) {
             INFO(at.x_pitch << " " << at.x_first << " " << at.y_pitch << " " << at.y_first);
             Pixels other_x(device, c, at.x_pitch, at.x_first), other_y(device, k, at.y_pitch, at.y_first);
-            CHECK(problem.selects(other_x.view(), other_y.view()) == (runs && at.aligned));
+            if (of_sm90a) CHECK((!at.aligned || has_groups(problem.predicted(other_x.view(), other_y.view()))));
+            else CHECK(problem.selects(other_x.view(), other_y.view()) == (runs && at.aligned));
             problem.layer()(device, other_x.view(), other_y.view());
             int wrong = 0;
             std::vector<half> const got = other_y.numbers();
@@ -148,6 +160,7 @@ TEST_CASE("HIP: Grouped is predicted for layers of ResNeXt and RegNet from sm_80
                     layer.predict<half>(where, fk::nhwc(n, hw, hw, c), fk::nhwc(n, hw / stride, hw / stride, k));
                 INFO(c << " " << hw << " " << groups << " " << n << ": " << prediction.to_string().c_str());
                 bool const is_grouped = prediction.schedule.kind == fk::hip::ScheduleKind::grouped;
-                CHECK(is_grouped == (where != Architecture::sm(75)));
+                if (where == Architecture::sm(90)) CHECK(has_groups(prediction.schedule.kind));
+                else CHECK(is_grouped == (where != Architecture::sm(75)));
             }
 }

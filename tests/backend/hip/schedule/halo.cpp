@@ -69,8 +69,26 @@ TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, w
     CHECK(of(planes) == "x's channel stride = 3025 is not 1: pass x channels-last, or use Planes");
     planes.x_channel_stride = 1, planes.y_channel_stride = 3025;
     CHECK(of(planes) == "y's channel stride = 3025 is not 1: pass y channels-last, or use Planes");
-    planes.y_channel_stride = 1, planes.product.groups = 4;
-    CHECK(of(planes) == "groups = 4 is not 1: use MatrixGemm");
+}
+
+TEST_CASE("HIP: Halo refuses groups whose channels do not fit a tile, of 8 bits and with statistics") {
+    ConvCase grouped = problem(2, 232, 14, 232, 3);
+    grouped.in_bulk = false, grouped.product.groups = 4;
+    CHECK(of(grouped).empty());
+    CHECK(sentence(HaloEntry::can_implement<Halo<>, fk::int8, fk::int8>(grouped)) ==
+          "groups of 8-bit elements or with statistics: use Grouped or NativeGemm");
+    grouped.totals = true;
+    CHECK(of(grouped) == "groups of 8-bit elements or with statistics: use Grouped or NativeGemm");
+    grouped.totals = false, grouped.maxima = true;
+    CHECK(of(grouped) == "an Amax of groups of channels that are no multiple of 8: use Grouped or NativeGemm");
+    grouped.maxima = false, grouped.x[1] = 248;
+    CHECK(of(grouped) ==
+          "channels of x from a multiple of 8 to a group's last = 68 exceeds 64: use Grouped or NativeGemm");
+    grouped.x[1] = 232, grouped.y[1] = 288;
+    CHECK(of(grouped) ==
+          "channels of y from a multiple of 8 to a group's last = 72 exceeds 64: use Grouped or NativeGemm");
+    grouped.y[1] = 8;
+    CHECK(of(grouped) == "K / groups = 2 is below 4: use Grouped or NativeGemm");
 }
 
 TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") {

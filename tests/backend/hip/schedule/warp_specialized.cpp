@@ -45,8 +45,18 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does 
     CHECK(of(convolution) == "x's channel stride = 196 is not 1: pass x channels-last, or use Planes");
     convolution.x_channel_stride = 1;
     CHECK(of(convolution) == "y's channel stride = 98 is not 1: pass y channels-last, or use Planes");
-    convolution.y_channel_stride = 1, convolution.product.groups = 2;
-    CHECK(of(convolution) == "groups = 2 is not 1: use MatrixGemm");
+    convolution.y_channel_stride = 1, convolution.product.groups = 8;
+    CHECK(of(convolution).empty());
+    CHECK(sentence(WarpSpecializedEntry::can_implement<Wide, fk::int8, fk::int8>(convolution)) ==
+          "groups = 8 is not 1: use MatrixGemm");
+    convolution.product.groups = 16;
+    CHECK(of(convolution) == "C / groups = 4 is not a multiple of 8: use Halo, Grouped or MatrixGemm");
+    convolution.product.groups = 8, convolution.y[1] = 96;
+    CHECK(of(convolution) == "K / groups = 12 is not a multiple of 8: use Halo, Grouped or MatrixGemm");
+    convolution.y[1] = 64, convolution.filter = fk::filter(3, 3).pad(17);
+    CHECK(of(convolution) == "pad_before = 17 exceeds 16: use MatrixGemm");
+    convolution.filter = fk::filter(3, 3).pad(1), convolution.totals = true;
+    CHECK(of(convolution) == "groups of a TransposedConv or with ChannelStatistics: use Halo, Grouped or MatrixGemm");
 
     ConvCase phased = problem(2, 64, 14, 64, 3);
     phased.phases = 4;

@@ -57,9 +57,10 @@ __device__ void prefetch_tensormap(TensorMap const* map);
 template <int Rank>
 __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank]);
 /// TMA load of an im2col box. `column`, `row`: offset of the filter tap, in pixels of x, from the first element of each
-/// pixel's window.
+/// pixel's window. In a map of five modes, windows have one index of the fourth.
+template <int Rank>
 __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                                std::int32_t const (&at)[4], unsigned column, unsigned row);
+                                std::int32_t const (&at)[Rank], unsigned column, unsigned row);
 /// cp.async.bulk: copies `bytes` contiguous bytes between global and shared memory. Precondition: `bytes` and both
 /// addresses are multiples of 16. A load completes on the mbarrier `barrier`.
 __device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);

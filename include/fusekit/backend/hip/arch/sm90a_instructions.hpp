@@ -86,14 +86,25 @@ __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t b
             "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
             : "memory");
 }
-__device__ inline void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                                       std::int32_t const (&at)[4], unsigned column, unsigned row) {
-    asm volatile(
-        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, "
-        "%6}], [%2], {%7, %8};" ::"r"(to),
-        "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "h"(static_cast<std::uint16_t>(column)),
-        "h"(static_cast<std::uint16_t>(row))
-        : "memory");
+template <int Rank>
+__device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                std::int32_t const (&at)[Rank], unsigned column, unsigned row) {
+    static_assert(Rank == 4 || Rank == 5);
+    if constexpr (Rank == 4)
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+            "%5, %6}], [%2], {%7, %8};" ::"r"(to),
+            "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
+            "h"(static_cast<std::uint16_t>(column)), "h"(static_cast<std::uint16_t>(row))
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+            "%5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(to),
+            "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]),
+            "h"(static_cast<std::uint16_t>(column)), "h"(static_cast<std::uint16_t>(row)),
+            "h"(static_cast<std::uint16_t>(0))
+            : "memory");
 }
 __device__ inline void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
@@ -102,15 +113,24 @@ __device__ inline void bulk_load(std::uint32_t to, void const* from, unsigned by
 }
 template <int Rank>
 __device__ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]) {
-    static_assert(Rank == 2 || Rank == 4);
+    static_assert(Rank >= 2 && Rank <= 5);
     if constexpr (Rank == 2)
         asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
                      "r"(from), "r"(at[0]), "r"(at[1])
                      : "memory");
-    else
+    else if constexpr (Rank == 3)
+        asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+                     "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2])
+                     : "memory");
+    else if constexpr (Rank == 4)
         asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
                      "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
                      : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
+            "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
+            : "memory");
 }
 __device__ inline void tma_store_im2col(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[4]) {
     asm volatile(

@@ -19,11 +19,11 @@ FUSEKIT_H constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
 }  // namespace detail
 
 /// TensorMap: descriptor of a tensor for TMA, part of the kernel argument. encode_tiled() and encode_im2col() list
-/// modes fastest first; strides are in bytes, for all modes except the first, and multiples of 16. A row of a box has
-/// 128 bytes with the 128-byte swizzle (address bits 4 to 6 XOR bits 7 to 9), or 64 bytes with the 64-byte swizzle
-/// (bits 4 and 5 XOR bits 7 and 8). Rows of an unswizzled tiled box are contiguous and a multiple of 16 bytes. Both
-/// functions return false if the driver returns an error or lacks the function. Source: CUDA driver API, "Tensor Map
-/// Object Access".
+/// modes fastest first, encode_im2col() 4 or 5; strides are in bytes, for all modes except the first, and multiples
+/// of 16. A row of a box has 128 bytes with the 128-byte swizzle (address bits 4 to 6 XOR bits 7 to 9), or 64 bytes
+/// with the 64-byte swizzle (bits 4 and 5 XOR bits 7 and 8). Rows of an unswizzled tiled box are contiguous and a
+/// multiple of 16 bytes. Both functions return false if the driver returns an error or lacks the function. Source: CUDA
+/// driver API, "Tensor Map Object Access".
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
 
@@ -35,10 +35,10 @@ FUSEKIT_H inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned r
 }
 FUSEKIT_H inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                                     std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
-                                    unsigned pixels, std::uint32_t const* steps) {
+                                    unsigned pixels, std::uint32_t const* steps, unsigned rank = 4) {
     return hip_on_cpu::sm90a::encode_im2col(&map, element_bytes, const_cast<void*>(memory), extents, strides, lower,
-                                            upper, channels, pixels, steps,
-                                            detail::swizzle_of(channels, element_bytes));
+                                            upper, channels, pixels, steps, detail::swizzle_of(channels, element_bytes),
+                                            rank);
 }
 FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
     map.memory = reinterpret_cast<std::uint64_t>(memory);
@@ -89,13 +89,13 @@ FUSEKIT_H inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned r
 }
 FUSEKIT_H inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                                     std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
-                                    unsigned pixels, std::uint32_t const* steps) {
+                                    unsigned pixels, std::uint32_t const* steps, unsigned rank = 4) {
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
                        int const*, unsigned, unsigned, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeIm2col");
     return encode &&
-           encode(&map, detail::unsigned_of(element_bytes), 4, detail::encoded(memory), extents, strides, lower, upper,
-                  channels, pixels, steps, detail::no_interleave, detail::swizzle_of(channels, element_bytes),
+           encode(&map, detail::unsigned_of(element_bytes), rank, detail::encoded(memory), extents, strides, lower,
+                  upper, channels, pixels, steps, detail::no_interleave, detail::swizzle_of(channels, element_bytes),
                   detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
@@ -111,7 +111,7 @@ FUSEKIT_H inline bool encode_tiled(TensorMap&, int, unsigned, void const*, std::
     return false;
 }
 FUSEKIT_H inline bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*,
-                                    int const*, int const*, unsigned, unsigned, std::uint32_t const*) {
+                                    int const*, int const*, unsigned, unsigned, std::uint32_t const*, unsigned = 4) {
     return false;
 }
 FUSEKIT_H inline void replace_memory(TensorMap&, void const*) {}

@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/copy/halo_groups.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -36,28 +37,38 @@ struct HaloTiles {
     }
 };
 
-/// Issues all TMA loads of CTA number `block`, in one thread: the filters of all taps, `filter_bytes` bytes each, then
-/// for each output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a
-/// transposed convolution), stores the taps in reverse order.
-template <bool transposed, int filter_bytes, class Params, class Problem, class Shared, class Tiles>
+/// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` bytes each, then for each
+/// output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a transposed
+/// convolution), stores the taps in reverse order. If maps.filter_vector is not 0, threads load the filters of a group.
+template <bool transposed, int filter_bytes, class Params, class Problem, class Shared, class Tiles, bool grouped>
 __device__ void load_halos(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
-                           unsigned block) {
+                           HaloGroup<grouped> const& group) {
     auto const filter = detail::window_filter(conv.filter);
     int const columns = filter.size[1], taps = filter.size[0] * columns;
-    auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
+    if (!group.exists() || params.maps.filter_vector == 0) {
+        int first = 0;
+        if constexpr (grouped) first = group.number * conv.group_k();
+        auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
 #pragma unroll 1
-    for (int tap = 0; tap < taps; ++tap) {
-        auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
-        int const of_w = transposed ? taps - 1 - tap : tap;
-        if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
-            ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
-        else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
+        for (int tap = 0; tap < taps; ++tap) {
+            auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
+            int const of_w = transposed ? taps - 1 - tap : tap;
+            if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
+                ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, first});
+        }
     }
     DynamicPipelineState state{tiles.stages};
-    for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
+    for (unsigned tile = group.block; tile < tiles.all; tile += group.step) {
         auto const full = shared.pipeline.producer_acquire(state, static_cast<unsigned>(tiles.shape.bytes_of_x()));
-        ptx::tma_load(tiles.halo(shared, state), &params.maps.x, full,
-                      {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
+        auto const to = tiles.halo(shared, state);
+        int const q = -filter.pad_before[1], p = tiles.first_row(tile) - filter.pad_before[0], n = tiles.image(tile);
+        if constexpr (grouped) {
+            if (group.exists()) ptx::tma_load(to, &params.maps.x, full, {group.at_c[0], q, p, n, group.at_c[1]});
+            else ptx::tma_load(to, &params.maps.x, full, {0, q, p, n});
+        } else {
+            ptx::tma_load(to, &params.maps.x, full, {0, q, p, n});
+        }
         state.advance();
     }
 }

@@ -73,10 +73,21 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         Stage& stage = stages[state.stage];
         auto const full = pipeline.producer_acquire(state, bytes);
         auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
-        if (params.maps.has_windows)
-            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
-                                 static_cast<unsigned>(s * filter.dilations[1]),
-                                 static_cast<unsigned>(r * filter.dilations[0]));
+        auto const column = static_cast<unsigned>(s * filter.dilations[1]),
+                   row = static_cast<unsigned>(r * filter.dilations[0]);
+        bool of_group = false;
+        if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+            of_group = conv.groups() > 1;
+            if (of_group) {
+                bool const is_mode = channels % detail::whole_block != 0;
+                ptx::tma_load_im2col(
+                    to_x, &params.maps.x, full,
+                    {c + (is_mode ? 0 : tile.group * channels), w, h, first.n, is_mode ? tile.group : 0}, column, row);
+            }
+        }
+        if (of_group) {
+        } else if (params.maps.has_windows)
+            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
         else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
             for (int n = 0; n < filters; n += 64)
@@ -85,7 +96,11 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         } else if constexpr (in_pairs) {
             ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
-            ptx::tma_load(to_w, map_w, full, {c, s, r, tile.n});
+            bool in_row = false;
+            if constexpr (std::remove_cvref_t<Params>::may_have_groups) in_row = params.maps.has_rows_of_taps;
+            int const tap = r * columns + s;
+            if (in_row) ptx::tma_load(to_w, &params.maps.w, full, {c + tap * channels, 0, 0, tile.n});
+            else ptx::tma_load(to_w, map_w, full, {c, s, r, tile.n});
         }
         state.advance();
     };

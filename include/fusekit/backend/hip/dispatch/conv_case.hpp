@@ -174,11 +174,13 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) {
         auto const filters =
             detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
+        result.tma_rows = !detail::unmet_by_tma(x.layout, x.data, sizeof(T)) && !detail::unmet_by_stores(y);
         result.stores_by_tma = !detail::unmet_by_tile_stores(y, count_phases<Plan>() > 1);
         bool const by_tma =
             !detail::unmet_by_loads<U>(x, has_transposed_conv<Plan> ? transposed(filters, 0, 1) : filters);
         if constexpr (copies_rows<Plan, T, U>) {
-            if (by_tma) result.packs_taps = detail::packs_taps(x, filters);
+            if (product.groups > 1) result.packs_taps = false;
+            else if (by_tma) result.packs_taps = detail::packs_taps(x, filters);
             else result.copied_bytes = detail::copied_bytes(x, filters);
         }
         result.aligned_pixels =

@@ -19,30 +19,50 @@ struct Launcher<HaloEntry> {
         auto const height = static_cast<int>(of_y[2]), width = static_cast<int>(of_y[3]);
         constexpr bool keeps_rows = sizeof(T) == 1 || has_transposed_conv<Plan> || Plan::totals_tiles ||
                                     Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
+        HaloGroups const groups{static_cast<int>(operands.product().groups)};
         auto const shape = HaloShapeOf<Schedule, T, U>::of(height, width, window_filter(operands.filter),
-                                                           Schedule::halo_bytes, keeps_rows);
+                                                           Schedule::halo_bytes, keeps_rows || groups.count > 1);
         Extent const channels = params.x.layout.shape[1];
-        bool const tiled = shape.splits_rows || channels > Schedule::channels || of_y[1] > Schedule::channels;
+        bool const tiled =
+            groups.count == 1 && (shape.splits_rows || channels > Schedule::channels || of_y[1] > Schedule::channels);
         auto const kernel = tiled ? kernel_of<Plan, TiledHaloGemm<Plan, Schedule, T, U>>()
                                   : kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();
         auto const stored = typed<T>(Plan::Head::filters(params.bound.head)),
                    w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
-        std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3], channel_tiles = divide_up(of_y[1], Schedule::channels),
+        std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3],
+                           channel_tiles = groups.count > 1 ? 1 : divide_up(of_y[1], Schedule::channels),
                            tiles = of_y[0] * shape.tiles_of_image(height, width) * channel_tiles;
-        unmet = first_unmet(unmet_by_code(gpu, kernel), unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
+        unmet = first_unmet(unmet_by_code(gpu, kernel),
+                            groups.count > 1
+                                ? first_unmet(unmet_by_tma(params.x.layout, params.x.data, sizeof(T), names_of_x),
+                                              unmet_by_stores(params.y))
+                                : unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
                             unmet_by_read(operands, unmet_by_tma),
                             at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : 65, 65,
                                      "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
         if (unmet) return {};
+        // The rows of a box of filters past a group's are those of the next group, whose results are not stored.
+        bool const loads_filters = groups.count == 1 || (!has_transposed_conv<Plan> && problem::vectorizable(w, 8, 1) &&
+                                                         w.layout.shape[0] / groups.count % 8 == 0);
         bool const encoded = encode_maps(gpu, unmet, [&] {
-            return encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels) &&
+            return encode_rows(params.maps, params.x, w, params.y, shape, loads_filters ? Schedule::channels : 0,
+                               groups) &&
                    encode_read(params, [&](TensorMap& map, auto const& z) {
-                       return encode_rows_of_y(map, z, shape.box_of_y());
+                       return encode_rows_of_y(map, z, shape.box_of_y(), groups);
                    });
         });
         if (!encoded) return {};
         params.tiled_halo = TiledHalo(shape, channels, of_y, Schedule::halo_bytes, Schedule::max_stages);
         std::int64_t most = (max)(gpu.processors() / static_cast<int>(channel_tiles), 1) * channel_tiles;
+        if (groups.count > 1) {
+            constexpr int columns = has_transposed_conv<Plan> ? 0 : 1;
+            params.maps.filter_vector = loads_filters                               ? 0
+                                        : problem::vectorizable(stored, 8, columns) ? 8
+                                        : problem::vectorizable(stored, 2, columns) ? 2
+                                                                                    : 1;
+            most = (max)(most / groups.count, std::int64_t{1});
+            return *prepare_launch(gpu, kernel, params, groups.count * (tiles < most ? tiles : most));
+        }
         // scratch has one total per channel and 64 pixels, and each warpgroup writes one: limits the number of
         // warpgroups
         if constexpr (Plan::totals_tiles) {

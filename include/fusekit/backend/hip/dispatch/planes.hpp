@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/halo_maps.hpp"
 #include "fusekit/backend/hip/mainloop/float_planes.hpp"
 #include "fusekit/backend/hip/mainloop/planes.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/halo_maps.hpp"
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 

@@ -51,11 +51,13 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = window_filter(operands.filter);
+    int groups = 1;
+    if constexpr (ConvParams<Plan, T, U>::may_have_groups) groups = operands.filter.group_count;
     Unmet const by_stores = unmet_by_tile_stores(params.y, false);
     params.maps.stores_y = !by_stores;
     Unmet by_loads = unmet_by_loads<U, T const, T const>(params.x, is_transposed ? transposed(w, 0, 1) : w);
     if constexpr (copies_rows<Plan, T, U>) {
-        bool const fits = fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
+        bool const fits = groups == 1 && fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
         if (by_loads && fits) params.maps.copied_bytes = copied_bytes(params.x, w);
         else params.maps.packs_taps = fits && !schedule.splits && packs_taps(params.x, w);
         if (params.maps.copied_bytes > 0) by_loads = {};
@@ -68,7 +70,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                         holds(!schedule.splits || launches_clusters(gpu),
                               "this program has code for GPUs without clusters", "compile for sm_90a alone"),
                         by_loads, stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
-                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter),
+                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter, groups > 1),
                         unmet_by_read(operands, unmet_by_pixels));
     if (unmet) return {};
     Index<4> const of_y = params.y.layout.shape;
@@ -77,13 +79,14 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     int const loaded = Plan::totals_tiles || pixels >= schedule.m ? schedule.m : static_cast<int>(pixels);
     bool const encoded = encode_maps(gpu, unmet, [&] {
         return encode(params.maps, params.x, w, params.y, filter, schedule.n, is_transposed, loaded,
-                      schedule.splits ? 8 : schedule.m) &&
+                      schedule.splits ? 8 : schedule.m, groups) &&
                encode_read(params, [&](TensorMap& map, auto const& z) {
                    return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
                });
     });
     if (!encoded) return {};
-    std::int64_t const columns = divide_up(of_y[1], schedule.n), tiles = divide_up(pixels, schedule.m) * columns;
+    std::int64_t const columns = groups * divide_up(of_y[1] / groups, schedule.n),
+                       tiles = divide_up(pixels, schedule.m) * columns;
     if constexpr (can_split<Plan, T>)
         if (schedule.splits) {
             params.split_k.count = static_cast<unsigned>(split_k);
@@ -91,7 +94,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
         }
     TailSplit tail;
     if constexpr (has_stream_k_tail<Plan, T>)
-        if (launches_clusters(gpu) && !params.maps.copies_x() &&
+        if (groups == 1 && launches_clusters(gpu) && !params.maps.copies_x() &&
             fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks)) {
             constexpr std::int64_t tile_k = 128 / sizeof(T);
             std::int64_t const steps =

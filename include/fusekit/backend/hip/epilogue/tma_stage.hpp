@@ -43,9 +43,10 @@ public:
 
     FUSEKIT_H TmaStage() = default;
     /// Prepares the parameters of the thread's two channels, among the 64 from channel `the_first` of y on. A channel
-    /// out of bounds of y gets the parameters of y's last channel, `channels` - 1.
-    __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread)
-        : thread(the_thread), first(the_first), count(channels) {
+    /// out of bounds of y gets the parameters of y's last channel, `channels` - 1. Channels before `the_begin` are out
+    /// of bounds, too: those of another group.
+    __device__ TmaStage(Args const& arguments, int the_first, int channels, unsigned the_thread, int the_begin = 0)
+        : thread(the_thread), first(the_first), count(channels), begin(the_begin) {
         if constexpr (Epilogue::channelwise) {
             for (int own = 0; own < 2; ++own)
                 states[own] = Epilogue::prepare(std::int64_t{(min)(channel(own), count - 1)}, arguments);
@@ -76,6 +77,7 @@ private:
     static constexpr bool needs_coord = reads_coord || maxima > 0;
     unsigned thread = 0;
     int first = 0, count = 0;
+    [[maybe_unused]] int begin = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
     /// Applies the epilogue and stages the results, for stage(). `is_whole`: true if all pixels and channels of the
@@ -138,7 +140,8 @@ private:
         auto const result = [&](int at_own, int i) {
             int const e = 4 * block + 2 * at_own + i;
             Pixel const& at = pixels[i];
-            bool const is_of_y = is_whole || (at.n >= 0 && channel(at_own) < count);
+            bool const is_of_y = is_whole || (at.n >= 0 && channel(at_own) < count &&
+                                              (!Plan::Head::may_be_grouped || channel(at_own) >= begin));
             OutputCoord const coord{at.n, channel(at_own), at.p, at.q};
             if (reads_coord && !is_of_y) return 0.0f;
             return Epilogue::apply(static_cast<float>(acc[e]),

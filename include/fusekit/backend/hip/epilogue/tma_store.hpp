@@ -41,7 +41,8 @@ public:
     __device__ void prepare(Params const& params, Problem const& conv, TileStart const& tile) {
 #pragma unroll
         for (int product = 0; product < products; ++product)
-            stages[product] = Stage(params.bound.epilogue, tile.n + product * Atom::m, conv.group_k(), thread);
+            stages[product] =
+                Stage(params.bound.epilogue, tile.n + product * Atom::m, conv.group_k() * (tile.group + 1), thread);
     }
 
     /// Issues the TMA load of the tile of the tensor that an operator reads, if there is one. Called after store() of
@@ -94,7 +95,7 @@ public:
     __device__ void send(Params const& params, Problem const& conv, Tile const& tile) const {
         if constexpr (stores_by_threads<Plan, T, U>) {
             if (!params.maps.stores_y) {
-                int const pixels = conv.gemm_m() - tile.m, channels = conv.group_k() - tile.n;
+                int const pixels = conv.gemm_m() - tile.m, channels = conv.group_k() * (tile.group + 1) - tile.n;
                 for (int product = 0; product < products; ++product)
                     store_by_threads(shared.staged[product], params.y, tile.m, tile.n + product * Atom::m, pixels,
                                      channels - product * Atom::m);
@@ -109,6 +110,15 @@ public:
                 ptx::tma_store_im2col(&phase.y, Staging::address(shared, product),
                                       {tile.n + product * Atom::m, at.q, at.p, at.n});
         } else {
+            if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+                if (conv.groups() > 1) {
+                    for (int product = 0; product < products; ++product)
+                        ptx::tma_store(&params.maps.y, Staging::address(shared, product),
+                                       {tile.n - tile.group * conv.group_k() + product * Atom::m, tile.m, tile.group});
+                    ptx::bulk_commit_group();
+                    return;
+                }
+            }
             for (int product = 0; product < products; ++product)
                 ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
         }

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
 #include "fusekit/backend/hip/statistics/total_channels.hpp"
 
@@ -16,7 +17,8 @@ namespace fusekit::hip {
 /// The filters of all taps stay in SMEM. The producer TMA-loads a tile of x with its halo once; one of two ping-pong
 /// warpgroups reads it once for each filter tap. GemmM is the channels of y, GemmN the pixels. The output tile
 /// overwrites the halo's stage and is TMA-stored, which clips elements out of bounds of y. mma::k_loop() is not used,
-/// because a stage serves all taps and is released after the epilogue.
+/// because a stage serves all taps and is released after the epilogue. Of several groups of channels, each CTA has
+/// one (copy/halo_groups.hpp).
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm : public TmaKernel {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
@@ -29,6 +31,9 @@ class HaloGemm : public TmaKernel {
     using Atom = ProductOf<pixels>;
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Tiles = HaloTiles<Shape>;
+    /// True if the kernel computes convolutions of several groups of channels.
+    static constexpr bool grouped = HaloEntry::may_have_groups<Plan, T, U>;
+    using Group = HaloGroup<grouped>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
     using Results = TmaStage<Plan, Atom, T, U>;
@@ -42,6 +47,7 @@ class HaloGemm : public TmaKernel {
     /// PingPong. With promotion the warpgroups are not ordered: one promotes while the other's MMAs run.
     static constexpr unsigned epilogue_barrier = 1;
     using Order = PingPong<!Atom::needs_promotion, epilogue_barrier + consumers>;
+    static constexpr unsigned filters_barrier = epilogue_barrier + 2 * consumers;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -60,6 +66,7 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         Tiles const tiles(conv, Schedule::halo_bytes, max_stages);
+        Group const group(conv, block);
         Roles const roles(thread);
         begin(thread, [&] {
             shared.filters_full.init();
@@ -72,33 +79,55 @@ public:
                 if (roles.warp != Roles::first_producer)
                     return merge_totals(params, shared, tiles, thread - (Roles::first_producer + 1) * 32, block);
             if (roles.warp == Roles::first_producer && ptx::elect_sync())
-                load_halos<mn_major, filter_bytes>(params, conv, shared, tiles, block);
+                load_halos<mn_major, filter_bytes>(params, conv, shared, tiles, group);
         } else {
-            compute(params, conv, shared, tiles, thread % 128, roles.group, block);
+            compute(params, conv, shared, tiles, group, thread % 128, roles.group);
         }
     }
 
 private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                   unsigned thread, unsigned group, unsigned block) {
-        Results const epilogue(params.bound.epilogue, 0, conv.group_k(), thread);
+                                   Group const& channels, unsigned thread, unsigned group) {
+        Results const epilogue(params.bound.epilogue, channels.first_k(), channels.end_k(conv), thread,
+                               channels.begin_k());
         TotalChannels<Plan, Atom> totals;
         ThreadPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
         if constexpr (needs_pixel_mask) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
-        shared.filters_full.consumer_wait(0, 0);
+        if constexpr (grouped) {
+            if (channels.exists() && params.maps.filter_vector > 0) {
+                store_halo_filters<mn_major, T>(channels, conv, params.maps.filter_vector, shared.filters,
+                                                thread + group * Atom::threads, consumers * Atom::threads);
+                ptx::fence_proxy_async();
+                ptx::bar_sync(filters_barrier, consumers * Atom::threads);
+            } else {
+                shared.filters_full.consumer_wait(0, 0);
+            }
+        } else {
+            shared.filters_full.consumer_wait(0, 0);
+        }
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
-        auto const k_blocks = static_cast<unsigned>(detail::divide_up(conv.group_c(), Atom::k));
+        auto const k_blocks = static_cast<unsigned>(detail::divide_up(channels.channels(conv), Atom::k));
         Order const order{group};
         if (group == 1) order.arrive();  // warpgroup 0 runs its MMAs first
-        PersistentTile tile{block + group * gridDim.x, consumers * gridDim.x, tiles.all};
+        PersistentTile tile{channels.block + group * channels.step, consumers * channels.step, tiles.all};
         for (unsigned i = group; tile.exists(); i += consumers, tile.advance()) {
             auto const state = DynamicPipelineState::after(i, stages);
             auto const halo = tiles.halo(shared, state);
             typename Atom::Accumulators acc[1];
+            if constexpr (grouped) {
+                if (channels.exists() && conv.group_c() % HaloGroups::packet != 0) {
+                    shared.pipeline.consumer_wait(state);
+                    zero_other_groups(channels, conv, halo_bytes(shared, tiles, state),
+                                      tiles.shape.rows_of_x() * tiles.shape.pitch, static_cast<int>(k_blocks * Atom::k),
+                                      thread);
+                    ptx::fence_proxy_async();
+                    ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                }
+            }
             order.wait();
             shared.pipeline.consumer_wait(state);
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, k_blocks, acc[0], [&] { order.arrive(); });
@@ -111,7 +140,14 @@ private:
                 if (thread == 0) {
                     auto const full =
                         shared.read_full.producer_expect_tx(group, static_cast<unsigned>(tiles.shape.bytes_of_y()));
-                    ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
+                    if constexpr (grouped) {
+                        if (channels.exists())
+                            ptx::tma_load(halo, &params.read.map, full,
+                                          {channels.at_k[0], 0, first, n, channels.at_k[1]});
+                        else ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
+                    } else {
+                        ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
+                    }
                 }
                 shared.read_full.consumer_wait(group, i / consumers % 2);
             }
@@ -126,9 +162,24 @@ private:
             });
             ptx::fence_proxy_async();
             ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+            if constexpr (grouped) {
+                if (channels.exists() && conv.group_k() % HaloGroups::packet != 0) {
+                    store_group(channels, conv, params.y.data, halo_bytes(shared, tiles, state), n, first, rows,
+                                tiles.shape.pitch, thread);
+                    ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                    if (thread == 0) shared.pipeline.consumer_release(state.stage);
+                    continue;
+                }
+            }
             auto const send = [&] {
                 if (thread != 0) return;
-                ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                if constexpr (grouped) {
+                    if (channels.exists())
+                        ptx::tma_store(&params.maps.y, halo, {channels.at_k[0], 0, first, n, channels.at_k[1]});
+                    else ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                } else {
+                    ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                }
                 ptx::bulk_commit_group();
             };
             if constexpr (Plan::totals_tiles) {
@@ -136,7 +187,7 @@ private:
                 totals.add(acc, of_y, thread);
                 if (is_last) {
                     Totals::before_put(shared.totals);
-                    totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
+                    totals.put(Totals::view(params), channels.block + group * gridDim.x, 0, thread);
                     send();  // the TMA store overlaps the merge of the statistics
                 }
             } else {
@@ -149,6 +200,11 @@ private:
         }
         if constexpr (Plan::totals_tiles)
             if (thread == 0) Totals::after_put(shared.totals);
+    }
+
+    __device__ static unsigned char* halo_bytes(DynamicShared& shared, Tiles const& tiles,
+                                                DynamicPipelineState const& state) {
+        return shared.halos + static_cast<int>(state.stage) * tiles.shape.stage_bytes();
     }
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, Tiles const& tiles,

@@ -38,7 +38,7 @@ protected:
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
     using State = typename Pipeline::State;
-    using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
+    using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles, WarpSpecializedEntry::may_have_groups<Plan, T, U>>;
     using Writer = TmaStore<Plan, Atom, T, U, products>;
     using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;

@@ -60,6 +60,7 @@ struct ConvCase {
     /// set with in_bulk. aligned_pixels: TMA or threads can load x and the weights and store y, for these strides and
     /// addresses; stores_by_tma: TMA stores y
     bool aligned_pixels = true, stores_by_tma = true;
+    bool tma_rows = true;  ///< true if TMA loads x and stores y in tiles of image rows, for any weights
     /// alignment in bytes (8, 4 or 2) of the pixels of x and the taps of the weights, if threads load both; 0 if TMA
     /// does
     int copied_bytes = 0;

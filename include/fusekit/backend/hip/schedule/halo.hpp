@@ -10,7 +10,8 @@ namespace fusekit::hip {
 /// and of y, or 64 of x for 8-bit floats. A tile has 64 channels and rows of y, whole or a range of columns, at most
 /// Pixels pixels with the gaps between rows (232; 240 for 8 bits), and one TMA load per 64 channels of x reads the
 /// tile's pixels of x, halo included, for all taps, at most max_taps. The filters stay in SMEM if x has at most 64
-/// channels. Errors: the first failed condition with its value, "Halo: C = 520 exceeds 512".
+/// channels. Of several groups of channels of 16-bit elements, at most 64 a group, a CTA computes one, in tiles of
+/// whole rows. Errors: the first failed condition with its value, "Halo: C = 520 exceeds 512".
 template <int Pixels = 232>
 struct Halo {
     static constexpr int pixels = Pixels, channels = 64, max_taps = 9, max_stages = 8, halo_bytes = 150 * 1024;
@@ -83,22 +84,26 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         if (Unmet const unmet = WarpSpecializedEntry::unmet_by_plan<Plan, T, U>()) return unmet;
         if (count_phases<Plan>() > 1)
             return detail::holds(false, "a TransposedConv with a stride has phases", "use WarpSpecialized");
-        return detail::unmet_by_taps<Plan>(detail::unmet_by_unit_steps);
+        return detail::unmet_by_taps<Plan>(may_have_groups<Plan, T, U> ? detail::unmet_by_steps
+                                                                       : detail::unmet_by_unit_steps);
     }
+    /// True if a plan's convolution may have several groups of channels, which Halo computes for 16-bit elements.
+    template <class Plan, class T, class U>
+    static constexpr bool may_have_groups =
+        Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles;
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
         Filter<2> const& filter = of.filter;
-        bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
-        if (Unmet const unmet = detail::unmet_by_channels_last(of)) return unmet;
-        if (Unmet const unmet = detail::unmet_by_unit_steps(filter)) return unmet;
+        bool const grouped = of.product.groups > 1;
+        if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
+        if (Unmet const unmet = detail::unmet_by_steps(filter)) return unmet;
         Unmet const unmet =
-            detail::first_unmet(detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels,
-                                                "use WarpSpecialized"),
-                                detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters,
-                                                "use WarpSpecialized"),
+            detail::first_unmet(grouped ? unmet_by_groups<Schedule, T, U>(of) : unmet_by_channels<Schedule>(of),
                                 detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1],
-                                                Schedule::max_taps, "use WarpSpecialized"));
+                                                Schedule::max_taps, "use WarpSpecialized"),
+                                detail::at_most("Q + S - 1", grouped ? of.y[3] + filter.size[1] - 1 : 1,
+                                                Schedule::pixels, "use WarpSpecialized"));
         if (unmet) return unmet;
         auto const shape = shape_of<Schedule, T, U>(of);
         return detail::first_unmet(
@@ -112,10 +117,12 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
-        std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of),
-                           channel_tiles = detail::divide_up(of.y[1], schedule.n),
+        std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
+        if (tiles == 0) return {};
+        if (of.product.groups > 1) return of.tma_rows ? cost_of_groups(schedule, of, tiles, table, rates) : Estimate{};
+        if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
+        std::int64_t const channel_tiles = detail::divide_up(of.y[1], schedule.n),
                            blocks = detail::divide_up(of.x[1], schedule.n);
-        if (tiles == 0 || !of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
         bool const tiled =
             blocks > 1 || channel_tiles > 1 || (bytes == 1 ? splits_rows<int8>(of) : splits_rows<half>(of));
         if (tiled && keeps_rows(of)) return {};
@@ -130,8 +137,48 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     }
 
 private:
-    /// Number of tiles of y; 0 if the schedule cannot compute the convolution, or if the filter has one tap, so that a
-    /// tile has no halo.
+    template <class Schedule>
+    FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
+        bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
+        char const* const fix = "use WarpSpecialized";
+        return detail::first_unmet(
+            detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels, fix),
+            detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters, fix));
+    }
+    /// Estimated time of several groups of 16-bit elements, each with `tiles` tiles and an equal share of the CTAs.
+    FUSEKIT_H static Estimate cost_of_groups(ScheduleFacts const& schedule, ConvCase const& of, std::int64_t tiles,
+                                             CostTable const& table, GpuRates const& rates) {
+        std::int64_t const groups = of.product.groups,
+                           of_group = rates.processors > groups ? rates.processors / groups : 1,
+                           ctas = groups * (of_group < tiles ? of_group : tiles);
+        Costs costs = of.y[1] / groups % 8 == 0 ? table.halo_groups : table.halo_stored_groups;
+        if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
+        Workload workload =
+            halo_workload(schedule, tiles, 1, 1, of.taps, span_of(of.x[1] / groups) * 2, static_cast<int>(of_group));
+        workload.rounds *= static_cast<double>(detail::divide_up(ctas, rates.processors));
+        return estimate(workload, costs, of.product.bytes, table, rates);
+    }
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static Unmet unmet_by_groups(ConvCase const& of) {
+        std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
+        char const* const fix = "use Grouped or NativeGemm";
+        return detail::first_unmet(
+            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals, "groups of 8-bit elements or with statistics",
+                          fix),
+            detail::at_least("C / groups", c, 4, fix), detail::at_least("K / groups", k, 4, fix),
+            detail::at_most("channels of x from a multiple of 8 to a group's last", span_of(c), Schedule::channels,
+                            fix),
+            detail::at_most("channels of y from a multiple of 8 to a group's last", span_of(k), Schedule::channels,
+                            fix),
+            detail::holds(!of.maxima || k % 8 == 0, "an Amax of groups of channels that are no multiple of 8", fix));
+    }
+    /// Most channels from the multiple of 8 before a group's first channel to its last one.
+    FUSEKIT_H static std::int64_t span_of(std::int64_t channels) {
+        std::int64_t const step = channels & -channels;
+        return channels + (step < 8 ? 8 - step : 0);
+    }
+    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if the filter has one
+    /// tap, so that a tile has no halo.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
         if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
@@ -141,7 +188,7 @@ private:
     template <class Schedule, class T, class U>
     FUSEKIT_H static detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
         return detail::HaloShapeOf<Schedule, T, U>::of(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter,
-                                                       Schedule::halo_bytes, keeps_rows(of));
+                                                       Schedule::halo_bytes, of.product.groups > 1 || keeps_rows(of));
     }
     template <class T>
     FUSEKIT_H static bool splits_rows(ConvCase const& of) {

@@ -30,14 +30,18 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
         at_most("phases of the stride", phases, max_tma_phases, "use MatrixGemm"));
 }
 
-/// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1, one group of channels.
-/// Schedules with halos in SMEM require them.
-FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
-    return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"),
-                       equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
+/// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1. Schedules with halos in
+/// SMEM require them.
+FUSEKIT_H constexpr Unmet unmet_by_steps(Filter<2> const& filter) {
+    return first_unmet(equal("stride_h", filter.strides[0], 1, "use MatrixGemm"),
                        equal("stride_w", filter.strides[1], 1, "use MatrixGemm"),
                        equal("dilation_h", filter.dilations[0], 1, "use MatrixGemm"),
                        equal("dilation_w", filter.dilations[1], 1, "use MatrixGemm"));
+}
+
+/// Returns the first unmet condition among those of unmet_by_steps() and one group of channels.
+FUSEKIT_H constexpr Unmet unmet_by_unit_steps(Filter<2> const& filter) {
+    return first_unmet(equal("groups", filter.group_count, 1, "use MatrixGemm"), unmet_by_steps(filter));
 }
 
 /// Returns unmet(filter) for the filter in a plan's type, if the type has one. For a 1x1 filter returns an unmet

@@ -21,6 +21,7 @@ enum class Roles { cooperative, ping_pong };
 /// intended number of CTAs per SM. Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
+/// Of several groups of channels of 16-bit elements, a multiple of 8 a group, each has tiles of its own.
 ///
 /// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that neither TMA nor the
 /// producer warps load throws Error with the first unmet condition.
@@ -69,28 +70,32 @@ struct BulkProduct {
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
     bool packs_taps = false, pads_columns = true;
+    std::int64_t groups = 1;  ///< products of m x n x K, one for each group of channels
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of five
-/// terms. MMAs: a fitted factor times wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor times the cycles to
-/// read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by the busy SMs. Copies:
-/// TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's cp.async instructions.
-/// Chain: MMAs of a warpgroup that add to the same accumulators.
-/// With ping-pong the MMAs of the next tile overlap the epilogue, so that a partly filled last round costs less.
+/// terms. MMAs: a fitted factor times wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor
+/// times the cycles to read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by
+/// the busy SMs. Copies: TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's
+/// cp.async instructions. Chain: MMAs of a warpgroup that add to the same accumulators. With ping-pong the MMAs of the
+/// next tile overlap the epilogue, so that a partly filled last round costs less.
 FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                     int processors, TmaCosts const& tma) {
-    std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
+    std::int64_t const rows = detail::divide_up(of.m, schedule.m),
+                       columns = detail::divide_up(of.n, schedule.n) * of.groups,
                        busy = rows * columns < processors ? rows * columns : processors;
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
                  of_products = tma.products * wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n),
                windows = static_cast<double>(of.m < schedule.m ? of.m : schedule.m);
+    double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
-    double const beyond = columns > 1 && of.pads_columns && of.narrow < 1 && of.copied_bytes == 0
+    double const beyond = columns > 1 && of.pads_columns && of.groups == 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
+                          : of.groups > 1     ? of_group_row
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (windows + filters)
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
@@ -110,11 +115,13 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
 namespace detail {
 
 /// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
+FUSEKIT_H inline Unmet unmet_by_channel_strides(ConvCase const& of) {
+    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
+                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"));
+}
 FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
-    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
-                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"),
-                       equal("groups", of.product.groups, 1, "use MatrixGemm"),
+    return first_unmet(unmet_by_channel_strides(of), equal("groups", of.product.groups, 1, "use MatrixGemm"),
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
@@ -197,8 +204,9 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
 
     template <class Schedule, class T, class U>
     FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+        bool const grouped = sizeof(T) == 2 && sizeof(U) == 2;
         return detail::first_unmet(
-            detail::unmet_by_channels_last(of),
+            grouped ? unmet_by_groups(of) : detail::unmet_by_channels_last(of),
             detail::holds(!SplitSchedule<Schedule> || of.phases == 1, "a TransposedConv with a stride has phases",
                           "use WarpSpecialized without Split"));
     }
@@ -211,7 +219,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     }
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
-        if (detail::unmet_by_channels_last(of) || !of.aligned_pixels) return {};
+        if (unmet_by_groups(of) || !of.aligned_pixels) return {};
+        if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
@@ -225,11 +234,13 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                 Workload workload = warp_specialized_workload(
                     all.schedule,
                     {part.m, part.n, detail::divide_up(part.gemm_k, channels),
-                     run % channels == 0 || packs_taps ? 0 : 1 / static_cast<double>(steps_of_run),
+                     run % channels == 0 || packs_taps || (all.of.product.groups > 1 && run % detail::whole_block == 0)
+                         ? 0
+                         : 1 / static_cast<double>(steps_of_run),
                      run * element % 32 != 0, bytes,
                      static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
                          static_cast<double>(steps_of_run),
-                     all.of.copied_bytes, packs_taps, element == 1 || all.of.transposed},
+                     all.of.copied_bytes, packs_taps, element == 1 || all.of.transposed, all.of.product.groups},
                     all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
@@ -240,7 +251,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                            runs = packs(schedule, of) ? 1 : of.taps,
                            steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
                                                      of.phases);
-        Product const whole{of.product.m, of.product.n, 1, steps * of_step};
+        Product const whole{of.product.m, of.product.n, of.product.groups, steps * of_step};
         if (!schedule.splits) {
             Estimate result = with_tail(time, whole, steps);
             std::int64_t const of_pixel = of.y[1] * static_cast<int>(size_of(of.type));
@@ -252,6 +263,11 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                                       table.bulk_split.cluster_cycles, processors, time, table.idle);
     }
 
+    /// True if the kernel computes several groups of channels of a plan.
+    template <class Plan, class T, class U>
+    static constexpr bool may_have_groups = Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 &&
+                                            !Plan::totals_tiles && !has_transposed_conv<Plan>;
+
 private:
     /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
     /// tile of the tail.
@@ -259,8 +275,8 @@ private:
         ScheduleFacts const& schedule = time.schedule;
         ConvCase const& of = time.of;
         Estimate best = time(whole);
-        bool const is_plain = of.phases == 1 && of.copied_bytes == 0 && !packs(schedule, of) && !of.totals &&
-                              !of.maxima && of.type != DataType::int8;
+        bool const is_plain = of.product.groups == 1 && of.phases == 1 && of.copied_bytes == 0 &&
+                              !packs(schedule, of) && !of.totals && !of.maxima && of.type != DataType::int8;
         if (!is_plain || !launches_clusters(time.rates.architecture) ||
             !fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks))
             return best;
@@ -276,6 +292,18 @@ private:
         }
         return best;
     }
+    /// Returns the first condition on channel strides, and on several groups of channels of 16-bit elements, that a
+    /// convolution does not meet.
+    FUSEKIT_H static Unmet unmet_by_groups(ConvCase const& of) {
+        std::int64_t const groups = of.product.groups;
+        if (groups == 1) return detail::unmet_by_channels_last(of);
+        if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
+        char const* const fix = "use Halo, Grouped or MatrixGemm";
+        return detail::first_unmet(
+            detail::holds(!of.transposed && !of.totals, "groups of a TransposedConv or with ChannelStatistics", fix),
+            detail::multiple_of("C / groups", of.x[1] / groups, 8, fix),
+            detail::multiple_of("K / groups", of.y[1] / groups, 8, fix), detail::unmet_by_im2col(of.filter, true));
+    }
     FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
@@ -283,7 +311,7 @@ private:
     /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are
     /// packed, of all taps.
     FUSEKIT_H static std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
-        return packs(schedule, of) ? of.x[1] * of.taps : of.x[1];
+        return packs(schedule, of) ? of.x[1] * of.taps : of.x[1] / of.product.groups;
     }
     FUSEKIT_H static int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
         return bulk_row_bytes(schedule.n, static_cast<int>(size_of(of.type)));

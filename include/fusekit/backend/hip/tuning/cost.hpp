@@ -56,6 +56,9 @@ struct TmaCosts {
     /// least cycles of a k-tile, and more per pixel of the tile: a warpgroup's MMAs add to the same accumulators, each
     /// after the one before
     double chain = 0, chain_row = 0;
+    /// several groups of channels: cycles per row of a k-tile whose last channels TMA clips, and a factor on it if the
+    /// channels of a group have other k-tiles, too
+    double group_row = 0, last_group_row = 1;
     /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
     double packed_row = 0, packed_step = 0;
     double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
@@ -140,10 +143,10 @@ FUSEKIT_H constexpr double wgmma_cycles(double columns) { return columns / 2; }
 /// Costs of all kinds of schedules, and the fraction of the peak memory bandwidth that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
-        warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, planes,
-        planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps, float_pixels,
-        float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma, gemv,
-        gathered_planes, shared_gathered_planes, tall_gemm, phased_halo;
+        warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, halo_groups,
+        halo_stored_groups, planes, planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps,
+        float_pixels, float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma,
+        gemv, gathered_planes, shared_gathered_planes, tall_gemm, phased_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;

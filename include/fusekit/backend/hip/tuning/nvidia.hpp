@@ -17,6 +17,7 @@ struct NvidiaTuning {
     /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for 1x1 filters, 18 % for larger
     /// filters, 11 % for split-K.
     /// Stem: three layers, H200: 10 %.
+    /// Groups of Halo, of WarpSpecialized: 22 and 33 layers of batch 1 to 32, H200.
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
@@ -48,6 +49,8 @@ struct NvidiaTuning {
         .tiled_halo = {.launch = 7400, .output = 0.037, .step = 266, .arithmetic = 0.98},
         .streamed_halo = {.launch = 6200, .output = 0.037, .step = 490, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
+        .halo_groups = {.launch = 5640, .output = 0.037, .step = 240, .arithmetic = 0.9},
+        .halo_stored_groups = {.launch = 8140, .output = 0.19, .step = 240, .arithmetic = 0.9},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
@@ -82,6 +85,8 @@ struct NvidiaTuning {
                 .short_row = 2.8,
                 .chain = 225,
                 .chain_row = 2.2,
+                .group_row = 7.5,
+                .last_group_row = 1.8,
                 .packed_row = 7.6,
                 .packed_step = 350,
                 .ping_pong_narrow = 2.5,
