@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized_workload.hpp"
 
 namespace fusekit::hip {
 
@@ -57,60 +58,6 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
 /// The library selects the number of CTAs per tile of a stream-K tail.
 template <int TileM, int TileN, int Stages, Roles TheRoles, int Blocks>
 inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, Blocks>> = 0;
-
-/// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
-/// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
-/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
-/// true if TMA also loads rows past the last filter.
-struct BulkProduct {
-    std::int64_t m, n, steps;
-    double narrow = 0;
-    bool odd_packets = false;
-    int row_bytes = 128;
-    double blocks_of_step = row_bytes / 32;
-    int copied_bytes = 0;
-    bool packs_taps = false, pads_columns = true;
-    std::int64_t groups = 1;  ///< products of m x n x K, one for each group of channels
-};
-
-/// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of five
-/// terms. MMAs: a fitted factor times wgmma_cycles(m) for each 64 channels and 32 bytes of GemmK. SMEM: a fitted factor
-/// times the cycles to read 64 + m rows at 128 bytes per cycle. L2: the operands' bytes at the bandwidth, divided by
-/// the busy SMs. Copies: TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's
-/// cp.async instructions. Chain: MMAs of a warpgroup that add to the same accumulators. With ping-pong the MMAs of the
-/// next tile overlap the epilogue, so that a partly filled last round costs less.
-FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
-                                                    int processors, TmaCosts const& tma) {
-    std::int64_t const rows = detail::divide_up(of.m, schedule.m),
-                       columns = detail::divide_up(of.n, schedule.n) * of.groups,
-                       busy = rows * columns < processors ? rows * columns : processors;
-    double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
-                 of_products = tma.products * wgmma_cycles(schedule.m),
-                 of_rows = tma.shared_memory * (64 + schedule.m) / 4;
-    auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n),
-               windows = static_cast<double>(of.m < schedule.m ? of.m : schedule.m);
-    double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
-    double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
-    double const beyond = columns > 1 && of.pads_columns && of.groups == 1 && of.narrow < 1 && of.copied_bytes == 0
-                              ? static_cast<double>(columns * schedule.n - of.n)
-                              : 0,
-                 of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
-                          : of.groups > 1     ? of_group_row
-                          : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (windows + filters)
-                          : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
-                          : of.row_bytes < 128 ? tma.short_row
-                                               : 0,
-                 chain = (tma.chain + tma.chain_row * schedule.m) * of.blocks_of_step / 4,
-                 copies = of_row * (windows + filters) +
-                          beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);
-    return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
-            .steps = static_cast<double>(of.steps),
-            .arithmetic = schedule.n / 64.0 * of.blocks_of_step * (of_products > of_rows ? of_products : of_rows),
-            .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * (windows + filters) * of.row_bytes *
-                           static_cast<double>(busy) / processors,
-            .copies = copies > chain ? copies : chain,
-            .outputs = static_cast<double>(schedule.m * schedule.n)};
-}
 
 namespace detail {
 
