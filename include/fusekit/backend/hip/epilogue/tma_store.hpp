@@ -110,17 +110,8 @@ public:
                 ptx::tma_store_im2col(&phase.y, Staging::address(shared, product),
                                       {tile.n + product * Atom::m, at.q, at.p, at.n});
         } else {
-            if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
-                if (conv.groups() > 1) {
-                    for (int product = 0; product < products; ++product)
-                        ptx::tma_store(&params.maps.y, Staging::address(shared, product),
-                                       {tile.n - tile.group * conv.group_k() + product * Atom::m, tile.m, tile.group});
-                    ptx::bulk_commit_group();
-                    return;
-                }
-            }
             for (int product = 0; product < products; ++product)
-                ptx::tma_store(&params.maps.y, Staging::address(shared, product), {tile.n + product * Atom::m, tile.m});
+                send_box(params, conv, tile, Staging::address(shared, product), tile.n + product * Atom::m, tile.m);
         }
         ptx::bulk_commit_group();
     }
@@ -137,17 +128,17 @@ public:
             if (!params.maps.stores_y) {
                 for (int product = 0; product < products; ++product)
                     store_by_threads(shared.staged[product] + first * Stage::row_bytes, params.y, tile.m + first,
-                                     tile.n + product * Atom::m, most, conv.group_k() - tile.n - product * Atom::m);
+                                     tile.n + product * Atom::m, most,
+                                     conv.group_k() * (tile.group + 1) - tile.n - product * Atom::m);
                 return;
             }
         }
         if (thread != 0) return;
         for (int product = 0; product < products; ++product)
             for (int pixel = 0; pixel < most; pixel += pixels_of_block)
-                ptx::tma_store(
-                    &params.maps.y,
-                    Staging::address(shared, product) + static_cast<unsigned>((first + pixel) * Stage::row_bytes),
-                    {tile.n + product * Atom::m, tile.m + first + pixel});
+                send_box(params, conv, tile,
+                         Staging::address(shared, product) + static_cast<unsigned>((first + pixel) * Stage::row_bytes),
+                         tile.n + product * Atom::m, tile.m + first + pixel);
         ptx::bulk_commit_group();
     }
 
@@ -171,6 +162,18 @@ public:
     }
 
 private:
+    /// Issues the TMA store of staged results, from address `from` on, to y from channel n and pixel m of `tile` on.
+    template <class Params, class Problem>
+    __device__ static void send_box(Params const& params, Problem const& conv, TileStart const& tile,
+                                    std::uint32_t from, int n, int m) {
+        if constexpr (Params::may_have_groups)
+            if (conv.groups() > 1) {
+                ptx::tma_store(&params.maps.y, from, {n - tile.group * conv.group_k(), m, tile.group});
+                return;
+            }
+        ptx::tma_store(&params.maps.y, from, {n, m});
+    }
+
     /// Stores a staged tile of 16-bit results to y, from pixel m and channel n on; `pixels` and `channels` remain in y.
     /// A thread stores four channels of a pixel at a time if they are at multiples of 8 bytes, else two; a pixel takes
     /// the smallest power of two of lanes that has all channels.

@@ -28,7 +28,7 @@ class TiledHaloGemm : public TmaKernel {
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
     using Totals = GridTotals<Plan>;
-    using Roles = WarpRoles<consumers, typename Totals::Registers>;
+    using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
     using Results = TmaStage<Plan, Atom, T, U>;
     /// Ring of the filters of one tap and 64 channels of x; if all fit, they stay, and only its first barrier is used.
     using FilterPipeline = TmaPipeline<max_taps, 1>;

@@ -179,7 +179,8 @@ protected:
                     owns = items.rank_of(tile.number) == group;
                 }
             if constexpr (consumers > 1 && !ping_pong)
-                if (start.n >= conv.group_k()) k_blocks.clear();  // the warpgroup has no channels in y
+                if (start.n >= conv.group_k() * (start.group + 1))
+                    k_blocks.clear();  // the warpgroup has no channels in y
             writer.prepare(params, conv, start);
             order.wait();
             multiply(
