@@ -60,7 +60,7 @@ struct Launcher<HaloEntry> {
                                         : problem::vectorizable(stored, 8, columns) ? 8
                                         : problem::vectorizable(stored, 2, columns) ? 2
                                                                                     : 1;
-            most = (max)(most / groups.count, std::int64_t{1});
+            most = most > groups.count ? most / groups.count : 1;
             return *prepare_launch(gpu, kernel, params, groups.count * (tiles < most ? tiles : most));
         }
         // scratch has one total per channel and 64 pixels, and each warpgroup writes one: limits the number of

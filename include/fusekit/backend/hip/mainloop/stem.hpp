@@ -94,7 +94,7 @@ private:
             begin = block / columns, sharers = gridDim.x / columns, step = sharers * consumers;
             last = x.data + 1;
             for (int mode = 0; mode < 4; ++mode)
-                last += (max)(x.layout.stride[mode], Extent{0}) * (x.layout.shape[mode] - 1);
+                if (x.layout.stride[mode] > 0) last += x.layout.stride[mode] * (x.layout.shape[mode] - 1);
         }
 
         __device__ unsigned first(unsigned group) const { return begin + group * sharers; }

@@ -96,7 +96,7 @@ private:
         if (!tiles.streams_filters()) shared.filter_pipeline.consumer_wait(0, 0);
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
-        auto const stages = static_cast<unsigned>(tiles.stages), blocks = static_cast<unsigned>(tiles.blocks);
+        auto const stages = static_cast<unsigned>(tiles.stages), c_blocks = static_cast<unsigned>(tiles.blocks);
         Order const order{group};
         if (group == 1) order.arrive();  // warpgroup 0 runs its MMAs first
         PersistentTile tile{block + group * gridDim.x, consumers * gridDim.x, tiles.all};
@@ -104,7 +104,7 @@ private:
             typename Atom::Accumulators acc[1];
             order.wait();
             multiply(shared, tiles, filters, i, conv.group_c(), thread, acc[0], [&] { order.arrive(); });
-            auto const state = DynamicPipelineState::after(i * blocks + blocks - 1, stages);
+            auto const state = DynamicPipelineState::after(i * c_blocks + c_blocks - 1, stages);
             auto const halo = shared.halo(tiles, state.stage);
             bool const is_last = tile.is_last();
             if (is_last) start_next_kernel();
@@ -207,7 +207,7 @@ private:
     __device__ static void multiply(DynamicShared& shared, TiledHalo const& tiles, std::uint64_t filters, unsigned i,
                                     int channels, unsigned thread, typename Atom::Accumulators& acc,
                                     WhenAllBegun const& when_all_begun) {
-        auto const taps = static_cast<unsigned>(tiles.taps), blocks = static_cast<unsigned>(tiles.blocks);
+        auto const taps = static_cast<unsigned>(tiles.taps), c_blocks = static_cast<unsigned>(tiles.blocks);
         if constexpr (Atom::needs_promotion) {
             auto const state = DynamicPipelineState::after(i, static_cast<unsigned>(tiles.stages));
             auto const k_blocks = static_cast<unsigned>(divide_up_32(channels, Atom::k));
@@ -226,13 +226,13 @@ private:
             when_all_begun();
         } else {
             bool const streams = tiles.streams_filters();
-            auto state = DynamicPipelineState::after(i * blocks, static_cast<unsigned>(tiles.stages)), last = state;
+            auto state = DynamicPipelineState::after(i * c_blocks, static_cast<unsigned>(tiles.stages)), last = state;
             typename FilterPipeline::State slot, last_slot;
-            if (streams) slot.advance(i * blocks * taps);
+            if (streams) slot.advance(i * c_blocks * taps);
             mma::ChannelBlocks<Atom> of_channels(channels);
             bool accumulates = false;
 #pragma unroll 1
-            for (unsigned block = 0; block < blocks; ++block) {
+            for (unsigned block = 0; block < c_blocks; ++block) {
                 shared.pipeline.consumer_wait(state);
                 Tap tap{filters, Atom::descriptor(shared.halo(tiles, state.stage))};
                 unsigned const k_blocks = of_channels.next();
