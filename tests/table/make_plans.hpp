@@ -42,11 +42,18 @@ public:
     }
 };
 
-/// Calls f.operator()<Activation>(mode name) for every activation.
-template <class F>
+/// Calls f.operator()<Activation>(mode name) for every activation whose number is `Remainder` modulo `Modulus`.
+template <int Remainder = 0, int Modulus = 1, class F>
 void for_each_activation(F const& f) {
-    catalogue::for_each_activation(
-        [&]<class Mode>(catalogue::Line<Mode> const& line) { f.template operator()<A<Mode>>(line.name); });
+    [&]<int... Number>(std::integer_sequence<int, Number...>) {
+        auto const call = [&]<int N>() {
+            if constexpr (N % Modulus == Remainder)
+                [&]<class Mode>(catalogue::Line<Mode> const& line) {
+                    f.template operator()<A<Mode>>(line.name);
+                }(catalogue::line<N>);
+        };
+        (call.template operator()<Number>(), ...);
+    }(std::make_integer_sequence<int, catalogue::modes>{});
 }
 
 }  // namespace detail
@@ -57,15 +64,18 @@ std::vector<RowPlan<Device>> plans_of() {
     Plans<Device, T> p;
     using Relu = A<fk::Relu>;
     constexpr bool narrow = !std::is_same_v<T, double>, of_float = std::is_same_v<T, float>;
-    if constexpr (Part == 0) {
-        for_each_activation(
+    // Every plan of a convolution whose filter is known at run time has a kernel of each schedule.
+    constexpr int third = Part % 3;
+    if constexpr (Part < 3) {
+        for_each_activation<third, 3>(
             [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, N, Act>("CBNA", mode); });
-    } else if constexpr (Part == 1) {
-        for_each_activation([&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, Act>("CBA", mode); });
-    } else if constexpr (Part == 2) {
-        for_each_activation(
+    } else if constexpr (Part < 6) {
+        for_each_activation<third, 3>(
+            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, Act>("CBA", mode); });
+    } else if constexpr (Part < 9) {
+        for_each_activation<third, 3>(
             [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, M, Act>("CBMA", mode); });
-    } else if constexpr (Part == 3) {
+    } else if constexpr (Part == 9) {
         if constexpr (narrow) {
             p.template conv<fk::dynamic>("C");
             p.template conv<fk::dynamic, B>("CB");
@@ -74,7 +84,7 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template conv<fk::dynamic, B, N>("CBN");
             p.template conv<fk::dynamic, Relu>("CA", "relu");
         }
-    } else if constexpr (Part == 4) {
+    } else if constexpr (Part == 10) {
         if constexpr (narrow) {
             p.template conv<fk::dynamic, N, Relu>("CNA", "relu");
             p.template conv<fk::dynamic, B, R, Relu>("CBRA", "relu");
@@ -83,13 +93,13 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template conv<fk::filter(3).pad(1), B, Relu>("CBA", "relu");
             p.template conv<fk::filter(3, 3, 3).pad(1), B, Relu>("CBA", "relu");
         }
-    } else if constexpr (Part == 5) {
+    } else if constexpr (Part == 11) {
         for_each_activation([&]<class Act>(char const* mode) {
             p.template pointwise<N, Act>("NA", mode);
             p.template pointwise<M, Act>("MA", mode);
         });
         if constexpr (narrow) p.template pointwise<R, B, N, A<fk::Gelu>, S>("RBNAS", "gelu");
-    } else if constexpr (Part == 6) {
+    } else if constexpr (Part == 12) {
         for_each_activation([&]<class Act>(char const* mode) {
             p.template training<2, TrainN, Act>("TA", mode);
             p.template training<2, TrainM, Act>("UA", mode);
@@ -104,7 +114,7 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template training<3, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<3, TrainM, A<fk::Elu>>("UA", "elu");
         }
-    } else if constexpr (Part == 7) {
+    } else if constexpr (Part == 13) {
         for_each_activation([&]<class Act>(char const* mode) { p.template backward<2, TrainN, Act>("TA", mode); });
         if constexpr (narrow) p.template backward<2, TrainN>("T");
         if constexpr (of_float) {
