@@ -9,8 +9,9 @@ endfunction()
 
 # unite(<result> <number> <test>...): units with up to <number> tests each; with FUSEKIT_UNITE_TESTS off, the tests. Each
 # test keeps its names in a namespace of its own: a unit first includes all headers that its tests include, whose guards
-# then make the tests' own includes empty. Tests remain units if they define a namespace or names of other libraries,
-# instantiate a template explicitly, or have compile options or include folders of their own.
+# then make the tests' own includes empty. Tests remain units if they define a namespace, macros or names of other
+# libraries, instantiate a template explicitly, or have compile options or include folders of their own; and so do sources
+# of support/, whose functions other units call.
 function(unite result number)
   set(alone "")
   set(together "")
@@ -22,8 +23,8 @@ function(unite result number)
         list(APPEND own ${property})
       endif()
     endforeach()
-    file(STRINGS ${test} own_namespace REGEX "^(namespace [a-z:_]+ {|template [^<]|typedef |struct __)")
-    if(own OR own_namespace OR NOT FUSEKIT_UNITE_TESTS)
+    file(STRINGS ${test} own_namespace REGEX "^(namespace [a-z:_]+ {|template [^<]|typedef |struct __|#define )")
+    if(own OR own_namespace OR test MATCHES "/support/[a-z_]+\\.cpp$" OR NOT FUSEKIT_UNITE_TESTS)
       list(APPEND alone ${test})
     else()
       list(APPEND together ${test})

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// an image, or `rows` rows of one channel; a thread, `thread_rows` rows of the columns of a DepthwiseShape.
 /// Consecutive threads count along column groups, row groups and then planes.
 struct DepthwisePlaneTiles {
-    static constexpr int max_threads = 256, max_shared_bytes = 100 * 1024, packet_bytes = 16;
+    static constexpr int max_threads = 256, max_shared_bytes = 99 * 1024, packet_bytes = 16;
     /// threads of an SM: with more taps than few, they need twice the registers
     FUSEKIT_H static constexpr int resident_threads(bool few_taps) { return few_taps ? 1024 : 512; }
 

@@ -89,6 +89,18 @@ TEST_CASE("HIP: Halo refuses groups whose channels do not fit a tile, of 8 bits 
           "channels of y from a multiple of 8 to a group's last = 72 exceeds 64: use Grouped or NativeGemm");
     grouped.y[1] = 8;
     CHECK(of(grouped) == "K / groups = 2 is below 4: use Grouped or NativeGemm");
+    // groups have no tiles of parts of rows
+    ConvCase wide = problem(2, 64, 180, 64, 3);
+    wide.product.groups = 2;
+    CHECK(of(wide).empty());
+    wide = problem(2, 64, 224, 64, 3);
+    CHECK(of(wide).empty());
+    wide.product.groups = 2;
+    CHECK(of(wide) == "bytes of a stage = 88064 exceeds 76800: use WarpSpecialized");
+    wide = problem(2, 64, 390, 64, 3);
+    CHECK(of(wide).empty());
+    wide.product.groups = 2;
+    CHECK(of(wide) == "Q + S - 1 = 392 exceeds 232: use WarpSpecialized");
 }
 
 TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") {

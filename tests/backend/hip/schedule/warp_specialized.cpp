@@ -103,3 +103,16 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a plan's type d
           "a TransposedConv of 8 bits: use NativeGemm");
     CHECK(of_plan<fk::half, fk::half, Conv, fk::ChannelStatistics>().empty());
 }
+
+TEST_CASE("HIP: tiles of 192 channels of WarpSpecialized are not selected beside an Amax") {
+    ConvCase convolution = problem(32, 64, 56, 192, 3);
+    auto const seconds = [&]<class Schedule>(Schedule) {
+        return WarpSpecializedEntry::cost(WarpSpecializedEntry::facts<Schedule>, convolution, NvidiaTuning::costs,
+                                          rates_of(Architecture::sm(90)))
+            .seconds;
+    };
+    CHECK(seconds(WarpSpecialized<144, 192, 4>{}) < 1);
+    convolution.maxima = true;
+    CHECK(seconds(WarpSpecialized<144, 192, 4>{}) > 1);
+    CHECK(seconds(Wide{}) < 1);
+}

@@ -20,8 +20,11 @@ struct Launcher<HaloEntry> {
         constexpr bool keeps_rows = sizeof(T) == 1 || has_transposed_conv<Plan> || Plan::totals_tiles ||
                                     Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
         HaloGroups const groups{static_cast<int>(operands.product().groups)};
-        auto const shape = HaloShapeOf<Schedule, T, U>::of(height, width, window_filter(operands.filter),
-                                                           Schedule::halo_bytes, keeps_rows || groups.count > 1);
+        using Shape = HaloShapeOf<Schedule, T, U>;
+        Filter<2> const filter = window_filter(operands.filter);
+        // groups are computed in whole rows
+        Shape const shape = groups.count > 1 ? Shape(height, width, filter)
+                                             : Shape::of(height, width, filter, Schedule::halo_bytes, keeps_rows);
         Extent const channels = params.x.layout.shape[1];
         bool const tiled =
             groups.count == 1 && (shape.splits_rows || channels > Schedule::channels || of_y[1] > Schedule::channels);

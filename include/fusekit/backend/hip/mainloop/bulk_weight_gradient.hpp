@@ -31,6 +31,7 @@ class BulkWeightGradient : public TmaKernel {
     static constexpr int consumers = warpgroups * Atom::threads;
     static constexpr unsigned sums_barrier = 1;
     static constexpr bool moves_registers = Schedule::moves_registers;
+    static_assert(!moves_registers || warpgroups == 2 || warpgroups == 3);
     using Budget = RegisterBudget<warpgroups == 2 ? 24 : 32, warpgroups == 2 ? 240 : 160, 1, warpgroups == 2 ? 2 : 3>;
     using Roles = WarpRoles<warpgroups, std::conditional_t<moves_registers, Budget, EqualRegisters>>;
     /// Barrier of the threads that reduce split-K sums: with moved registers, a producer has too few for it.

@@ -76,6 +76,8 @@ public:
         typename Totals::Shared totals;
         typename Copies::Shared copies;
     };
+    static_assert(sizeof(DynamicShared) <= 227 * 1024,
+                  "the stages of a CTA exceed the 227 KB of shared memory of sm_90");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();

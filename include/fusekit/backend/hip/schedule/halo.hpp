@@ -187,8 +187,9 @@ private:
     }
     template <class Schedule, class T, class U>
     FUSEKIT_H static detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
-        return detail::HaloShapeOf<Schedule, T, U>::of(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter,
-                                                       Schedule::halo_bytes, of.product.groups > 1 || keeps_rows(of));
+        auto const height = static_cast<int>(of.y[2]), width = static_cast<int>(of.y[3]);
+        if (of.product.groups > 1) return {height, width, of.filter};  // groups are computed in whole rows
+        return detail::HaloShapeOf<Schedule, T, U>::of(height, width, of.filter, Schedule::halo_bytes, keeps_rows(of));
     }
     template <class T>
     FUSEKIT_H static bool splits_rows(ConvCase const& of) {

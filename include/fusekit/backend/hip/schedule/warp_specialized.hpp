@@ -117,7 +117,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             constexpr bool rows = m == 64 || m == 96 || m == 128 || m == 144 || m == 192 || m == 256,
                            columns = n == 64 || n == 128 || (n == 192 && !Schedule::ping_pong),
                            stages = Schedule::stages >= 2,
-                           fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
+                           fits = !rows || !columns || Schedule::shared_bytes(sizeof(T)) <= 224 * 1024,
+                           has_room = n < 192 || BoundPlan::Plan::Epilogue::maxima == 0;
             static_assert(
                 plan.factors,
                 "WarpSpecialized: x and weights must both be half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm "
@@ -132,7 +133,9 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                 fits,
                 "WarpSpecialized: Stages of (TileM + TileN) 128 bytes, and 128 TileM bytes for each 64 channels, "
                 "twice as many with ping_pong, must fit 224 KB: use fewer Stages");
-            return plan.met() && rows && columns && stages && fits;
+            static_assert(has_room,
+                          "WarpSpecialized: TileN = 192 leaves no shared memory for the maxima of an Amax: use 128");
+            return plan.met() && rows && columns && stages && fits && has_room;
         }
     };
 
@@ -167,6 +170,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (unmet_by_groups(of) || !of.aligned_pixels) return {};
+        if (of.maxima && schedule.n == 192) return {};  // SMEM has no room for maxima
         if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
