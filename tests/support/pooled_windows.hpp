@@ -61,7 +61,7 @@ void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Sha
 }
 
 /// Windows of a filter, which may overlap, leave gaps and cover padding.
-inline oracle::Window window_of(fk::Filter<2> const& f) {
+inline oracle::Window pool_window_of(fk::Filter<2> const& f) {
     return {f.size.h, f.size.w, f.pad_before.h, f.pad_before.w, f.pad_after.h, f.pad_after.w, f.strides.h, f.strides.w};
 }
 
@@ -77,7 +77,7 @@ void check_pooled_filter(Device& device, PooledLayouts const& layouts, oracle::S
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias);
     auto const before = oracle::residual(oracle::bias(oracle::Tensor(shape, x.values), bias), z.values, 2);
     auto const expected = oracle::pool(oracle::activation(before, {"relu"}),
-                                       std::is_same_v<typename Pool::Reduce, fk::Max>, window_of(Pool::geometry));
+                                       std::is_same_v<typename Pool::Reduce, fk::Max>, pool_window_of(Pool::geometry));
     Placed<Device, 4> y(device, fk::data_type<YOf<T>>, layout_of<4>(layouts.y, expected.shape), 64);
     Plan::bind({.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {}, {})(device, x.view(), y.template view<YOf<T>>());
     CHECK(difference(expected, y.fetch()) == "");

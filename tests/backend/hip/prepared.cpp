@@ -324,7 +324,8 @@ TEST_CASE("HIP: graphs captured with workspaces of their own run at the same tim
     std::vector<float> const expected = numbers(layer(device, layers.x));
     Floats outputs[] = {layers.output(layer), layers.output(layer)};
     auto const run = layer.prepare(device, layers.x, outputs[0]);
-    fk::Workspace<Memory> const workspaces[] = {{device, run.workspace_bytes()}, {device, run.workspace_bytes()}};
+    fk::Workspace<fk::hip::Memory> const workspaces[] = {{device, run.workspace_bytes()},
+                                                         {device, run.workspace_bytes()}};
     Borrowed application[2];
     hipGraph_t graphs[2];
     hipGraphExec_t executables[2];

@@ -31,6 +31,9 @@ template <auto filter, class T>
 constexpr bool has_planes = fk::hip::DepthwiseEntry::has_planes<fk::Plan<fk::Conv<filter>>, T, T>;
 
 /// Numbers of a square filter of half, in tiles of a DepthwiseShape.
+template <int size, bool has_few_taps>
+constexpr bool is_unrolled =
+    fk::hip::DepthwiseEntry::has_unrolled<fk::Plan<fk::Conv<fk::filter(size, size).groups(8)>>, fk::half, has_few_taps>;
 template <int size, int stride>
 constexpr DepthwisePlaneTiles::Numbers numbers_of{
     .window = {size, size},
@@ -141,10 +144,7 @@ TEST_CASE("HIP: depthwise convolutions that copy planes to shared memory") {
     static_assert(has_planes<fk::filter(3, 3).groups(8), float> != on_amd);
     static_assert(has_planes<fk::dynamic, fk::bfloat16> != on_amd && !has_planes<fk::dynamic, fk::int8>);
     static_assert(has_planes<fk::filter(7, 7).groups(8), fk::half> != on_amd);
-    static_assert(
-        !fk::hip::DepthwiseEntry::has_unrolled<fk::Plan<fk::Conv<fk::filter(7, 7).groups(8)>>, fk::half, true>);
-    static_assert(
-        !fk::hip::DepthwiseEntry::has_unrolled<fk::Plan<fk::Conv<fk::filter(3, 3).groups(8)>>, fk::half, false>);
+    static_assert(!is_unrolled<7, true> && !is_unrolled<3, false>);
     static_assert(!has_planes<fk::filter(3, 3).dilation(2).groups(8), fk::half>);
     fk::hip::Device device = gpu();
     using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
