@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 /// Adds to acc[first] to acc[first + floats - 1] the packets that the CTAs of the cluster with ranks `rank` ^ i, for i
 /// from 1 to `count` - 1, have in DSMEM at the address of `own`, `stride` bytes apart. `count` is a power of two; with
-/// `count` <= 1 nothing is loaded. `floats` is 16 or 32, all of which are loaded before the first addition.
+/// `count` <= 1 nothing is loaded. `floats` is 16 or 32; all are loaded before the first addition.
 ///
 /// On NVIDIA the loop is inside the assembly. A loop in C++ has phi nodes of all accumulators, on which nvcc 13.0
 /// reacts with more address arithmetic in the mainloop that computes them, and with spills in the epilogue.

@@ -55,7 +55,7 @@ struct Launcher<HaloEntry> {
                    });
         });
         if (!encoded) return {};
-        params.tiled_halo = TiledHalo(shape, channels, of_y, Schedule::halo_bytes, Schedule::max_stages);
+        if (tiled) params.tiled_halo = TiledHalo(shape, channels, of_y, Schedule::halo_bytes, Schedule::max_stages);
         std::int64_t most = (max)(gpu.processors() / static_cast<int>(channel_tiles), 1) * channel_tiles;
         if (groups.count > 1) {
             constexpr int columns = has_transposed_conv<Plan> ? 0 : 1;

@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/copy/halo_box.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
-#include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/mma/halo_taps.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule/halo.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
@@ -29,6 +29,7 @@ class HaloGemm : public TmaKernel {
     template <int columns>
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
+    using Taps = mma::HaloTaps<Atom, ProductOf<pixels / 2>>;
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Tiles = HaloTiles<Shape>;
     /// True if the kernel computes convolutions of several groups of channels.
@@ -215,69 +216,24 @@ private:
         });
     }
 
-    /// SMEM descriptors of one tap's operands: the tap's filters, and the tile of x (with halo) at the tap's offset.
-    struct Tap {
-        std::uint64_t filters, x;
-        int column = 0;
-
-        __device__ void advance(Shape const& shape) {
-            filters += Atom::row_offset(Atom::m);
-            bool const ends_row = ++column == shape.window_columns;
-            x += Atom::row_offset(ends_row ? shape.pitch - column + 1 : 1);
-            if (ends_row) column = 0;
-        }
-    };
-
-    /// Accumulates all taps into `acc`. With promotion, every two taps accumulate from zero and are then promoted,
-    /// while the other warpgroup's MMAs run: first for one half of the pixels and then for the other, because registers
-    /// hold no second accumulator for all pixels. `k_blocks`: k-blocks of a tap that have channels of x. Calls
-    /// when_all_begun() after issuing the last MMA.
+    /// Accumulates all taps into `acc`. `k_blocks`: k-blocks of a tap that have channels of x. Calls when_all_begun()
+    /// after issuing the last MMA.
     template <class WhenAllBegun>
-    __device__ static void multiply(Shape const& shape, Tap tap, unsigned k_blocks, typename Atom::Accumulators& acc,
-                                    WhenAllBegun const& when_all_begun) {
+    __device__ static void multiply(Shape const& shape, typename Taps::Tap tap, unsigned k_blocks,
+                                    typename Atom::Accumulators& acc, WhenAllBegun const& when_all_begun) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::needs_promotion) {
-            mma::clear(acc);
-#pragma unroll 1
-            for (int remaining = taps; remaining > 0; remaining -= 2) {
-                Tap next = tap;
-                next.advance(shape);
-                add_products<0>(tap, next, remaining > 1, k_blocks, acc);
-                add_products<1>(tap, next, remaining > 1, k_blocks, acc);
-                tap = next;
-                tap.advance(shape);
-            }
+            Taps::sum_promoted(tap, taps, shape.window_columns, shape.pitch, k_blocks, acc);
             when_all_begun();
         } else {
 #pragma unroll 1
-            for (int i = 0; i < taps; ++i, tap.advance(shape)) {
-                gemm<Atom>(tap.filters, tap.x, acc, i > 0, k_blocks);
+            for (int i = 0; i < taps; ++i, tap.advance(shape.window_columns, shape.pitch)) {
+                Taps::template multiply<Atom>(tap.filters, tap.x, acc, i > 0, k_blocks);
                 ptx::wgmma_wait<1>();
             }
             when_all_begun();
             mma::wait(acc);
         }
-    }
-
-    template <class Product>
-    __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename Product::Accumulators& acc,
-                                bool accumulate, unsigned k_blocks) {
-        mma::OperandA<Product> const a{filters};  // (64, C), swizzled: one tap's filters
-        mma::OperandB<Product> const b{x};  // (PIXELS, C), swizzled: x at the tap's offset
-        mma::gemm_first<Product>(acc, a, b, accumulate, k_blocks);  // (64, PIXELS) += over C
-    }
-    template <int half_of_tile>
-    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, unsigned k_blocks,
-                                        typename Atom::Accumulators& acc) {
-        using Product = ProductOf<pixels / 2>;
-        constexpr int count = Product::acc_per_thread;
-        constexpr std::uint64_t half_offset = Product::row_offset(half_of_tile * Product::n);
-        typename Product::Accumulators of_taps;
-        gemm<Product>(tap.filters, tap.x + half_offset, of_taps, false, k_blocks);
-        if (has_next) gemm<Product>(next.filters, next.x + half_offset, of_taps, true, k_blocks);
-        mma::wait(of_taps);
-#pragma unroll
-        for (int e = 0; e < count; ++e) acc[half_of_tile * count + e] += of_taps[e];
     }
 };
 

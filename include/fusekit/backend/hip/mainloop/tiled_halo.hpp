@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/copy/tiled_halo.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
-#include "fusekit/backend/hip/mma/gemm.hpp"
+#include "fusekit/backend/hip/mma/halo_taps.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/statistics/grid_totals.hpp"
@@ -27,6 +27,7 @@ class TiledHaloGemm : public TmaKernel {
     template <int columns>
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
+    using Taps = mma::HaloTaps<Atom, ProductOf<pixels / 2>>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
     using Results = TmaStage<Plan, Atom, T, U>;
@@ -186,23 +187,8 @@ private:
         });
     }
 
-    /// SMEM descriptors of one tap's operands: the tap's filters, and the tile of x (with halo) at the tap's offset.
-    struct Tap {
-        std::uint64_t filters, x;
-        int column = 0;
-
-        __device__ void advance(TiledHalo const& tiles) {
-            filters += Atom::row_offset(Atom::m);
-            bool const ends_row = ++column == tiles.window_columns;
-            x += Atom::row_offset(ends_row ? tiles.pitch - column + 1 : 1);
-            if (ends_row) column = 0;
-        }
-    };
-
-    /// Accumulates all taps of the CTA's tile number i into `acc`. With promotion, every two taps accumulate from zero
-    /// and are then promoted, while the other warpgroup's MMAs run: first for one half of the pixels and then for the
-    /// other, because registers hold no second accumulator for all pixels. Calls when_all_begun() after issuing the
-    /// last MMA. Releases all stages of x but the last.
+    /// Accumulates all taps of the CTA's tile number i into `acc`. Calls when_all_begun() after issuing the last MMA.
+    /// Releases all stages of x but the last.
     template <class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, TiledHalo const& tiles, std::uint64_t filters, unsigned i,
                                     int channels, unsigned thread, typename Atom::Accumulators& acc,
@@ -212,17 +198,8 @@ private:
             auto const state = DynamicPipelineState::after(i, static_cast<unsigned>(tiles.stages));
             auto const k_blocks = static_cast<unsigned>(divide_up_32(channels, Atom::k));
             shared.pipeline.consumer_wait(state);
-            Tap tap{filters, Atom::descriptor(shared.halo(tiles, state.stage))};
-            mma::clear(acc);
-#pragma unroll 1
-            for (int remaining = tiles.taps; remaining > 0; remaining -= 2) {
-                Tap next = tap;
-                next.advance(tiles);
-                add_products<0>(tap, next, remaining > 1, k_blocks, acc);
-                add_products<1>(tap, next, remaining > 1, k_blocks, acc);
-                tap = next;
-                tap.advance(tiles);
-            }
+            typename Taps::Tap tap{filters, Atom::descriptor(shared.halo(tiles, state.stage))};
+            Taps::sum_promoted(tap, tiles.taps, tiles.window_columns, tiles.pitch, k_blocks, acc);
             when_all_begun();
         } else {
             bool const streams = tiles.streams_filters();
@@ -234,15 +211,15 @@ private:
 #pragma unroll 1
             for (unsigned block = 0; block < c_blocks; ++block) {
                 shared.pipeline.consumer_wait(state);
-                Tap tap{filters, Atom::descriptor(shared.halo(tiles, state.stage))};
+                typename Taps::Tap tap{filters, Atom::descriptor(shared.halo(tiles, state.stage))};
                 unsigned const k_blocks = of_channels.next();
 #pragma unroll 1
-                for (unsigned t = 0; t < taps; ++t, tap.advance(tiles)) {
+                for (unsigned t = 0; t < taps; ++t, tap.advance(tiles.window_columns, tiles.pitch)) {
                     if (streams) {
                         shared.filter_pipeline.consumer_wait(slot);
                         tap.filters = filters + slot.stage * Atom::row_offset(Atom::m);
                     }
-                    gemm<Atom>(tap.filters, tap.x, acc, accumulates, k_blocks);
+                    Taps::template multiply<Atom>(tap.filters, tap.x, acc, accumulates, k_blocks);
                     ptx::wgmma_wait<1>();
                     if (streams) {
                         if (thread == 0 && accumulates) {
@@ -261,27 +238,6 @@ private:
             mma::wait(acc);
             if (streams && thread == 0) shared.filter_pipeline.consumer_release(last_slot.stage);
         }
-    }
-
-    template <class TileAtom>
-    __device__ static void gemm(std::uint64_t filters, std::uint64_t x, typename TileAtom::Accumulators& acc,
-                                bool accumulate, unsigned k_blocks) {
-        mma::OperandA<TileAtom> const a{filters};  // (64, C), swizzled: one tap's filters
-        mma::OperandB<TileAtom> const b{x};  // (PIXELS, C), swizzled: x at the tap's offset
-        mma::gemm_first<TileAtom>(acc, a, b, accumulate, k_blocks);  // (64, PIXELS) += over C
-    }
-    template <int half_of_tile>
-    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, unsigned k_blocks,
-                                        typename Atom::Accumulators& acc) {
-        using TileAtom = ProductOf<pixels / 2>;
-        constexpr int count = TileAtom::acc_per_thread;
-        constexpr std::uint64_t half_offset = TileAtom::row_offset(half_of_tile * TileAtom::n);
-        typename TileAtom::Accumulators of_taps;
-        gemm<TileAtom>(tap.filters, tap.x + half_offset, of_taps, false, k_blocks);
-        if (has_next) gemm<TileAtom>(next.filters, next.x + half_offset, of_taps, true, k_blocks);
-        mma::wait(of_taps);
-#pragma unroll
-        for (int e = 0; e < count; ++e) acc[half_of_tile * count + e] += of_taps[e];
     }
 };
 

@@ -22,7 +22,7 @@ enum class Roles { cooperative, ping_pong };
 /// intended number of CTAs per SM. Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
 ///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
-/// Of several groups of channels of 16-bit elements, a multiple of 8 a group, each has tiles of its own.
+/// Groups of channels of 16-bit elements, a multiple of 8 each, have tiles of their own.
 ///
 /// Errors: a static_assert fails if the stages exceed 224 KB in total. A call with operands that neither TMA nor the
 /// producer warps load throws Error with the first unmet condition.
