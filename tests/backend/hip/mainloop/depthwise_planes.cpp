@@ -2,11 +2,11 @@
 #include "fusekit/backend/hip/mainloop/depthwise_planes.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/launch_results.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
@@ -101,17 +101,7 @@ TEST_CASE("HIP: CTAs of a depthwise convolution compute planes or bands of rows,
     auto launch = depthwise.prepare(layer, Plan::collapse(x.const_view()), Plan::collapse(y.view())).value();
     if constexpr (requires { launch.params.depthwise_planes.rows; }) {
         if (launch.shared_bytes == 0) SKIP("the GPU has no cp.async");
-        auto const results = [&] {
-            std::vector<fk::half> values(static_cast<std::size_t>(y.size()),
-                                         fk::half(std::numeric_limits<float>::quiet_NaN()));
-            y.copy_from(values.data());
-            REQUIRE(!launch.start(device));
-            device.synchronize();
-            y.copy_to(values.data());
-            std::vector<float> floats;
-            for (fk::half const value : values) floats.push_back(static_cast<float>(value));
-            return floats;
-        };
+        auto const results = [&] { return launch_results(launch, y, device); };
         std::vector<float> const once = results();
         DepthwisePlaneTiles& tiles = launch.params.depthwise_planes;
         auto const groups = static_cast<int>(tiles.column_groups.value());
