@@ -134,16 +134,16 @@ private:
     /// instructions; a CTA reads and writes `traffic` bytes.
     FUSEKIT_H double cycles(int processors, double instructions, double traffic) const {
         constexpr int all_threads = 512, all_bytes = 224 * 1024;
-        using Costs = DepthwiseHaloTileCosts;
+        using TileCosts = DepthwiseHaloTileCosts;
         auto const busiest = static_cast<double>(detail::divide_up(ctas, std::int64_t{processors}));
         int const by_threads = all_threads / threads, by_bytes = all_bytes / (shared_bytes + 1024),
                   resident = (min)(by_threads, by_bytes);
         auto const rounds = static_cast<double>(detail::divide_up(ctas, std::int64_t{processors} * resident));
-        double most = Costs::instruction * rounds * instructions;
-        for (double const other :
-             {Costs::all_instructions * busiest * (threads / 32) * instructions, Costs::byte * busiest * traffic})
+        double most = TileCosts::instruction * rounds * instructions;
+        for (double const other : {TileCosts::all_instructions * busiest * (threads / 32) * instructions,
+                                   TileCosts::byte * busiest * traffic})
             if (other > most) most = other;
-        return Costs::launch + Costs::round * (rounds - 1) + most;
+        return TileCosts::launch + TileCosts::round * (rounds - 1) + most;
     }
 };
 

@@ -35,6 +35,7 @@ TEMPLATE_TEST_CASE("HIP: Halo convolutions of several groups are exact", "", fk:
                               "n1c40h6w20k72r2s4pt1l2b0r1u1v1d1e1g8 nhwc krsc",  // groups of 5 and 9 channels
                               "n9c120h3w5k72r3s3pt1l1b1r1u1v1d1e1g3 nhwc+8 krsc+2",
                               "n2c96h5w9k64r3s3pt1l1b1r1u1v1d1e1g4 nhwc crsk",  // weights that TMA does not load
+                              "n3c72h9w21k88r1s1pt0l0b0r0u1v1d1e1g8 nhwc krsc",  // groups of 9 and 11, no halo
                               "n1c768h3w4k768r1s3pt0l1b0r1u1v1d1e1g192 nhwc krsc"}) {
         std::string const text = sizes + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,

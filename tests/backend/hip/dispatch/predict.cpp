@@ -6,6 +6,8 @@
 
 #include "backend/hip/gpu.hpp"
 #include "fusekit/hip.hpp"
+#include "support/check_case.hpp"
+#include "support/run_case.hpp"
 
 using namespace test;
 
@@ -74,6 +76,30 @@ TEST_CASE("HIP: a prediction needs no memory") {
     CHECK(expected.seconds == few.layer().predict<float>(where, few.x.layout(), few.y()).seconds);
     auto const wrong = Plan::bind({.weights = fk::TensorView<float const>(nullptr, fk::krsc(64, 3, 3, 32))});
     CHECK_THROWS_AS(wrong.predict<float>(where, few.x.layout(), few.y()), fk::Error);
+}
+
+TEST_CASE("HIP: few outputs of a depthwise filter without unrolled code are predicted for Direct, and exact") {
+    auto const chosen = [](auto type, std::int64_t n, bool last, fk::Filter<2> const& filter) {
+        using T = decltype(type);
+        constexpr std::int64_t c = 64, hw = 28;
+        auto const layer = fk::Plan<fk::Conv<fk::dynamic>>::bind(
+            {.weights = fk::TensorView<T const>(nullptr, fk::kcrs(c, 1, filter.size[0], filter.size[1])),
+             .filter = fk::Filter<2>(filter).groups(c)});
+        fk::Layout<4> const image = last ? fk::nhwc(n, hw, hw, c) : fk::nchw(n, c, hw, hw);
+        return std::string(layer.template predict<T>(Architecture::sm(90), image, image).schedule.name(1).c_str());
+    };
+    constexpr auto dilated = fk::filter(7, 7).pad(9).dilation(3), plain = fk::filter(7, 7).pad(3);
+    bool const on_amd = fk::hip::arch::is_targeted<fk::hip::arch::Amd>;
+    if (!on_amd) CHECK(chosen(fk::half(), 1, true, dilated) == "Direct<256>");
+    CHECK(chosen(fk::half(), 8, true, dilated) == "Depthwise<128>");
+    CHECK(chosen(fk::half(), 1, true, plain) == "Depthwise<128>");
+    CHECK(chosen(fk::half(), 1, false, dilated) == "Depthwise<128>");
+    CHECK(chosen(fk::half(), 1, true, fk::filter(1, 5).pad(0, 2)) == "Depthwise<128>");
+    CHECK(chosen(float(), 1, true, dilated) == "Depthwise<128>");
+    fk::hip::Device device = gpu();
+    for (char const* sizes : {"n2c6h12w11k6r3s3pt2l2b2r2u1v1d2e2g6", "n1c5h9w14k10r9s7pt4l3b4r3u1v1d1e1g5"})
+        check_case(Case::parse(std::string(sizes) + " nhwc krsc half CB #3"),
+                   run_conv<fk::hip::Device, fk::half, fk::dynamic, fk::Bias>, device);
 }
 
 TEST_CASE("HIP: a depthwise gradient by x is predicted for Depthwise, through strides too") {

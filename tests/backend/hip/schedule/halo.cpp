@@ -103,9 +103,12 @@ TEST_CASE("HIP: Halo refuses groups whose channels do not fit a tile, of 8 bits 
     CHECK(of(wide) == "Q + S - 1 = 392 exceeds 232: use WarpSpecialized");
 }
 
-TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap") {
+TEST_CASE("HIP: Halo's time grows with the batch, and is infinite for one tap of one group") {
     CHECK(test::grows<HaloEntry, Halo<>>(64, 56, 64, 3));
     CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 64, 56, 64, 1)).is_finite());
+    ConvCase groups = problem(2, 64, 56, 64, 1);
+    groups.in_bulk = false, groups.product = {2 * 56 * 56, 16, 4, 16, 0};
+    CHECK(test::time_of<HaloEntry, Halo<>>(groups).is_finite());
     CHECK_FALSE(test::time_of<HaloEntry, Halo<>>(problem(2, 520, 56, 64, 3)).is_finite());
     ConvCase wide = problem(2, 64, 224, 64, 3), whole = problem(2, 64, 56, 64, 3);
     CHECK(test::time_of<HaloEntry, Halo<>>(wide).is_finite());

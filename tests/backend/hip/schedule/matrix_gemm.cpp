@@ -38,12 +38,12 @@ TEST_CASE("HIP: MatrixGemm implements every problem, and has its tile's numbers"
     CHECK(std::string(MatrixGemmEntry::written(facts).c_str()) == "MatrixGemm<128, 64, 2>");
 }
 
-TEST_CASE("HIP: MatrixGemm's time grows with the problem, and is infinite for few channels") {
+TEST_CASE("HIP: MatrixGemm's time grows with the problem, and is infinite for few channels of floats") {
     CHECK(test::grows<MatrixGemmEntry, Tile>(64, 56, 64, 3));
     ConvCase few = problem(8, 64, 56, 8, 3);
     CHECK(time_of<MatrixGemmEntry, Tile>(few).is_finite());
     few.product.groups = 8;
-    CHECK_FALSE(time_of<MatrixGemmEntry, Tile>(few).is_finite());
+    CHECK(time_of<MatrixGemmEntry, Tile>(few).is_finite());
     few.product.groups = 1, few.type = fk::DataType::float32, few.terms = 6;
     CHECK_FALSE(time_of<MatrixGemmEntry, Tile>(few).is_finite());
     ConvCase floats = problem(8, 64, 56, 64, 3);

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "backend/hip/schedule/problems.hpp"
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
 
 namespace hip = fusekit::hip;
@@ -143,22 +144,10 @@ constexpr int half_bytes = 2;
 
 /// Channels-last convolution of half that an H200 may compute with TMA loads.
 ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
-    return {.product = {n * hw * hw, k, 1, c * r * r, static_cast<double>(half_bytes * n * hw * hw * (c + k))},
-            .type = fusekit::DataType::float16,
-            .x = {{n, c, hw, hw}},
-            .y = {{n, k, hw, hw}},
-            .filter = fusekit::filter(r, r).pad(r / 2),
-            .taps = r * r,
-            .channels_last = true,
-            .x_channels_last = true,
-            .in_bulk = true,
-            .rows_of_pixels = false,
-            .contiguous_taps = false,
-            .planes = hip::detail::PlanesOrder::none,
-            .terms = 1,
-            .wants_matrix_units = false,
-            .on_matrix_units = true,
-            .workspace_bytes = 0};
+    ConvCase of = test::problem(n, c, hw, k, r);
+    of.product.bytes = static_cast<double>(half_bytes * n * hw * hw * (c + k));
+    of.rows_of_pixels = false;
+    return of;
 }
 
 /// Fastest schedule of a table on an H200.

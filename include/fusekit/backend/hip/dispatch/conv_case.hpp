@@ -89,11 +89,32 @@ FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
                                (std::int64_t{1} << 31) - 1, "use Direct"));
 }
 
-/// True if Depthwise computes the convolution: each group has one channel of x, and all its conditions are met.
+template <class... Window>
+FUSEKIT_H bool is_unrolled_filter(List<Window...>, Filter<2> const& filter) {
+    return (false || ... || (Window::taps > 0 && Window::accepts(filter)));
+}
+/// True if Depthwise would loop over the taps of a channels-last convolution (AnyWindow) of so few outputs that Direct
+/// takes less time.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+    if constexpr (arch::is_targeted<arch::Amd> || sizeof(T) != 2 || has_transposed_conv<Plan>) return false;
+    else {
+        Filter<2> const filter = window_filter(operands.filter);
+        return operands.y.layout.size() <= direct_max_depthwise_outputs &&
+               std::int64_t{filter.size[0]} * filter.size[1] >= direct_min_depthwise_taps &&
+               problem::channels_are_contiguous(operands.y.layout) &&
+               operands.product().n <= direct_max_group_channels &&
+               !is_unrolled_filter(WindowsOf<typename Plan::Head, static_cast<int>(sizeof(T))>{}, filter);
+    }
+}
+
+/// True if the library selects Depthwise: each group has one channel of x, all its conditions are met, and Direct is
+/// not faster.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
-        return operands.filter.group_count > 1 && operands.weights.shape[1] == 1 && !unmet_by_extents(operands);
+        return operands.filter.group_count > 1 && operands.weights.shape[1] == 1 && !unmet_by_extents(operands) &&
+               !is_faster_direct(operands);
     else return false;
 }
 

@@ -203,7 +203,7 @@ public:
                          blocks = is_crowded ? detail::divide_up(2 * Schedule::blocks, 3) : Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
     static constexpr bool yields_to_matrix_units =
-        has_matrix_units<Plan, T> && !may_have_groups<Plan> && requires { Schedule::yields_to_matrix_units; };
+        has_matrix_units<Plan, T> && requires { Schedule::yields_to_matrix_units; };
 
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = has_registers ? in_register(the_shared) : the_shared;

@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a direct convolution: a thread computes one output. For groups of few channels, and for operands whose
-/// offsets exceed 32 bits.
+/// Schedule of a direct convolution: a thread computes one output. For groups of few channels, for small depthwise
+/// convolutions whose filter has no unrolled code, and for operands whose offsets exceed 32 bits.
 template <int Threads = 256>
 struct Direct {
     static constexpr int threads = Threads, blocks = 2, outputs = 1;

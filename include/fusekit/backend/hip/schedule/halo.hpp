@@ -177,11 +177,11 @@ private:
         std::int64_t const step = channels & -channels;
         return channels + (step < 8 ? 8 - step : 0);
     }
-    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if the filter has one
-    /// tap, so that a tile has no halo.
+    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if it has one group and
+    /// a filter of one tap, so that a tile has no halo.
     template <class T>
     FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
-        if (of.taps == 1 || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
+        if ((of.taps == 1 && of.product.groups == 1) || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
         return of.y[0] *
                shape_of<DefaultHalo<T>, T, T>(of).tiles_of_image(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]));
     }

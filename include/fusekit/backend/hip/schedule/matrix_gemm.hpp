@@ -77,7 +77,7 @@ struct MatrixGemmEntry : ConvEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         bool const is_float = of.type == DataType::float32;
-        if (is_float ? of.product.n < min_matrix_channels : detail::has_small_groups(of)) return {};
+        if (is_float && of.product.n < min_matrix_channels) return {};
         Costs const& costs = of.terms == 2      ? table.tf32_matrix
                              : is_float         ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
                              : of.channels_last ? table.matrix

@@ -41,7 +41,7 @@ struct NativeGemmEntry : ConvEntry {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         bool const is_half = of.type == DataType::float16 || of.type == DataType::bfloat16;
-        if (is_half && of.on_matrix_units && !detail::has_small_groups(of)) return {};
+        if (is_half && of.on_matrix_units) return {};
         return detail::gemm_estimate(schedule, of, table, rates, table.native, detail::native_products(of.type, rates));
     }
 };

@@ -37,8 +37,4 @@ inline constexpr bool has_matrix_units =
 template <class Plan>
 inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
-/// True if a plan's head may be several GEMMs: one per group of channels, or one per matrix of a batch.
-template <class Plan>
-inline constexpr bool may_have_groups = Plan::Head::may_be_grouped || BatchedOp<typename Plan::Head>;
-
 }  // namespace fusekit::hip

@@ -42,11 +42,4 @@ struct PartTime {
     }
 };
 
-/// True if a grouped convolution has too few channels of y per group for tensor cores. On an H100, 32 groups of 8
-/// channels take 1.28 times as long on sm_90a's tensor cores as in SIMT arithmetic; 8 channels without groups take half
-/// of the time.
-FUSEKIT_H inline bool has_small_groups(ConvCase const& of) {
-    return of.product.groups > 1 && of.product.n < min_matrix_channels;
-}
-
 }  // namespace fusekit::hip::detail
