@@ -58,8 +58,8 @@ struct Operands {
     std::uint32_t indices = 0;
 };
 
-/// Returns operand A or B (`side`) as a row-major matrix, assembled from the lanes' registers. `factor` is a constant
-/// because this is the inner loop of most emulated kernels.
+/// Returns operand A, (M, K), or B, (K, N), assembled from the lanes' registers. `factor` is a constant because this is
+/// the inner loop of most emulated kernels.
 template <Factor factor>
 std::vector<double> factors_as(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
     using Bits = std::conditional_t<bytes_of(factor) == 1, std::uint8_t,
@@ -67,7 +67,8 @@ std::vector<double> factors_as(Instruction const& instruction, Exchange const& w
     unsigned const per = instruction.factors();
     double const smallest = smallest_read(factor);
     std::vector<double> factors(instruction.size * instruction.depth);
-    double* next = factors.data();
+    bool const is_a = side == &Operands::a;
+    unsigned const along_row = is_a ? instruction.depth : 1, along_k = is_a ? 1 : instruction.size;
     for (unsigned row = 0; row < instruction.size; ++row)
         for (unsigned group = 0; group < instruction.groups(); ++group) {
             auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * group]);
@@ -75,7 +76,7 @@ std::vector<double> factors_as(Instruction const& instruction, Exchange const& w
             std::memcpy(bits, lane->*side, per * sizeof(Bits));
             for (unsigned k = 0; k < per; ++k) {
                 double const value = value_of(factor, bits[k]);
-                *next++ = std::fabs(value) < smallest ? 0 : value;
+                factors[row * along_row + (group * per + k) * along_k] = std::fabs(value) < smallest ? 0 : value;
             }
         }
     return factors;
@@ -129,39 +130,55 @@ void check_copies(Exchange const& wave, std::size_t bytes, SourceLocation const&
     }
 }
 
-/// Computes D of the wave. Called by the first lane, which writes each lane's accumulators.
+/// Computes D of the wave. Called by the first lane, which writes each lane's accumulators. Not inlined, as every
+/// lane's call would then poison the frame under AddressSanitizer.
 template <class Acc>
-void multiply_all(Instruction const& instruction, Exchange const& wave, SourceLocation const& location) {
-    unsigned const depth = instruction.depth, products = instruction.sparse ? depth / 2 : depth;
-    std::vector<double> a, chosen(products);
+__attribute__((noinline)) void multiply_all(Instruction const& instruction, Exchange const& wave,
+                                            SourceLocation const& location) {
+    unsigned const depth = instruction.depth, size = instruction.size;
+    std::vector<double> a;
     if (!instruction.sparse) a = factors_of(instruction, wave, &Operands::a);
     auto const b = factors_of(instruction, wave, &Operands::b);
-    for (unsigned row = 0; row < instruction.size; ++row) {
-        SparseFactors const sparse =
-            instruction.sparse ? sparse_factors_of(instruction, wave, row, location) : SparseFactors{};
-        for (unsigned column = 0; column < instruction.size; ++column) {
+    Acc* of_lane[widest_wave];
+    for (unsigned lane = 0; lane < instruction.lanes; ++lane)
+        of_lane[lane] = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[lane])->acc);
+    bool const flushes_acc = std::is_same_v<Acc, float> && flushes(instruction.factor);
+    for (unsigned row = 0; row < size; ++row) {
+        Acc* acc[32];
+        double sums[32];
+        for (unsigned column = 0; column < size; ++column) {
             Lane const at = instruction.sum(row, column);
-            Acc& sum = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->acc)[at.element];
-            bool const flushes_acc = std::is_same_v<Acc, float> && flushes(instruction.factor);
-            double exact = flushes_acc ? flushed(static_cast<float>(sum)) : sum;
-            double const *of_a = sparse.a.data(), *of_b = chosen.data();
-            if (!instruction.sparse) of_a = &a[row * depth], of_b = &b[column * depth];
-            else
-                for (unsigned e = 0; e < products; ++e) chosen[e] = b[column * depth + sparse.k[e]];
-            if (instruction.factor == Factor::float32)
-                for (unsigned k = 0; k < products; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
-            else exact = sum_of_products(exact, of_a, of_b, products);
-            if constexpr (std::is_same_v<Acc, float>)
-                sum = flushes_acc ? flushed(static_cast<float>(exact)) : static_cast<float>(exact);
-            else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
+            acc[column] = &of_lane[at.lane][at.element];
+            sums[column] = flushes_acc ? flushed(static_cast<float>(*acc[column])) : *acc[column];
         }
+        if (instruction.sparse) {
+            SparseFactors const sparse = sparse_factors_of(instruction, wave, row, location);
+            for (unsigned e = 0; e < depth / 2; ++e) add_products(sums, &sparse.a[e], &b[sparse.k[e] * size], 1, size);
+        } else if (instruction.factor == Factor::float32) {
+            for (unsigned k = 0; k < depth; ++k) {
+                add_products(sums, &a[row * depth + k], &b[k * size], 1, size);
+                for (unsigned column = 0; column < size; ++column) sums[column] = static_cast<float>(sums[column]);
+            }
+        } else {
+            add_products(sums, &a[row * depth], b.data(), depth, size);
+        }
+        for (unsigned column = 0; column < size; ++column)
+            if constexpr (std::is_same_v<Acc, float>) {
+                auto const sum = static_cast<float>(sums[column]);
+                *acc[column] = flushes_acc ? flushed(sum) : sum;
+            } else {
+                *acc[column] = static_cast<std::int32_t>(static_cast<std::int64_t>(sums[column]));  // wraps
+            }
     }
 }
 
 /// Aborts if the device's architecture is not in `architectures`.
 void check_architecture(char const* architectures, char const* what, SourceLocation const& location) {
     static std::string const own = std::string(" ") + architecture() + " ";
-    if (!std::strstr(architectures, own.c_str()))
+    thread_local char const* last = nullptr;  // most calls repeat the one before
+    if (last == architectures) return;
+    if (std::strstr(architectures, own.c_str())) last = architectures;
+    else
         fault((std::string("no such ") + what + " instruction on " + (*architecture() ? architecture() : "this device"))
                   .c_str(),
               location);

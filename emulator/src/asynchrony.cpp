@@ -18,23 +18,52 @@ namespace {
 /// Value of accumulators before the wait.
 constexpr std::uint32_t not_a_number = 0x7fc00000;
 
-/// Returns the element of row `row` at index k of an operand in shared memory, see section 9.7.15.5.1 of the PTX ISA. A
-/// line is as wide as the swizzle. Eight consecutive lines are eight rows or, MN-major, eight indices k.
-double element(std::uint64_t descriptor, sm90a::Major major, unsigned row, unsigned k, Factor factor) {
-    auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
-    bool const is_mn = major == sm90a::Major::mn;
-    unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
-    unsigned const line = is_mn ? k : row, byte = (is_mn ? row : k) * bytes_of(factor);
-    // Without swizzle, the leading and the stride byte offset of MN-major operands are swapped.
-    std::uint32_t const across = bytes(is_mn && swizzle == 0 ? 32 : 16), along = bytes(is_mn && swizzle == 0 ? 16 : 32);
-    std::uint32_t address = bytes(0) + line / 8 * along + line % 8 * width;
-    if (swizzle == 0 || is_mn) address += byte / width * across + byte % width;
-    else address += byte;
-    if (swizzle != 0) address ^= (address >> 7 & (width / 16 - 1)) << 4;
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, sm90a::shared_pointer(address), bytes_of(factor));
-    return value_of(factor, bits);
-}
+/// Operand of a wgmma in shared memory, see section 9.7.15.5.1 of the PTX ISA. A line is as wide as the swizzle. Eight
+/// consecutive lines are eight rows or, MN-major, eight indices k.
+class Operand {
+public:
+    Operand(std::uint64_t descriptor, sm90a::Major major, Factor factor)
+        : factor(factor),
+          is_mn(major == sm90a::Major::mn),
+          swizzle(static_cast<unsigned>(descriptor >> 62)),
+          width(swizzle == 0 ? 16 : 256u >> swizzle) {
+        auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
+        first = bytes(0);
+        // Without swizzle, the leading and the stride byte offset of MN-major operands are swapped.
+        across = bytes(is_mn && swizzle == 0 ? 32 : 16), along = bytes(is_mn && swizzle == 0 ? 16 : 32);
+    }
+
+    /// Reads the elements of `rows` rows at `depth` indices k: put(row, k, value). Each 16 bytes are contiguous.
+    template <class Put>
+    void read(unsigned rows, unsigned depth, Put put) const {
+        unsigned const bytes = bytes_of(factor), per_chunk = 16 / bytes;
+        unsigned const lines = is_mn ? depth : rows, elements = is_mn ? rows : depth;
+        for (unsigned line = 0; line < lines; ++line)
+            for (unsigned from = 0; from < elements; from += per_chunk) {
+                std::uint32_t words[4];
+                std::memcpy(words, sm90a::shared_pointer(address(line, from * bytes)), sizeof words);
+                for (unsigned i = 0; i < per_chunk; ++i) {
+                    unsigned const bits = words[i * bytes / 4] >> i * bytes % 4 * 8;
+                    double const value = value_of(factor, bytes == 2 ? bits & 0xffff : bits);
+                    if (is_mn) put(from + i, line, value);
+                    else put(line, from + i, value);
+                }
+            }
+    }
+
+private:
+    Factor factor;
+    bool is_mn;
+    unsigned swizzle, width;
+    std::uint32_t first, across, along;
+
+    std::uint32_t address(unsigned line, unsigned byte) const {
+        std::uint32_t address = first + line / 8 * along + line % 8 * width;
+        if (swizzle == 0 || is_mn) address += byte / width * across + byte % width;
+        else address += byte;
+        return swizzle == 0 ? address : address ^ (address >> 7 & (width / 16 - 1)) << 4;
+    }
+};
 
 /// Performs the first `count` copies and removes them from `copies`.
 void do_first(std::vector<Asynchrony::Copy>& copies, std::size_t count) {
@@ -179,40 +208,56 @@ void Asynchrony::wait_for_products(unsigned pending, SourceLocation const& locat
 }
 
 /// Performs a wgmma. An accumulator is exact except for one rounding; int8 wraps modulo 2^32, and 8-bit floats are
-/// truncated (factor.hpp). Element e of thread t is in row 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e /
-/// 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D). Registers of A: the figure of A for .k16.
+/// truncated (factor.hpp). The element of row r and column c is element 4 (c / 8) + 2 (r / 8 % 2) + c % 2 of thread
+/// 32 (r / 16) + 4 (r % 8) + c % 8 / 2 (section 9.7.15.5.1, figure of D). Registers of A: the figure of A for .k16.
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     constexpr unsigned m = 64, row_bytes = 32;
     unsigned const depth = row_bytes / bytes_of(product.factor);
     auto const n = static_cast<unsigned>(product.n);
-    std::vector<double> a(m * depth), b(n * depth);
-    for (unsigned i = 0; i < a.size(); ++i) {
-        unsigned const row = i / depth, k = i % depth, thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
-        a[i] =
-            product.of_registers
-                ? value_of(product.factor, product.registers[thread][row / 8 % 2 + k / 8 * 2] >> 16 * (k % 2) & 0xffff)
-                : element(product.a, product.majors.a, row, k, product.factor);
-    }
-    for (unsigned i = 0; i < b.size(); ++i)
-        b[i] = element(product.b, product.majors.b, i / depth, i % depth, product.factor);
-    for (unsigned t = 0; t < group; ++t) {
-        Kept& kept = threads[warpgroup * group + t].kept[product.acc[t]];
-        for (unsigned e = 0; e < n / 2; ++e) {
-            double const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
-            double const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
-            std::uint32_t& sum = kept.acc[e];
-            bool const integers = product.factor == Factor::int8;
-            double exact = product.adds && !integers ? std::bit_cast<float>(sum) : 0;
-            if (is_float8(product.factor)) {
-                sum = std::bit_cast<std::uint32_t>(float8_sum(product.factor, exact, row, column, depth));
-                continue;
+    std::vector<double> a(m * depth), b(depth * n), sums(n);  // (M, K), (K, N)
+    if (product.of_registers) {
+        for (unsigned row = 0; row < m; ++row)
+            for (unsigned k = 0; k < depth; ++k) {
+                auto const& words = product.registers[row / 16 * 32 + row % 8 * 4 + k % 8 / 2];
+                a[row * depth + k] = value_of(product.factor, words[row / 8 % 2 + k / 8 * 2] >> 16 * (k % 2) & 0xffff);
             }
-            exact = sum_of_products(exact, row, column, depth);
-            if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));
-            else sum = std::bit_cast<std::uint32_t>(static_cast<float>(exact));
-        }
-        if (--kept.products == 0) std::memcpy(product.acc[t], kept.acc.data(), 4 * kept.acc.size());
+    } else {
+        Operand(product.a, product.majors.a, product.factor)
+            .read(m, depth, [&](unsigned row, unsigned k, double value) { a[row * depth + k] = value; });
     }
+    Operand(product.b, product.majors.b, product.factor).read(n, depth, [&](unsigned column, unsigned k, double value) {
+        b[k * n + column] = value;
+    });
+    std::vector<int> of_a, of_b;
+    if (is_float8(product.factor)) {
+        of_a.resize(a.size()), of_b.resize(b.size());
+        exponents_of(product.factor, of_a.data(), a.data(), m * depth);
+        exponents_of(product.factor, of_b.data(), b.data(), depth * n);
+    }
+    Kept* kept[group];
+    for (unsigned t = 0; t < group; ++t) kept[t] = &threads[warpgroup * group + t].kept[product.acc[t]];
+    bool const integers = product.factor == Factor::int8;
+    for (unsigned row = 0; row < m; ++row) {
+        std::uint32_t* acc[4];  // of the four threads that share the row
+        for (unsigned i = 0; i < 4; ++i) acc[i] = kept[row / 16 * 32 + row % 8 * 4 + i]->acc.data() + row / 8 % 2 * 2;
+        auto const acc_of = [&](unsigned column) -> std::uint32_t& {
+            return acc[column % 8 / 2][column / 8 * 4 + column % 2];
+        };
+        for (unsigned column = 0; column < n; ++column)
+            sums[column] = product.adds && !integers ? std::bit_cast<float>(acc_of(column)) : 0;
+        double const* const of_row = &a[row * depth];
+        if (is_float8(product.factor))
+            add_float8_products(sums.data(), of_row, &of_a[row * depth], b.data(), of_b.data(), depth, n);
+        else add_products(sums.data(), of_row, b.data(), depth, n);
+        for (unsigned column = 0; column < n; ++column) {
+            std::uint32_t& sum = acc_of(column);
+            if (integers)
+                sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(sums[column]));
+            else sum = std::bit_cast<std::uint32_t>(static_cast<float>(sums[column]));
+        }
+    }
+    for (unsigned t = 0; t < group; ++t)
+        if (--kept[t]->products == 0) std::memcpy(product.acc[t], kept[t]->acc.data(), 4 * kept[t]->acc.size());
 }
 
 }  // namespace hip_on_cpu

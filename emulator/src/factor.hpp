@@ -50,12 +50,6 @@ inline double value_of(Factor factor, unsigned bits) {
 /// Not instrumented by sanitizers: they check the instructions' operands, and the rows a and b are copies of those.
 #define HIP_ON_CPU_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
-/// Returns `sum` plus the `count` products a[k] * b[k], added sequentially.
-HIP_ON_CPU_UNCHECKED inline double sum_of_products(double sum, double const* a, double const* b, unsigned count) {
-    for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];
-    return sum;
-}
-
 /// Exponent of a finite value, at least `least`; -1000 of 0, and 1024 of infinities and NaN. The value is no subnormal
 /// double.
 HIP_ON_CPU_UNCHECKED inline int exponent_of(double value, int least) {
@@ -66,31 +60,74 @@ HIP_ON_CPU_UNCHECKED inline double power_of_two(int exponent) {
     return __builtin_bit_cast(double, static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// Returns `sum` plus `count` products of 8-bit floats as NVIDIA's matrix units add them: each addend is truncated 13
-/// bits below the largest exponent, and so is the result, below its own exponent. A product's exponent is the sum of
-/// its factors'; a subnormal factor has the smallest exponent. Source: Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate
-/// Reference Model of Tensor Cores and Matrix Cores", arXiv 2511.10909, for wgmma on Hopper and mma.sync on Ada.
-HIP_ON_CPU_UNCHECKED inline float float8_sum(Factor factor, double sum, double const* a, double const* b,
-                                             unsigned count) {
+/// Adds to `sums[column]` the products a[k] * b[k * columns + column], in sequence over k.
+HIP_ON_CPU_UNCHECKED inline void add_products(double* sums, double const* a, double const* b, unsigned depth,
+                                              unsigned columns) {
+    for (unsigned k = 0; k < depth; ++k)
+        for (unsigned column = 0; column < columns; ++column) sums[column] += a[k] * b[k * columns + column];
+}
+
+/// Exponents of the factors of 8-bit floats; a subnormal factor has the smallest exponent.
+HIP_ON_CPU_UNCHECKED inline void exponents_of(Factor factor, int* exponents, double const* values, unsigned count) {
+    int const smallest = factor == Factor::e4m3 ? -6 : -14;
+    for (unsigned i = 0; i < count; ++i) exponents[i] = exponent_of(values[i], smallest);
+}
+
+/// The largest N of a matrix instruction, and the largest K of one of 8-bit floats.
+constexpr unsigned most_columns = 256, most_depth = 32;
+
+/// Adds to `sums[column]`, which are floats, `depth` products of 8-bit floats a[k] * b[k * columns + column], as
+/// NVIDIA's matrix units add them: each addend is truncated 13 bits below the largest exponent, and so is the result,
+/// below its own exponent. A product's exponent is the sum of its factors', `of_a` and `of_b` (exponents_of). Source:
+/// Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv 2511.10909,
+/// for wgmma on Hopper and mma.sync on Ada.
+HIP_ON_CPU_UNCHECKED inline void add_float8_products(double* sums, double const* a, int const* of_a, double const* b,
+                                                     int const* of_b, unsigned depth, unsigned columns) {
     constexpr int fraction_bits = 13, infinite = 1024;
-    int const smallest = factor == Factor::e4m3 ? -6 : -14, of_sum = exponent_of(sum, -126);
-    int largest = of_sum, largest_factor = of_sum;
-    for (unsigned k = 0; k < count; ++k) {
-        int const of_a = exponent_of(a[k], smallest), of_b = exponent_of(b[k], smallest);
-        largest = of_a + of_b > largest ? of_a + of_b : largest;
-        largest_factor = of_a > largest_factor ? of_a : largest_factor;
-        largest_factor = of_b > largest_factor ? of_b : largest_factor;
+    int largest[most_columns], units[most_columns];
+    double units_of_1[most_columns];
+    int largest_factor = -1000;
+    for (unsigned column = 0; column < columns; ++column) {
+        largest[column] = exponent_of(sums[column], -126);
+        largest_factor = largest[column] > largest_factor ? largest[column] : largest_factor;
     }
-    if (largest_factor == infinite) return static_cast<float>(sum_of_products(sum, a, b, count));
+    for (unsigned k = 0; k < depth; ++k) {
+        largest_factor = of_a[k] > largest_factor ? of_a[k] : largest_factor;
+        for (unsigned column = 0; column < columns; ++column) {
+            int const own = of_b[k * columns + column], sum = of_a[k] + own;
+            largest[column] = sum > largest[column] ? sum : largest[column];
+            largest_factor = own > largest_factor ? own : largest_factor;
+        }
+    }
+    if (largest_factor == infinite) {  // infinities and NaN: one column at a time
+        for (unsigned column = 0; column < columns; ++column) {
+            if (columns == 1) {
+                add_products(sums, a, b, depth, 1);
+                sums[0] = static_cast<float>(sums[0]);
+                return;
+            }
+            double one[most_depth];
+            int of_one[most_depth];
+            for (unsigned k = 0; k < depth; ++k)
+                one[k] = b[k * columns + column], of_one[k] = of_b[k * columns + column];
+            add_float8_products(&sums[column], a, of_a, one, of_one, depth, 1);
+        }
+        return;
+    }
     // Addends in units of the last bit that is kept: integers below 2^15.
-    double const unit = power_of_two(largest - fraction_bits), units_of_1 = power_of_two(fraction_bits - largest);
-    int units = static_cast<int>(sum * units_of_1);
-    for (unsigned k = 0; k < count; ++k) units += static_cast<int>(a[k] * b[k] * units_of_1);
-    if (units == 0) return 0;
-    double const result = units * unit;
-    int const of_result = exponent_of(result, -126);
-    return static_cast<float>(static_cast<int>(result * power_of_two(fraction_bits - of_result)) *
-                              power_of_two(of_result - fraction_bits));
+    for (unsigned column = 0; column < columns; ++column) {
+        units_of_1[column] = power_of_two(fraction_bits - largest[column]);
+        units[column] = static_cast<int>(sums[column] * units_of_1[column]);
+    }
+    for (unsigned k = 0; k < depth; ++k)
+        for (unsigned column = 0; column < columns; ++column)
+            units[column] += static_cast<int>(a[k] * b[k * columns + column] * units_of_1[column]);
+    for (unsigned column = 0; column < columns; ++column) {
+        double const result = units[column] * power_of_two(largest[column] - fraction_bits);
+        int const of_result = units[column] == 0 ? 0 : exponent_of(result, -126);
+        sums[column] = static_cast<float>(static_cast<int>(result * power_of_two(fraction_bits - of_result)) *
+                                          power_of_two(of_result - fraction_bits));
+    }
 }
 
 #undef HIP_ON_CPU_UNCHECKED

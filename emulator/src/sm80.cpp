@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/sm80.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -32,10 +33,13 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
 /// For 8-bit factors, and likewise for TF32, whose i counts single elements:
 ///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
 ///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
-template <class Acc>
-void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
-    unsigned const bits = 8 * bytes_of(factor), elements_per_word = 32 / bits, depth = 8 * elements_per_word;
-    double a[16][32], b[8][32];  // b is stored column-major
+///
+/// Not inlined, as every lane's call would then poison the frame under AddressSanitizer.
+template <class Acc, Factor factor>
+__attribute__((noinline)) void multiply_all(Exchange const& wave, unsigned first) {
+    constexpr unsigned bits = 8 * bytes_of(factor), elements_per_word = 32 / bits, depth = 8 * elements_per_word;
+    constexpr unsigned rows = 16, columns = 8;
+    double a[rows][depth], b[depth][columns];
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
         unsigned const group = lane / 4, t = lane % 4;
@@ -46,24 +50,46 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
             a[row][column] = value_of(factor, bits_of(own->a, i, bits));
         }
         for (unsigned i = 0; i < 2 * elements_per_word; ++i)
-            b[group][elements_per_word * t + i % elements_per_word + (i >= elements_per_word ? depth / 2 : 0)] =
+            b[elements_per_word * t + i % elements_per_word + (i >= elements_per_word ? depth / 2 : 0)][group] =
                 value_of(factor, bits_of(own->b, i, bits));
     }
-    for (unsigned lane = 0; lane < warp; ++lane) {
-        auto* const acc = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->acc);
-        for (unsigned i = 0; i < 4; ++i) {
-            unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
-            if constexpr (std::is_same_v<Acc, float>)
-                if (is_float8(factor)) {  // two halves of the indices k, one after the other
-                    for (unsigned k = 0; k < depth; k += 16)
-                        acc[i] = float8_sum(factor, acc[i], &a[row][k], &b[column][k], 16);
-                    continue;
-                }
-            double const exact = sum_of_products(acc[i], &a[row][0], &b[column][0], depth);
-            if constexpr (std::is_same_v<Acc, float>) acc[i] = static_cast<float>(exact);
-            else acc[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // wraps
-        }
+    int of_a[rows][depth], of_b[depth][columns];
+    if constexpr (is_float8(factor)) {
+        exponents_of(factor, of_a[0], a[0], rows * depth);
+        exponents_of(factor, of_b[0], b[0], depth * columns);
     }
+    for (unsigned row = 0; row < rows; ++row) {
+        Acc* acc[columns];
+        double sums[columns];
+        for (unsigned column = 0; column < columns; ++column) {
+            unsigned const lane = row % 8 * 4 + column / 2;
+            acc[column] = static_cast<Acc*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->acc) +
+                          row / 8 * 2 + column % 2;
+            sums[column] = *acc[column];
+        }
+        if constexpr (is_float8(factor)) {  // two halves of the indices k, one after the other
+            for (unsigned k = 0; k < depth; k += 16)
+                add_float8_products(sums, &a[row][k], &of_a[row][k], b[k], of_b[k], 16, columns);
+        } else {
+            add_products(sums, a[row], b[0], depth, columns);
+        }
+        for (unsigned column = 0; column < columns; ++column)
+            if constexpr (std::is_same_v<Acc, float>) *acc[column] = static_cast<float>(sums[column]);
+            else *acc[column] = static_cast<std::int32_t>(static_cast<std::int64_t>(sums[column]));  // wraps
+    }
+}
+void multiply_all(Factor factor, float*, Exchange const& wave, unsigned first) {
+    switch (factor) {
+        case Factor::half: return multiply_all<float, Factor::half>(wave, first);
+        case Factor::bfloat16: return multiply_all<float, Factor::bfloat16>(wave, first);
+        case Factor::tf32: return multiply_all<float, Factor::tf32>(wave, first);
+        case Factor::e4m3: return multiply_all<float, Factor::e4m3>(wave, first);
+        case Factor::e5m2: return multiply_all<float, Factor::e5m2>(wave, first);
+        default: std::abort();  // mma.sync has no others
+    }
+}
+void multiply_all(Factor, std::int32_t*, Exchange const& wave, unsigned first) {
+    multiply_all<std::int32_t, Factor::int8>(wave, first);
 }
 
 template <class Acc>
@@ -77,7 +103,7 @@ void multiply_warp(Factor factor, Acc* acc, std::uint32_t const* a, std::uint32_
     if (running->lane() != first) return;  // the first lane of a warp resumes before the others, and computes for all
     for (unsigned lane = 0; lane < warp; ++lane)
         if (!wave.has(first + lane)) fault("lanes of the warp have finished before mma.sync", location);
-    multiply_all<Acc>(factor, wave, first);
+    multiply_all(factor, acc, wave, first);
 }
 
 }  // namespace

@@ -72,12 +72,32 @@ void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* 
         fault("first coordinate of a TMA box is not a multiple of 16 bytes", location);
 }
 
-/// Copies one element of a box. An element out of bounds of the tensor is loaded as zero, and is not stored.
-void move(TensorMap const& map, std::byte* memory, std::uint32_t shared, bool to_memory) {
-    void* const here = shared_pointer(swizzled(map, shared));
-    if (!to_memory && memory) std::memcpy(here, memory, map.element_bytes);
-    else if (!to_memory) std::memset(here, 0, map.element_bytes);
-    else if (memory) std::memcpy(memory, here, map.element_bytes);
+/// Copies `bytes` of a box. Elements out of bounds of the tensor are loaded as zero, and are not stored.
+void move(std::byte* memory, std::uint32_t shared, unsigned bytes, bool to_memory) {
+    void* const here = shared_pointer(shared);
+    if (!to_memory && memory) std::memcpy(here, memory, bytes);
+    else if (!to_memory) std::memset(here, 0, bytes);
+    else if (memory) std::memcpy(memory, here, bytes);
+}
+
+/// Copies a row of a box, the elements `at` and the following of mode 0, in chunks of 16 bytes: a swizzle permutes
+/// whole chunks. One that extends beyond the tensor is copied element by element.
+void copy_row(TensorMap const& map, std::uint32_t shared, Coord at, bool to_memory) {
+    unsigned const elements = 16u / map.element_bytes;
+    std::int64_t const end = at[0] + map.box[0];
+    for (; at[0] < end; shared += 16) {
+        std::uint32_t const to = swizzled(map, shared);
+        Coord last = at;
+        last[0] += elements - 1;
+        std::byte* const memory = place_of(map, at);
+        if (memory && place_of(map, last)) {
+            move(memory, to, 16, to_memory);
+            at[0] += elements;
+            continue;
+        }
+        for (unsigned i = 0; i < elements; ++i, ++at[0])
+            move(place_of(map, at), to + i * map.element_bytes, map.element_bytes, to_memory);
+    }
 }
 
 void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, bool to_memory) {
@@ -88,10 +108,7 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, 
             at[mode] = first[mode] + rest % map.box[mode];
             rest /= map.box[mode];
         }
-        for (unsigned i = 0; i < map.box[0]; ++i) {
-            at[0] = first[0] + i;
-            move(map, place_of(map, at), shared + row * row_bytes(map) + i * map.element_bytes, to_memory);
-        }
+        copy_row(map, shared + row * row_bytes(map), at, to_memory);
     }
 }
 
@@ -101,10 +118,7 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
                  bool to_memory) {
     auto w = first[1], h = first[2], n = first[3], last = first[4];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
-        for (unsigned c = 0; c < map.box[0]; ++c) {
-            Coord const at{first[0] + c, w + column, h + row, n, last};
-            move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, to_memory);
-        }
+        copy_row(map, shared + pixel * row_bytes(map), {first[0], w + column, h + row, n, last}, to_memory);
         w += map.element_strides[0];
         if (w <= std::int64_t{map.extents[1]} - 1 + map.upper[0]) continue;
         w = map.lower[0], h += map.element_strides[1];

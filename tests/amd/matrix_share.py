@@ -14,6 +14,7 @@ A dot instruction is one of them.
 Cycles of matrix instructions: AMD, matrix_calculator.py of amd_matrix_instruction_calculator.
 """
 import collections
+import functools
 import re
 
 ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1030": 1, "gfx1100": 1, "gfx1201": 1}
@@ -47,7 +48,13 @@ def matrix_cycles(target, instruction):
 
 class Block:
     def __init__(self):
-        self.instructions, self.next = [], []
+        self.instructions, self.next, self.before = [], [], []
+
+    @functools.cached_property
+    def merit(self):
+        """Matrix instructions, loads of 16 bytes, and minus the number of all."""
+        return (sum(bool(MATRIX.match(word)) for word in self.instructions),
+                sum(bool(WIDE.match(word)) for word in self.instructions), -len(self.instructions))
 
 
 def functions(disassembly):
@@ -80,7 +87,10 @@ def linked(named):
             blocks[i].next.append(at[operand.split()[0]])
         if not last.startswith(("s_branch", "s_cbranch_execnz", "s_endpgm")) and i + 1 < len(blocks):
             blocks[i].next.append(i + 1)
-    return blocks
+    for i, block in enumerate(blocks):
+        for following in block.next:
+            blocks[following].before.append(i)
+    return tuple(blocks)
 
 
 def loops(blocks):
@@ -96,7 +106,8 @@ def loops(blocks):
 
 def entries(blocks, loop):
     """Blocks that are entered from outside; a function's first block is."""
-    return [i for i in loop if any(i in blocks[j].next and j not in loop for j in range(len(blocks)))] or loop[:1]
+    inside = set(loop)
+    return [i for i in loop if any(j not in inside for j in blocks[i].before)] or loop[:1]
 
 
 def strongly_connected(blocks, these):
@@ -136,10 +147,6 @@ def best_step(blocks, loop):
     """The instructions of the way through a loop that the head of this file names."""
     inside, best = set(loop), {}
 
-    def merit(instructions):
-        return (sum(bool(MATRIX.match(word)) for word in instructions),
-                sum(bool(WIDE.match(word)) for word in instructions), -len(instructions))
-
     # Blocks stand in the order of their addresses; a loop goes back to its first, or, where a compiler put its end
     # first, to the block after: every entry is tried.
     for entry in entries(blocks, loop):
@@ -155,7 +162,7 @@ def best_step(blocks, loop):
         place = {i: n for n, i in enumerate(order)}
         ways = {}
         for i in order:
-            own = merit(blocks[i].instructions)
+            own = blocks[i].merit
             following = [ways[j] for j in blocks[i].next
                          if j in ways and j != entry and place[j] < place[i]]
             ends = [((0, 0, 0), ())] if entry in blocks[i].next else []
@@ -174,6 +181,12 @@ def best_step(blocks, loop):
     return words
 
 
+@functools.lru_cache(maxsize=1)
+def steps_of(blocks):
+    """The best step of each loop of a function."""
+    return [best_step(blocks, loop) for loop in loops(blocks)]
+
+
 def matrix_share(target, blocks, may_have_rows):
     """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
     by one, of that; and where it `may_have_rows` and another loads four pixels of a row at once, of that. None where
@@ -181,7 +194,7 @@ def matrix_share(target, blocks, may_have_rows):
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
         return count, None, None, None
-    steps = [best_step(blocks, loop) for loop in loops(blocks)]
+    steps = steps_of(blocks)
 
     def of_rows(step):
         return may_have_rows and any(map(IN_ROWS.match, step))
@@ -199,7 +212,7 @@ def matrix_share(target, blocks, may_have_rows):
 def left_over_share(target, blocks, part):
     """Share of a loop over tail taps, and of all steps, of which tail taps are a `part`. None if there is no such
     loop."""
-    steps = [best_step(blocks, loop) for loop in loops(blocks)]
+    steps = steps_of(blocks)
 
     def of_left_over(step):
         return not any(map(WIDE.match, step)) and any(map(LEFT_OVER.match, step))

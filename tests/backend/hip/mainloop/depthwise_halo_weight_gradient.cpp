@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "backend/hip/one_gradient.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/weight_gradients.hpp"
 
@@ -14,9 +15,10 @@ using namespace test;
 
 namespace {
 
-/// Checks a depthwise weight gradient, and that DepthwiseHaloWeightGradient computes it unless `is_other`.
+/// Checks a depthwise weight gradient, and that DepthwiseHaloWeightGradient computes it unless `is_other`; by the
+/// kernel that the library selects if Accumulates, else by those of depthwise convolutions.
 template <class T, auto filter, bool Accumulates = false>
-void check(auto& device, oracle::Shape const& shape, bool is_other = false, char const* x_layout = "nhwc",
+void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = false, char const* x_layout = "nhwc",
            char const* dw_layout = "nhwc") {
     using Plan = fk::Plan<fk::ConvWeightGradient<filter>>;
     using X = XOf<T>;
@@ -30,7 +32,12 @@ void check(auto& device, oracle::Shape const& shape, bool is_other = false, char
     auto const launch =
         fk::hip::detail::prepare_depthwise_halo_gradient(device.gpu(), params, fk::hip::max_workspace_bytes);
     CHECK(static_cast<bool>(launch) == !is_other);
-    check_weight_gradient<T, filter, Accumulates>(device, {shape, out.c, x_layout, "nhwc", dw_layout});
+    if constexpr (Accumulates) {
+        check_weight_gradient<T, filter>(device, {shape, out.c, x_layout, "nhwc", dw_layout});
+    } else {
+        OneGradient<DepthwiseGradient> depthwise(device);
+        check_weight_gradient<T, filter, false>(depthwise, {shape, out.c, x_layout, "nhwc", dw_layout});
+    }
 }
 
 }  // namespace

@@ -9,22 +9,30 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/one_gradient.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
 
 namespace {
 
-/// Checks a depthwise weight gradient of C channels in each order of x and dy.
+/// Checks a depthwise weight gradient of C channels in each order of x and dy; by the kernel that the library selects
+/// if Accumulates, else by those of depthwise convolutions, if the program has them.
 template <class T, auto filter, bool Accumulates = false>
-void check(auto& device, oracle::Shape const& x, std::int64_t k) {
-    static_assert(fk::hip::has_depthwise_weight_gradient<fk::Plan<fk::ConvWeightGradient<filter>>, XOf<T>> ||
-                  fk::hip::arch::is_targeted<fk::hip::arch::Amd>);
+void check(fk::hip::Device& device, oracle::Shape const& x, std::int64_t k) {
+    constexpr bool has_kernel =
+        fk::hip::has_depthwise_weight_gradient<fk::Plan<fk::ConvWeightGradient<filter>>, XOf<T>>;
+    static_assert(has_kernel || fk::hip::arch::is_targeted<fk::hip::arch::Amd>);
     static constexpr char const* layouts[][3] = {{"nhwc", "nhwc", "nhwc"},     {"nchw", "nchw", "nchw"},
                                                  {"nhwc+1", "nhwc", "nchw"},   {"nchw+1", "nchw*2-hw", "nchw"},
                                                  {"nchw", "nhwc+3", "nchw*2"}, {"nhwc", "nchw", "nhwc"}};
     for (auto const& [of_x, of_dy, of_dw] : layouts)
-        check_weight_gradient<T, filter, Accumulates>(device, {x, k, of_x, of_dy, of_dw});
+        if constexpr (has_kernel && !Accumulates) {
+            OneGradient<DepthwiseGradient> depthwise(device);
+            check_weight_gradient<T, filter, false>(depthwise, {x, k, of_x, of_dy, of_dw});
+        } else {
+            check_weight_gradient<T, filter, Accumulates>(device, {x, k, of_x, of_dy, of_dw});
+        }
 }
 
 }  // namespace

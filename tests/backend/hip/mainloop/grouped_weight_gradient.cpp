@@ -7,27 +7,35 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/one_gradient.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
 
 namespace {
 
-/// Checks that the library selects GroupedWeightGradient where the GPU has mma.sync, then its gradient.
+/// Checks a gradient by GroupedWeightGradient. If `accumulates`, checks that the library selects this kernel where the
+/// GPU has mma.sync, and runs what the library selects.
 template <class T, auto filter, bool accumulates = false>
 void check(fk::hip::Device& device, oracle::Shape const& x, char const* of_dw = "krsc") {
     using X = XOf<T>;
     using Plan = fk::Plan<fk::ConvWeightGradient<filter>>;
     static_assert(fk::hip::has_grouped_weight_gradient<Plan, X>);
-    fk::Tensor<X, fk::hip::Device> in(device, fk::nhwc(x.n, x.h, x.w, x.c)),
-        dy(device, fk::nhwc(x.n, filter.output(0, x.h), filter.output(1, x.w), x.c)),
-        dw(device, fk::krsc(x.c, filter.size[0], filter.size[1], x.c / filter.group_count));
-    auto const launch =
-        device.prepare(Plan::bind({.dy = dy}), Plan::collapse(in.const_view()), Plan::collapse(dw.view())).value();
-    using Mainloop = fk::hip::GroupedWeightGradient<Plan, X, X>;
-    CHECK((launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function) ==
-          fk::hip::GroupedEntry::runs_on(device.architecture()));
-    check_weight_gradient<T, filter, accumulates>(device, {x, x.c, "nhwc", "nhwc+8", of_dw});
+    GradientCase const about{x, x.c, "nhwc", "nhwc+8", of_dw};
+    bool const has_mma = fk::hip::GroupedEntry::runs_on(device.architecture());
+    if constexpr (accumulates) {
+        fk::Tensor<X, fk::hip::Device> in(device, fk::nhwc(x.n, x.h, x.w, x.c)),
+            dy(device, fk::nhwc(x.n, filter.output(0, x.h), filter.output(1, x.w), x.c)),
+            dw(device, fk::krsc(x.c, filter.size[0], filter.size[1], x.c / filter.group_count));
+        auto const launch =
+            device.prepare(Plan::bind({.dy = dy}), Plan::collapse(in.const_view()), Plan::collapse(dw.view())).value();
+        using Mainloop = fk::hip::GroupedWeightGradient<Plan, X, X>;
+        CHECK((launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function) == has_mma);
+        check_weight_gradient<T, filter>(device, about);
+    } else if (has_mma) {
+        OneGradient<GroupedGradient> grouped(device);
+        check_weight_gradient<T, filter, false>(grouped, about);
+    }
 }
 
 }  // namespace
@@ -43,7 +51,7 @@ TEMPLATE_TEST_CASE("HIP: grouped weight gradients are exact for groups of 4, 8, 
 
 TEST_CASE("HIP: grouped weight gradients are exact for filters, strides and paddings of many sizes") {
     fk::hip::Device device = gpu();
-    check<fk::half, fk::filter(3, 3).pad(1).stride(2).groups(8)>(device, {2, 32, 13, 20});
+    check<fk::half, fk::filter(3, 3).pad(1).stride(2).groups(8), true>(device, {2, 32, 13, 20});
     check<fk::half, fk::filter(3, 3).pad(1).stride(2).groups(2)>(device, {5, 64, 9, 8});
     check<fk::half, fk::filter(1, 1).groups(4)>(device, {1, 64, 6, 70});
     check<fk::half, fk::filter(1, 1).stride(2, 3).groups(3)>(device, {2, 48, 6, 10});
