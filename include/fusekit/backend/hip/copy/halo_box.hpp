@@ -37,6 +37,18 @@ struct HaloTiles {
     }
 };
 
+/// Issues the TMA load of a transposed convolution's filters of tap `tap` of w, for 64 channels of y from `first` and
+/// of x from `channel` on (encode_transposed_filters()).
+template <class Problem>
+__device__ void load_transposed_filters(BulkMaps const& maps, Problem const& conv, std::uint32_t to, std::uint32_t full,
+                                        int tap, int first, int channel) {
+    int const columns = conv.window_columns();
+    if (!maps.has_rows_of_taps) ptx::tma_load(to, &maps.w, full, {first, tap % columns, tap / columns, channel});
+    else
+        ptx::tma_load(to, channel + TiledHalo::channels < conv.group_c() ? &maps.w : &maps.w_last, full,
+                      {first + tap * conv.group_k(), 0, 0, channel});
+}
+
 /// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` bytes each, then for each
 /// output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a transposed
 /// convolution), stores the taps in reverse order. If maps.filter_vector is not 0, threads load the filters of a group.
@@ -55,6 +67,7 @@ __device__ void load_halos(Params const& params, Problem const& conv, Shared& sh
             int const of_w = transposed ? taps - 1 - tap : tap;
             if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
                 ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            else if constexpr (transposed) load_transposed_filters(params.maps, conv, to, filters_full, of_w, 0, 0);
             else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, first});
         }
     }

@@ -39,7 +39,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
     if (!maps.copies_x()) ptx::prefetch_tensormap(&maps.x);
     if (maps.copied_bytes == 0) ptx::prefetch_tensormap(&maps.w);
-    if (maps.last_filters > 0) ptx::prefetch_tensormap(&maps.w_last);
+    if (maps.last_filters > 0 || maps.has_rows_of_taps) ptx::prefetch_tensormap(&maps.w_last);
     if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 
@@ -90,9 +90,13 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
             ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
         else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
+            bool const in_row = params.maps.has_rows_of_taps;
+            auto const* const map = in_row && c + Stage::tile_k >= channels ? &params.maps.w_last : &params.maps.w;
+            int const last_s = columns - 1 - s, last_r = rows - 1 - r,
+                      first_n = tile.n + (in_row ? (last_r * columns + last_s) * conv.group_k() : 0);
             for (int n = 0; n < filters; n += 64)
-                ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
-                              {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+                ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, map, full,
+                              {first_n + n, in_row ? 0 : last_s, in_row ? 0 : last_r, c});
         } else if constexpr (in_pairs) {
             ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
