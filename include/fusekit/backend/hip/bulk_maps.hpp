@@ -184,7 +184,8 @@ FUSEKIT_H bool encode_transposed_filters(BulkMaps& maps, TensorView<W> stored, s
     auto const encode = [&](TensorMap& map) {
         return encode_filters(map, stored, static_cast<std::uint32_t>(box), rows, false);
     };
-    maps.has_rows_of_taps = past > 0 && stored.layout.shape[0] % 8 == 0 && has_contiguous_taps(stored.layout);
+    maps.has_rows_of_taps = reads_past_taps(channels, stored.layout.shape[2] * stored.layout.shape[3]) &&
+                            stored.layout.shape[0] % 8 == 0 && has_contiguous_taps(stored.layout);
     if (!maps.has_rows_of_taps) return encode(maps.w);
     stored.layout = packed_taps(stored.layout);
     if (!encode(maps.w_last)) return false;

@@ -100,13 +100,15 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
         double const loads = of.transposed ? static_cast<double>(conflicts + 2) / 3 : static_cast<double>(conflicts),
                      products = static_cast<double>(tiles.steps(of.x[1], k)) * loads * TallTiles::warp_rows *
                                 TallTiles::warp_filters * TallTiles::step / (rates.half_products / 2);
+        Costs costs = of.transposed ? table.transposed_tall_gemm : table.tall_gemm;
+        if (of.transposed) costs.launch += table.transposed_filter * static_cast<double>(of.x[1] * k);
         return estimate(Workload{.rounds = static_cast<double>(detail::divide_up(
                                      std::int64_t{tiles.tiles}, std::int64_t{schedule.blocks} * rates.processors)),
                                  .steps = 1,
                                  .arithmetic = products * static_cast<double>(resident),
                                  .outputs = static_cast<double>(resident * of_warp * TallTiles::warps *
                                                                 TallTiles::warp_rows * column)},
-                        table.tall_gemm, of.product.bytes, table, rates);
+                        costs, of.product.bytes, table, rates);
     }
 };
 
