@@ -99,8 +99,10 @@ void check_transposed_infinities(Device& device, oracle::Shape const& x, std::in
         bool reads_infinity = false;
         for (int r = 0; r < f.r; ++r)
             for (int s = 0; s < f.s; ++s) {
-                std::int64_t const p = row + Geometry.pad_before[0] - r * Geometry.dilations[0],
-                                   q = column + Geometry.pad_before[1] - s * Geometry.dilations[1];
+                std::int64_t const in_rows = row + Geometry.pad_before[0] - r * Geometry.dilations[0],
+                                   in_columns = column + Geometry.pad_before[1] - s * Geometry.dilations[1],
+                                   p = in_rows / Geometry.strides[0], q = in_columns / Geometry.strides[1];
+                if (in_rows % Geometry.strides[0] != 0 || in_columns % Geometry.strides[1] != 0) continue;
                 if (p < 0 || p >= u.h || q < 0 || q >= u.w) continue;
                 sum += k;
                 reads_infinity = reads_infinity || (n == 1 && p == inf_p && q == inf_q);

@@ -177,8 +177,8 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 /// channels of x. TMA takes up to 24 cycles per row of a box that is partly out of bounds, so if taps are contiguous
 /// and K is no multiple of 64, boxes read past a tap: the next taps and, except in the last `rows` channels of x, the
 /// filters of the next channel. These are rows of the MMAs past y's last channel, which are not stored.
-template <class W>
-FUSEKIT_H bool encode_transposed_filters(BulkMaps& maps, TensorView<W> stored, std::uint32_t rows) {
+template <class Maps, class W>
+FUSEKIT_H bool encode_transposed_filters(Maps& maps, TensorView<W> stored, std::uint32_t rows) {
     constexpr Extent box = channels_of_row<W>;
     Extent const channels = stored.layout.shape[1], past = (box - channels % box) % box;
     auto const encode = [&](TensorMap& map) {

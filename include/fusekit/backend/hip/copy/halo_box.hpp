@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/halo_groups.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -36,18 +37,6 @@ struct HaloTiles {
         return ptx::shared_address(shared.halos) + static_cast<unsigned>(state.stage * shape.stage_bytes());
     }
 };
-
-/// Issues the TMA load of a transposed convolution's filters of tap `tap` of w, for 64 channels of y from `first` and
-/// of x from `channel` on (encode_transposed_filters()).
-template <class Problem>
-__device__ void load_transposed_filters(BulkMaps const& maps, Problem const& conv, std::uint32_t to, std::uint32_t full,
-                                        int tap, int first, int channel) {
-    int const columns = conv.window_columns();
-    if (!maps.has_rows_of_taps) ptx::tma_load(to, &maps.w, full, {first, tap % columns, tap / columns, channel});
-    else
-        ptx::tma_load(to, channel + TiledHalo::channels < conv.group_c() ? &maps.w : &maps.w_last, full,
-                      {first + tap * conv.group_k(), 0, 0, channel});
-}
 
 /// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` bytes each, then for each
 /// output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a transposed

@@ -6,7 +6,7 @@
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/copy/halo_box.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"

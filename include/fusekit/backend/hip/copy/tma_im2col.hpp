@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 #include "fusekit/backend/hip/tile_order.hpp"
@@ -90,13 +91,10 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
             ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
         else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
-            bool const in_row = params.maps.has_rows_of_taps;
-            auto const* const map = in_row && c + Stage::tile_k >= channels ? &params.maps.w_last : &params.maps.w;
-            int const last_s = columns - 1 - s, last_r = rows - 1 - r,
-                      first_n = tile.n + (in_row ? (last_r * columns + last_s) * conv.group_k() : 0);
+            int const tap = (rows - 1 - r) * columns + columns - 1 - s;
             for (int n = 0; n < filters; n += 64)
-                ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, map, full,
-                              {first_n + n, in_row ? 0 : last_s, in_row ? 0 : last_r, c});
+                load_transposed_filters(params.maps, conv, to_w + static_cast<unsigned>(n) * Stage::row_bytes, full,
+                                        tap, tile.n + n, c);
         } else if constexpr (in_pairs) {
             ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
