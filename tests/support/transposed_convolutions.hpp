@@ -73,6 +73,46 @@ void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
     }
 }
 
+/// A NaN in one weight and an infinity in x, all other elements 1: checks that they reach only the outputs that read
+/// them. Shapes as in check_transposed(), channels-last; x.n is at least 2.
+template <class T, auto Geometry, class Device>
+void check_transposed_infinities(Device& device, oracle::Shape const& x, std::int64_t k) {
+    oracle::Window const f = GeometryOf<Geometry.rank>::window(Geometry);
+    oracle::Shape const u = output_of(f, x, k);
+    auto const index = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+    std::vector<T> values(index(u.size()), T(1.0f)), weights(index(k * f.r * f.s * x.c), T(1.0f)), got(index(x.size()));
+    std::int64_t const nan_c = x.c / 2, inf_p = u.h / 2, inf_q = u.w - 1;
+    // the last channel of a pixel of image 1; filter 0's first tap
+    values[index(((u.h + inf_p) * u.w + inf_q) * k + k - 1)] = T(HUGE_VALF);
+    weights[index(nan_c)] = T(NAN);
+    fk::Tensor<T, Device> in(device, fk::nhwc(u.n, u.h, u.w, k)), w(device, fk::krsc(k, f.r, f.s, x.c)),
+        y(device, fk::nhwc(x.n, x.h, x.w, x.c));
+    in.copy_from(values.data()), w.copy_from(weights.data());
+    fk::Plan<fk::TransposedConv<Geometry>>::bind({.weights = w})(device, in, y);
+    y.copy_to(got.data());
+    INFO(fk::type_name<fk::TransposedConv<Geometry>>() << " from " << k << " to " << x.c);
+    int wrong = 0;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        std::int64_t const c = i % x.c, column = i / x.c % x.w, row = i / x.c / x.w % x.h, n = i / x.c / x.w / x.h;
+        if (c == nan_c) continue;
+        std::int64_t sum = 0;
+        bool reads_infinity = false;
+        for (int r = 0; r < f.r; ++r)
+            for (int s = 0; s < f.s; ++s) {
+                std::int64_t const in_rows = row + Geometry.pad_before[0] - r * Geometry.dilations[0],
+                                   in_columns = column + Geometry.pad_before[1] - s * Geometry.dilations[1],
+                                   p = in_rows / Geometry.strides[0], q = in_columns / Geometry.strides[1];
+                if (in_rows % Geometry.strides[0] != 0 || in_columns % Geometry.strides[1] != 0) continue;
+                if (p < 0 || p >= u.h || q < 0 || q >= u.w) continue;
+                sum += k;
+                reads_infinity = reads_infinity || (n == 1 && p == inf_p && q == inf_q);
+            }
+        auto const value = static_cast<float>(got[index(i)]);
+        wrong += reads_infinity ? !(value == HUGE_VALF) : value != static_cast<float>(sum);
+    }
+    CHECK(wrong == 0);
+}
+
 /// Channels-last layouts alone.
 struct ChannelsLastLayouts {
     static constexpr char const* all[1][3] = {{"nhwc", "krsc", "nhwc"}};

@@ -25,7 +25,9 @@ struct BulkMaps {
     /// (C, S, R, K); for a transposed convolution (K, S, R, C) with the taps in reverse order; for 8-bit results (C, S
     /// R, 8, 2, K / 16), which loads the even ones of 16 filters, then the odd ones.
     TensorMap w;
-    TensorMap w_last;  ///< w in boxes of `last_filters` filters, for the last column of tiles; set if last_filters > 0
+    /// w in boxes of `last_filters` filters, for the last column of tiles, if last_filters > 0; for a transposed
+    /// convolution with has_rows_of_taps, w for the last channels of x
+    TensorMap w_last;
     TensorMap y;  ///< (K, N P Q), or (K, Q, P, N) for tiles of image rows
     bool in_use = false, has_windows = false;
     /// number of filters of the last column of tiles if it is narrower than the other columns; else 0
@@ -37,7 +39,7 @@ struct BulkMaps {
     /// weights that HaloGemm's threads copy at once, of several groups: 8, 2 or 1; 0 if TMA loads them
     int filter_vector = 0;
     /// true if w's map has all taps of a filter as one mode, because k-tiles of a group may read past a tap's last
-    /// channel
+    /// channel, or tiles of a transposed convolution past y's last channel
     bool has_rows_of_taps = false;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     int rows_of_x = 0;  ///< rows of a k-tile that TMA loads from x
@@ -171,6 +173,26 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
     return of_w;
 }
 
+/// Encodes the tensor maps of a transposed convolution's filters, in boxes of 64 channels of y, one tap and `rows`
+/// channels of x. TMA takes up to 24 cycles per row of a box that is partly out of bounds, so if taps are contiguous
+/// and K is no multiple of 64, boxes read past a tap: the next taps and, except in the last `rows` channels of x, the
+/// filters of the next channel. These are rows of the MMAs past y's last channel, which are not stored.
+template <class Maps, class W>
+FUSEKIT_H bool encode_transposed_filters(Maps& maps, TensorView<W> stored, std::uint32_t rows) {
+    constexpr Extent box = channels_of_row<W>;
+    Extent const channels = stored.layout.shape[1], past = (box - channels % box) % box;
+    auto const encode = [&](TensorMap& map) {
+        return encode_filters(map, stored, static_cast<std::uint32_t>(box), rows, false);
+    };
+    maps.has_rows_of_taps = reads_past_taps(channels, stored.layout.shape[2] * stored.layout.shape[3]) &&
+                            stored.layout.shape[0] % 8 == 0 && has_contiguous_taps(stored.layout);
+    if (!maps.has_rows_of_taps) return encode(maps.w);
+    stored.layout = packed_taps(stored.layout);
+    if (!encode(maps.w_last)) return false;
+    stored.layout.shape[1] += past;
+    return encode(maps.w);
+}
+
 }  // namespace detail
 
 /// Encodes the tensor maps for tiles of tile_m pixels x tile_n channels, those of the operands that TMA loads and that
@@ -194,15 +216,16 @@ FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> cons
     maps.has_rows_of_taps =
         groups > 1 && w.layout.shape[1] % detail::whole_block == 0 && detail::has_contiguous_taps(w.layout);
     if (maps.packs_taps || maps.has_rows_of_taps) stored.layout = detail::packed_taps(w.layout);
-    int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     Extent const of_group = w.layout.shape[0] / groups;
-    auto const filters = static_cast<std::uint32_t>(!is_transposed && of_group < rows ? of_group : rows);
+    auto const filters = static_cast<std::uint32_t>(of_group < tile_n ? of_group : tile_n);
     std::int64_t const last =
         is_transposed || pairs_filters<U> || maps.copied_bytes > 0 || groups > 1 ? 0 : w.layout.shape[0] % tile_n;
     maps.last_filters = w.layout.shape[0] > tile_n ? static_cast<int>(last) : 0;
     maps.in_use =
         (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels, groups)) &&
-        (maps.copied_bytes > 0 || detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>)) &&
+        (maps.copied_bytes > 0 ||
+         (is_transposed ? detail::encode_transposed_filters(maps, stored, channels)
+                        : detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>))) &&
         (maps.last_filters == 0 ||
          detail::encode_filters(maps.w_last, stored, channels, static_cast<std::uint32_t>(maps.last_filters), false)) &&
         (!maps.stores_y || detail::encode_pixels(maps.y, y, 64, static_cast<std::uint32_t>(stored_pixels), groups));

@@ -24,10 +24,12 @@ struct GemvTiles {
 };
 
 /// A product of `rows` rows of x and `filters` filters, each of `row_bytes` bytes. by_mma: true for MMAs of 16 filters
-/// x 8 rows; false for FMAs of 4 filters x 4 rows or 1 row at a time.
+/// x 8 rows; false for FMAs of 4 filters x 4 rows or 1 row at a time. transposed: true for MMAs of pairs of filters
+/// that are contiguous in memory (collective/gemv_columns.hpp).
 struct GemvProduct {
     std::int64_t rows, filters, row_bytes;
     bool by_mma;
+    bool transposed = false;
 };
 
 /// A tile of a GemvProduct, and its estimated time on an SM with the most CTAs, in cycles.
@@ -48,7 +50,7 @@ struct GemvCut {
                                                     : of.rows <= 16 ? 16
                                                                     : GemvTiles::max_rows;
         for (int rows = most; rows >= least; rows /= 2)
-            for (int bits = 0; bits < 8; ++bits) {
+            for (int bits = of.transposed ? 1 : 0; bits < 8; ++bits) {
                 GemvCut cut(of, rows, bits, processors);
                 std::int64_t const steps = detail::divide_up(cut.processor_ctas, resident) * cut.steps;
                 cut.cycles = static_cast<double>(steps) * step_cycles +
@@ -64,7 +66,7 @@ struct GemvCut {
 private:
     FUSEKIT_H GemvCut(GemvProduct const& of, int rows, int bits, int processors) {
         // filters of a warp; bytes of a row whose loads by a warp are in flight at once (collective/gemv_mma.hpp)
-        int const most = of.by_mma ? 4 : 2, step_bytes = !of.by_mma ? 512 : rows <= 8 ? 384 : 128;
+        int const most = of.by_mma ? 4 : 2, step_bytes = !of.by_mma ? 512 : rows > 8 ? 128 : of.transposed ? 192 : 384;
         tiles.rows = rows, tiles.filter_bits = bits;
         tiles.warp_bits = bits < most ? bits : most;
         tiles.groups = 1 << (bits - tiles.warp_bits);

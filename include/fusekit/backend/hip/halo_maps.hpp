@@ -48,14 +48,16 @@ FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShap
     return detail::encode_image_rows(map, x, shape.pitch, shape.rows_of_x(), groups);
 }
 
-/// Encodes the tensor maps of x, of y and of w for tiles of image rows. A box of w has `filters` filters; if 0,
-/// the map of w is not encoded.
-template <class T, class W, class U, class HaloShape>
+/// Encodes the tensor maps of x, of y and of w for tiles of image rows. A box of w has `filters` filters or, if
+/// `transposed`, channels of x; if 0, the map of w is not encoded.
+template <bool transposed, class T, class W, class U, class HaloShape>
 FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                            HaloShape const& shape, int filters, HaloGroups groups = {}) {
+    auto const rows = static_cast<std::uint32_t>(filters);
     maps.in_use = encode_rows_of_x(maps.x, x, shape, groups) &&
-                  (filters == 0 || detail::encode_filters(maps.w, w, detail::channels_of_row<T>,
-                                                          static_cast<std::uint32_t>(filters), pairs_filters<U>)) &&
+                  (filters == 0 || (transposed ? detail::encode_transposed_filters(maps, w, rows)
+                                               : detail::encode_filters(maps.w, w, detail::channels_of_row<T>, rows,
+                                                                        pairs_filters<U>))) &&
                   encode_rows_of_y(maps.y, y, shape.box_of_y(), groups);
     return maps.in_use;
 }

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/backend/hip/phase_maps.hpp"
+#include "fusekit/backend/hip/schedule/col2im.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gemv.hpp"
@@ -109,6 +110,7 @@ struct ConvParams {
     std::conditional_t<GemvEntry::has_kernel<Plan, T, U>, GemvTiles, detail::Nothing> gemv = {};
     std::conditional_t<TallGemmEntry::has_kernel<Plan, T, U>, TallTiles, detail::Nothing> tall = {};
     std::conditional_t<PhasedHaloEntry::has_kernel<Plan, T, U>, PhasedHaloTiles, detail::Nothing> phased_halo = {};
+    std::conditional_t<Col2imEntry::has_kernel<Plan, T, U>, Col2imTiles, detail::Nothing> col2im = {};
     std::conditional_t<HaloEntry::has_kernel<Plan, T, U>, TiledHalo, detail::Nothing> tiled_halo = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.

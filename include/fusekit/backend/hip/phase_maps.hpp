@@ -44,8 +44,8 @@ struct TmaPhase {
 template <int count>
 struct PhaseMaps {
     TmaPhase phases[count];
-    TensorMap w;  ///< (K, S, R, C)
-    bool in_use = false;
+    TensorMap w, w_last;  ///< (K, S, R, C), as in BulkMaps
+    bool in_use = false, has_rows_of_taps = false;
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
         for (TmaPhase& phase : phases) {
@@ -135,7 +135,7 @@ template <class T, class U, int count>
 FUSEKIT_H bool encode_phases(PhaseMaps<count>& maps, TensorView<T const> const& x, TensorView<T const> const& w,
                              TensorView<U> const& y, int tile_m) {
     std::uint32_t const channels = detail::channels_of_row<T>;
-    maps.in_use = detail::encode_filters(maps.w, transposed(w, 0, 1), channels, channels, false);
+    maps.in_use = detail::encode_transposed_filters(maps, transposed(w, 0, 1), channels);
     for (TmaPhase& phase : maps.phases) {
         if (phase.taps() > 0)
             maps.in_use = maps.in_use && detail::encode_windows(phase.x, x, phase.windows, channels,

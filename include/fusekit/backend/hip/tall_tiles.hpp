@@ -20,9 +20,16 @@ struct TallTiles {
     int rows = 0;  ///< 0 if a tile exceeds shared memory
     std::uint32_t tiles = 0;
     int x_stage = 0, y_stage = 0;  ///< bytes of a stage of x and of y
+    int filter_vector = 1;  ///< elements per load of a TransposedConv's weights, 1 to 8
 
+    /// Elements from a filter of c channels to the next in SMEM: filters that threads transpose have an odd multiple of
+    /// 32 bytes, so that a warp loads them without bank conflicts.
+    FUSEKIT_HD static constexpr int filter_pitch(std::int64_t c, bool transposed) {
+        return static_cast<int>(transposed ? ((c + step - 1) / step | 1) * step : c);
+    }
     /// Tiles of m rows of c channels, multiplied by k filters; elements of 2 bytes, and of y of `y_bytes`.
-    FUSEKIT_H static constexpr TallTiles of(std::int64_t m, std::int64_t c, std::int64_t k, int y_bytes) {
+    FUSEKIT_H static constexpr TallTiles of(std::int64_t m, std::int64_t c, std::int64_t k, int y_bytes,
+                                            bool transposed = false) {
         if (c > max_channels || k > max_channels || c < 1 || k < 1 || 2 * c * k > filter_bytes) return {};
         // at most enough rows for about 256 tiles
         std::int64_t const most = m / (256 * warp_rows) < 2 ? 2 : m / (256 * warp_rows);
@@ -31,7 +38,9 @@ struct TallTiles {
         for (std::int64_t i = most < max_blocks ? most : max_blocks; i > 0; --i) {
             TallTiles const tile(i * warp_rows, c, k, y_bytes);
             std::int64_t const others = best.rows / warp_rows;
-            if (stage_of(2 * c * k) + stages * (std::int64_t{tile.x_stage} + tile.y_stage) > shared_bytes) continue;
+            if (stage_of(2 * filter_pitch(c, transposed) * k) + stages * (std::int64_t{tile.x_stage} + tile.y_stage) >
+                shared_bytes)
+                continue;
             if (best.rows == 0 || i * rounds(others, k) > others * rounds(i, k)) best = tile;
         }
         if (best.rows > 0) best.tiles = static_cast<std::uint32_t>(detail::divide_up(m, best.rows));

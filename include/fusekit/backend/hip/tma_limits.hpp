@@ -70,6 +70,12 @@ FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data
 /// Channels of a k-block of 16-bit elements.
 inline constexpr int whole_block = 16;
 
+/// True if boxes of a TransposedConv's filters, of 16-bit elements, read past a tap where y's channels end. Rows of
+/// taps of less than 80 bytes share lines of L2, where a box of 128 bytes per row takes longer than a clipped one.
+FUSEKIT_H constexpr bool reads_past_taps(std::int64_t channels, std::int64_t taps) {
+    return channels % 64 != 0 && channels * taps >= 40;
+}
+
 /// Largest distance, in pixels, between windows of adjacent output pixels that TMA's im2col mode supports.
 inline constexpr int max_im2col_stride = 8;
 

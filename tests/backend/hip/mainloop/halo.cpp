@@ -106,6 +106,17 @@ TEST_CASE("HIP: Halo transposed convolutions of stride 1 are exact") {
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(halo, {2, 152, 7, 9}, 40);
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(halo, {2, 72, 7, 9}, 136);
     check_transposed<fk::bfloat16, fk::filter(3, 1), false, ChannelsLastLayouts>(halo, {3, 56, 7, 20}, 16);
+    // boxes of filters that read later taps; tiles of a part of a row
+    check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(halo, {2, 24, 21, 55}, 24);
+    check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(halo, {2, 8, 6, 255}, 24);
+}
+
+// The MMAs' rows past the last channel multiply weights of other taps and channels.
+TEST_CASE("HIP: infinities and NaN reach only the outputs of Halo's transposed convolutions that read them") {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<Halo<>>();
+    check_transposed_infinities<fk::half, fk::filter(3, 3).pad(1)>(halo, {2, 24, 9, 11}, 40);
+    check_transposed_infinities<fk::half, fk::filter(3, 3)>(halo, {2, 72, 8, 11}, 136);
 }
 
 TEST_CASE("HIP: ActivationSlope is fused into Halo's epilogue") {

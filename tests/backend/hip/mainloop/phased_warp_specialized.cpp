@@ -37,6 +37,9 @@ TEMPLATE_TEST_CASE("HIP: strided transposed convolutions on sm_90a's tensor core
     check_strided<fk::half, three>(scheduled, {2, 64, 14, 12}, 64);
     check_strided<fk::half, fk::filter(1, 1).stride(2)>(scheduled, {2, 72, 9, 8}, 136);
     check_strided<fk::half, fk::filter(2, 5).pad(0, 1, 2, 3).stride(1, 2)>(scheduled, {2, 24, 7, 9}, 16);
+    // boxes of filters that read later taps and channels
+    check_strided<fk::half, three>(scheduled, {2, 40, 9, 8}, 136);
+    check_transposed_infinities<fk::half, three>(scheduled, {2, 40, 6, 7}, 72);
 }
 
 TEMPLATE_TEST_CASE("HIP: phases of every window on sm_90a's tensor cores are exact", "", fk::half, fk::bfloat16) {

@@ -12,6 +12,7 @@
 #include "support/matrix_products.hpp"
 #include "support/refusal.hpp"
 #include "support/run_case.hpp"
+#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fusekit::hip::TallGemm;
@@ -21,6 +22,12 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Map = fk::BatchNormInference<fk::PerActivation>;
+
+/// Orders of a TransposedConv's weights.
+struct FilterOrders {
+    static constexpr char const* all[3][3] = {
+        {"nhwc", "krsc", "nhwc"}, {"nhwc", "crsk", "nhwc"}, {"nhwc", "krsc+3", "nhwc"}};
+};
 
 std::string type_of(auto element) { return " " + std::string(fk::name(fk::data_type<decltype(element)>)); }
 
@@ -64,6 +71,27 @@ TEST_CASE("TallGemm computes products of matrices") {
             to_float.check(fk::Plan<fk::Gemm>::bind(to_float.gemm()), to_float.sums());
         }
     }
+}
+
+// Filters whose pairs, fours or eights threads load at once, or one by one; odd channels of x; filters in both orders.
+TEST_CASE("TallGemm computes gradients of 1x1 convolutions by x exactly") {
+    fk::hip::Device device = sm90a_device();
+    auto tall = device.with<TallGemm<>>();
+    constexpr auto one = fk::filter(1, 1);
+    for (auto const& [c, k] : {std::pair{64, 2},
+                               {24, 40},
+                               {58, 58},
+                               {116, 116},
+                               {3, 30},
+                               {256, 21},
+                               {64, 256},
+                               {19, 16},
+                               {36, 6},
+                               {17, 1},
+                               {8, 33}})
+        check_transposed<fk::half, one, false, FilterOrders>(tall, {2, c, 7, 13}, k);
+    check_transposed<fk::bfloat16, one, false, ChannelsLastLayouts>(tall, {2, 24, 41, 40}, 72);
+    for (int const k : {64, 38, 21}) check_transposed_infinities<fk::half, one>(tall, {2, 20, 5, 7}, k);
 }
 
 TEST_CASE("infinities and NaN in x and in the weights reach only TallGemm's outputs of their row") {

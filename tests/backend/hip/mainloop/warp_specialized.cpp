@@ -290,6 +290,12 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's tensor 
     check_transposed<fk::half, fk::filter(2, 3).pad(0, 3, 2, 1).dilation(2, 1), false, ChannelsLastLayouts>(
         scheduled, {2, 24, 8, 9}, 16);
     check_transposed<fk::bfloat16, fk::filter(1, 1), false, ChannelsLastLayouts>(scheduled, {3, 200, 5, 11}, 40);
+    // boxes of filters that read the filters of later channels, except in the last k-tile; and that do not
+    check_transposed<fk::half, fk::filter(1, 1), false, ChannelsLastLayouts>(scheduled, {2, 40, 5, 11}, 136);
+    check_transposed<fk::half, fk::filter(1, 1), false, ChannelsLastLayouts>(scheduled, {2, 16, 5, 11}, 136);
+    // NaN and infinities reach only the outputs that read them: these filters are rows past y's last channel
+    check_transposed_infinities<fk::half, fk::filter(1, 1)>(scheduled, {2, 40, 5, 7}, 136);
+    check_transposed_infinities<fk::half, fk::filter(3, 3)>(scheduled, {2, 72, 6, 7}, 40);
 }
 
 TEST_CASE("HIP: ActivationSlope is fused into a transposed convolution's epilogue") {

@@ -33,7 +33,11 @@ static_assert(!has_kernel<fk::Conv<fk::filter(3, 3)>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(1, 1).pad(1)>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(1, 1).groups(2)>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(1, 1, 1)>>);
-static_assert(!has_kernel<fk::TransposedConv<fk::filter(1, 1)>>);
+static_assert(has_kernel<fk::TransposedConv<fk::filter(1, 1)>> && has_kernel<fk::TransposedConv<fk::filter(1)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(1, 1).stride(2)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(1, 1).pad(1)>>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(1, 1).groups(2)>>);
+static_assert(!GemvEntry::has_kernel<fk::Plan<fk::TransposedConv<fk::filter(1, 1)>>, float, float>);
 static_assert(!has_kernel<fk::ConvWeightGradient<fk::filter(1, 1)>>);
 static_assert(!has_kernel<Relu, Conv1> && !has_kernel<fk::Gemm, fk::ChannelStatistics>);
 static_assert(!has_kernel<Conv1, fk::Pool<fk::Max, 2, 2>>);
@@ -71,6 +75,9 @@ TEST_CASE("HIP: Gemv implements a few rows of contiguous channels") {
     CHECK(sentence([](ConvCase& of) { of.x_channel_stride = 2; }) == "x's channel stride = 2 is not 1: use NativeGemm");
     CHECK(sentence([](ConvCase& of) { of.contiguous_taps = true; }) ==
           "the channels of a filter are not contiguous: use NativeGemm");
+    CHECK(sentence([](ConvCase& of) { of.contiguous_taps = of.transposed = true; }) == "");
+    CHECK(sentence([](ConvCase& of) { of.transposed = true, of.on_matrix_units = false; }) ==
+          "a TransposedConv on a GPU other than sm_90a: use NativeGemm");
     CHECK(sentence([](ConvCase& of) { of.x[1] = 1, of.x_channel_stride = 2, of.contiguous_taps = true; }) == "");
 }
 
@@ -92,9 +99,11 @@ TEST_CASE("HIP: Gemv's time grows with the weights, and is below that of tiles o
 }
 
 TEST_CASE("HIP: Gemv's tiles occupy all SMs, and few CTAs read each row of x") {
-    auto const cut = [](std::int64_t rows, std::int64_t filters, std::int64_t c, bool by_mma = true) {
-        return GemvCut::best({rows, filters, 2 * c, by_mma}, 2, 132, 52, 700);
+    auto const cut = [](std::int64_t rows, std::int64_t filters, std::int64_t c, bool by_mma = true,
+                        bool transposed = false) {
+        return GemvCut::best({rows, filters, 2 * c, by_mma, transposed}, 2, 132, 52, 700);
     };
+    for (std::int64_t const filters : {1, 6, 784}) CHECK(cut(32, filters, 196, true, true).tiles.filter_bits >= 1);
     CHECK(cut(1, 1000, 1280).tiles.filters() == 8);  // 125 CTAs
     CHECK(cut(1, 48, 1152).tiles.filters() == 1);
     CHECK(cut(32, 1000, 2048).tiles.rows < 32);

@@ -26,6 +26,10 @@ constexpr bool has_kernel = TallGemmEntry::has_kernel<fk::Plan<Ops...>, T, T>;
 static_assert(has_kernel<fk::half, fk::Gemm> && has_kernel<fk::bfloat16, Conv> && has_kernel<fk::half, Conv1>);
 static_assert(!has_kernel<float, Conv> && !has_kernel<fk::int8, Conv>);
 static_assert(!has_kernel<fk::half, fk::Conv<fk::filter(3, 3)>> && !has_kernel<fk::half, fk::BatchedGemm>);
+static_assert(has_kernel<fk::half, fk::TransposedConv<fk::filter(1, 1)>>);
+static_assert(!has_kernel<fk::half, fk::TransposedConv<fk::filter(1, 1).stride(2)>>);
+static_assert(!has_kernel<fk::half, fk::TransposedConv<fk::filter(1, 1).groups(2)>>);
+static_assert(!has_kernel<fk::half, fk::TransposedConv<fk::filter(1, 3)>>);
 static_assert(!has_kernel<fk::half, Relu, Conv1> && !has_kernel<fk::half, Conv1, fk::ChannelStatistics>);
 static_assert(!has_kernel<fk::half, Conv1, fk::Pool<fk::Max, 2, 2>>);
 
@@ -56,6 +60,7 @@ TEST_CASE("TallGemm implements dense rows of few channels") {
     CHECK(sentence([](ConvCase& of) { of.dense_pixels = false; }) ==
           "x or y is not dense, with channels last, at a multiple of 16 bytes: use WarpSpecialized");
     CHECK(sentence([](ConvCase& of) { of.x[1] = 97; }) == "C = 97 is not a multiple of 2: use MatrixGemm");
+    CHECK(sentence([](ConvCase& of) { of.x[1] = 97, of.transposed = true; }) == "");
     CHECK(sentence([](ConvCase& of) { of.product.n = 257; }) == "K = 257 exceeds 256: use WarpSpecialized");
     CHECK(sentence([](ConvCase& of) { of.product.n = 172; }) ==
           "bytes of the filters = 33024 exceeds 32768: use WarpSpecialized");
@@ -68,6 +73,9 @@ TEST_CASE("TallGemm's tiles fit its stages and cover all rows") {
         for (std::int64_t c = 2; c <= 260; c += 2)
             for (std::int64_t const k : {1, 24, 58, 116, 128, 250, 256})
                 for (int const bytes : {2, 4}) {
+                    int const pitch = TallTiles::filter_pitch(c, true);
+                    CHECK((pitch >= c && pitch % 32 == 16));
+                    CHECK(TallTiles::of(m, c, k, bytes, true).rows <= TallTiles::of(m, c, k, bytes).rows);
                     TallTiles const tiles = TallTiles::of(m, c, k, bytes);
                     bool const fits = c <= 256 && 2 * c * k <= 32768;
                     INFO(m << ' ' << c << ' ' << k << ' ' << bytes);

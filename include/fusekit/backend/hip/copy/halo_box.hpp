@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/halo_groups.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -55,6 +56,7 @@ __device__ void load_halos(Params const& params, Problem const& conv, Shared& sh
             int const of_w = transposed ? taps - 1 - tap : tap;
             if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
                 ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            else if constexpr (transposed) load_transposed_filters(params.maps, conv, to, filters_full, of_w, 0, 0);
             else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, first});
         }
     }

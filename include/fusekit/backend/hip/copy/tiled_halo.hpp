@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -44,8 +45,7 @@ __device__ void load_tiled_halos(Params const& params, Problem const& conv, Shar
         int const of_w = transposed ? tiles.taps - 1 - tap : tap;
         if constexpr (pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>)
             ptx::tma_load(to, &params.maps.w, full, {channel, of_w, 0, 0, first / 16});
-        else if constexpr (transposed)
-            ptx::tma_load(to, &params.maps.w, full, {first, of_w % columns, of_w / columns, channel});
+        else if constexpr (transposed) load_transposed_filters(params.maps, conv, to, full, of_w, first, channel);
         else ptx::tma_load(to, &params.maps.w, full, {channel, of_w % columns, of_w / columns, first});
     };
     if (!tiles.streams_filters()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
 #include "fusekit/backend/hip/tile_order.hpp"
@@ -39,7 +40,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
     if (!maps.copies_x()) ptx::prefetch_tensormap(&maps.x);
     if (maps.copied_bytes == 0) ptx::prefetch_tensormap(&maps.w);
-    if (maps.last_filters > 0) ptx::prefetch_tensormap(&maps.w_last);
+    if (maps.last_filters > 0 || maps.has_rows_of_taps) ptx::prefetch_tensormap(&maps.w_last);
     if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 
@@ -90,9 +91,10 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
             ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
         else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
+            int const tap = (rows - 1 - r) * columns + columns - 1 - s;
             for (int n = 0; n < filters; n += 64)
-                ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
-                              {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+                load_transposed_filters(params.maps, conv, to_w + static_cast<unsigned>(n) * Stage::row_bytes, full,
+                                        tap, tile.n + n, c);
         } else if constexpr (in_pairs) {
             ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {

@@ -84,6 +84,7 @@ template <int count>
 __device__ void prefetch_maps(PhaseMaps<count> const& maps, unsigned thread) {
     if (thread < 32 || thread >= 32 + count) return;
     if (thread == 32) ptx::prefetch_tensormap(&maps.w);
+    if (thread == 32 && maps.has_rows_of_taps) ptx::prefetch_tensormap(&maps.w_last);
     TmaPhase const& phase = maps.phases[thread - 32];
     if (phase.taps() > 0) ptx::prefetch_tensormap(&phase.x);
     if (phase.pixels_of_image() > 0) ptx::prefetch_tensormap(&phase.y);
@@ -116,8 +117,8 @@ __device__ void load_phase_tile(Params const& params, Problem const& conv, Ring&
                                      static_cast<unsigned>(r * phase.windows.dilations[0]));
                 auto const to_w = ptx::shared_address(stage.w);
                 for (int n = 0; n < filters; n += 64)
-                    ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
-                                  {tile.n + n, column, row, c});
+                    load_transposed_filters(params.maps, conv, to_w + static_cast<unsigned>(n) * Stage::row_bytes, full,
+                                            row * conv.window_columns() + column, tile.n + n, c);
                 state.advance();
             }
         }

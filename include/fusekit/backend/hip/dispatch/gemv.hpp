@@ -15,7 +15,7 @@ struct Launcher<GemvEntry> {
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
                                                                     ConvOperands<Plan, T, U> const& operands, int,
                                                                     IndexLimits const& limits) {
-        Unmet unmet = first_unmet(GemvEntry::can_implement<Schedule, T, U>(case_of(operands, false, 0, limits)),
+        Unmet unmet = first_unmet(GemvEntry::can_implement<Schedule, T, U>(case_of(operands, is_sm90a(gpu), 0, limits)),
                                   holds(!operands.exceed_offsets(), "offsets in a row exceed 32 bits", "use Direct"));
         if (unmet) return refuse_schedule(type_name<Plan>(), GemvEntry::name, unmet);
         return *launch<Schedule>(gpu, operands, 1, unmet);
@@ -31,11 +31,15 @@ struct Launcher<GemvEntry> {
         GpuRates const rates = rates_of(gpu);
         GroupedProduct const product = operands.product();
         GemvProduct const of{product.m, product.n, operands.weights.shape[1] * std::int64_t{sizeof(T)},
-                             std::is_same_v<T, Weight> && GemvEntry::is_by_mma(sizeof(T), rates)};
+                             std::is_same_v<T, Weight> && GemvEntry::is_by_mma(sizeof(T), rates),
+                             has_transposed_conv<Plan>};
         GemvCut const cut = with_tuning(gpu.architecture(),
                                         [&]<class Tuning>(Tuning) { return GemvEntry::cut(of, Tuning::costs, rates); });
         params.gemv = cut.tiles;
-        params.gemv.vector = vector_of(params.x, typed<Weight>(Plan::Head::filters(params.bound.head)));
+        auto const filters = typed<Weight>(Plan::Head::filters(params.bound.head));
+        if constexpr (has_transposed_conv<Plan>)
+            params.gemv.vector = problem::vectorizable(params.x, 4, 1) && problem::vectorizable(filters, 2, 0) ? 4 : 1;
+        else params.gemv.vector = vector_of(params.x, filters);
         return *prepare_launch<Plan, GemvConv<Plan, Schedule, T, U>>(
             gpu, params, divide_up(product.n, cut.tiles.filters()) * cut.tiles.row_tiles.value(), cut.tiles.threads());
     }

@@ -17,8 +17,8 @@ struct Launcher<HaloEntry> {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         Index<4> const of_y = params.y.layout.shape;
         auto const height = static_cast<int>(of_y[2]), width = static_cast<int>(of_y[3]);
-        constexpr bool keeps_rows = sizeof(T) == 1 || has_transposed_conv<Plan> || Plan::totals_tiles ||
-                                    Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
+        constexpr bool keeps_rows =
+            sizeof(T) == 1 || Plan::totals_tiles || Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
         HaloGroups const groups{static_cast<int>(operands.product().groups)};
         using Shape = HaloShapeOf<Schedule, T, U>;
         Filter<2> const filter = window_filter(operands.filter);
@@ -48,8 +48,8 @@ struct Launcher<HaloEntry> {
         bool const loads_filters = groups.count == 1 || (!has_transposed_conv<Plan> && problem::vectorizable(w, 8, 1) &&
                                                          w.layout.shape[0] / groups.count % 8 == 0);
         bool const encoded = encode_maps(gpu, unmet, [&] {
-            return encode_rows(params.maps, params.x, w, params.y, shape, loads_filters ? Schedule::channels : 0,
-                               groups) &&
+            return encode_rows<has_transposed_conv<Plan>>(params.maps, params.x, w, params.y, shape,
+                                                          loads_filters ? Schedule::channels : 0, groups) &&
                    encode_read(params, [&](TensorMap& map, auto const& z) {
                        return encode_rows_of_y(map, z, shape.box_of_y(), groups);
                    });

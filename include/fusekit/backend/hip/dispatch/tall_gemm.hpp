@@ -19,14 +19,18 @@ struct Launcher<TallGemmEntry> {
         Layout<4> const& w = filters.layout;
         GroupedProduct const product = operands.product();
         std::int64_t const c = operands.weights.shape[1];
-        params.tall = TallTiles::of(product.m, c, product.n, sizeof(U));
+        params.tall = TallTiles::of(product.m, c, product.n, sizeof(U), has_transposed_conv<Plan>);
         unmet = first_unmet(
             unmet_by_code(gpu, kernel),
-            holds((c == 1 || w.stride[1] == 1) && (product.n == 1 || w.stride[0] == c) &&
-                      problem::aligned(filters.data, 16),
+            holds(has_transposed_conv<Plan> || ((c == 1 || w.stride[1] == 1) && (product.n == 1 || w.stride[0] == c) &&
+                                                problem::aligned(filters.data, 16)),
                   "the filters are not dense, with channels last, at a multiple of 16 bytes", "use WarpSpecialized"),
             holds(params.tall.rows > 0, "a tile exceeds shared memory", "use WarpSpecialized"));
         if (unmet) return {};
+        if constexpr (has_transposed_conv<Plan>) {
+            for (int const vector : {2, 4, 8})
+                if (problem::vectorizable(filters, vector, 0)) params.tall.filter_vector = vector;
+        }
         std::int64_t const most = std::int64_t{Schedule::blocks} * gpu.processors(), tiles = params.tall.tiles;
         return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
     }

@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
+#include "fusekit/backend/hip/collective/gemv_columns.hpp"
 #include "fusekit/backend/hip/collective/gemv_fma.hpp"
 #include "fusekit/backend/hip/collective/gemv_mma.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -23,7 +24,13 @@ class GemvConv {
         if constexpr (!std::is_same_v<T, Weight> || sizeof(T) > 2) return false;
         else return std::is_same_v<typename detail::NativeUnit<T, arch::Target>::Type, MmaSync<T>>;
     }
-    using Sums = std::conditional_t<is_by_mma(), GemvMma<T>, GemvFma<T, Weight>>;
+    static constexpr bool transposed = has_transposed_conv<Plan>;
+    FUSEKIT_H static consteval auto sums() {
+        if constexpr (transposed) return std::type_identity<GemvColumns<T>>{};
+        else if constexpr (is_by_mma()) return std::type_identity<GemvMma<T>>{};
+        else return std::type_identity<GemvFma<T, Weight>>{};
+    }
+    using Sums = typename decltype(sums())::type;
 
     /// floats per row of partial sums: 4 floats of padding, so that the lanes of an MMA fragment store to different
     /// banks
@@ -33,6 +40,7 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = ConvParams<Plan, T, U>;
+    using Architecture = std::conditional_t<transposed, arch::Sm90a, arch::Any>;
     struct Shared {
         Sum partial[GemvTiles::warps][GemvTiles::max_rows][pitch];
     };
@@ -126,6 +134,9 @@ private:
         Conv const& conv;
 
         __device__ Weight const* filter(int k) const { return conv.w.data + k * conv.w.layout.stride[0]; }
+        /// elements from a filter, or from a channel of the filters, to the next
+        __device__ std::int64_t filter_stride() const { return conv.w.layout.stride[0]; }
+        __device__ std::int64_t channel_stride() const { return conv.w.layout.stride[1]; }
         __device__ T const* pixel(int m) const { return conv.template input_row<false>(pixel_of(conv, m), 0).first; }
     };
 };

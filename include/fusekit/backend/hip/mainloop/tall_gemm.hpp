@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/atom/mma_sync.hpp"
+#include "fusekit/backend/hip/copy/transposed_rows.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -12,13 +13,15 @@ namespace fusekit::hip {
 /// Product of many rows with few channels (schedule/tall_gemm.hpp): y[m, k] = epilogue(sum over c of x[m, c] w[k, c]),
 /// where m counts the pixels of y. While a CTA multiplies a tile, bulk copies load the next two and store the last one.
 /// A lane loads four consecutive channels of a row, which it has in both operands of the MMA instruction: the order of
-/// GemmK within an instruction does not matter.
+/// GemmK within an instruction does not matter. The filters of a TransposedConv, contiguous along k in memory, are
+/// transposed once by threads.
 template <class Plan, class Schedule, Element T, Element U>
 class TallGemmConv : public TmaKernel {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Unit = MmaSync<T>;
     static constexpr int stages = TallTiles::stages, warps = TallTiles::warps, n_blocks = TallTiles::warp_filters / 8;
+    static constexpr bool transposed = has_transposed_conv<Plan>;
     static_assert(sizeof(T) == 2 && sizeof(U) <= 4 && TallTiles::warp_rows == Unit::m);
 
 public:
@@ -51,15 +54,17 @@ public:
             shared.filters_full.init();
             ptx::fence_mbarrier_init();
         });
-        load(shared.filters(), conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
+        if constexpr (!transposed)
+            load(shared.filters(), conv.w.data, rows.filters * rows.channels, shared.filters_full, 0, thread);
         for (unsigned stage = 0; stage < stages; ++stage)
             load_tile(shared, rows, tiles, block + stage * gridDim.x, stage, thread);
+        if constexpr (transposed) copy_filters(shared.filters(), conv.w, rows, tiles.filter_vector, thread);
         if constexpr (Epilogue::channelwise) {
             for (int k = static_cast<int>(thread); k < rows.filters; k += threads)
                 shared.states[k].value() = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
         }
         __syncthreads();
-        shared.filters_full.consumer_wait(0, 0);
+        if constexpr (!transposed) shared.filters_full.consumer_wait(0, 0);
         PipelineState<stages> state;
         unsigned buffer = 0;
         for (unsigned tile = block; tile < tiles.tiles; tile += gridDim.x, state.advance(), buffer ^= 1) {
@@ -81,7 +86,7 @@ public:
 private:
     struct Rows {
         T const* x;
-        int all, channels, filters, bytes;  ///< `bytes`: of SMEM for the filters
+        int all, channels, filters, pitch, bytes;  ///< elements from a filter to the next, and bytes of SMEM for all
 
         template <class Problem>
         __device__ Rows(Params const& params, Problem const& conv)
@@ -89,7 +94,8 @@ private:
               all(conv.gemm_m()),
               channels(conv.group_c()),
               filters(static_cast<int>(params.y.layout.shape[1])),
-              bytes(static_cast<int>(TallTiles::stage_of(channels * filters * static_cast<int>(sizeof(T))))) {}
+              pitch(TallTiles::filter_pitch(channels, transposed)),
+              bytes(static_cast<int>(TallTiles::stage_of(pitch * filters * static_cast<int>(sizeof(T))))) {}
     };
 
     /// Copies `count` contiguous elements to SMEM, on whose mbarrier the bulk copy of all whole 16 bytes completes; the
@@ -111,6 +117,20 @@ private:
         int const first = static_cast<int>(tile) * tiles.rows;
         load(shared.x(tiles, rows.bytes, stage), rows.x + std::int64_t{first} * rows.channels,
              (min)(tiles.rows, rows.all - first) * rows.channels, shared.full, stage, thread);
+    }
+
+    __device__ static void copy_filters(T* to, TensorView<T const> const& w, Rows const& rows, int vector,
+                                        unsigned thread) {
+        Index<4> const& stride = w.layout.stride;
+        auto const copy = [&]<int of_load>(std::integral_constant<int, of_load>) {
+            copy_transposed_rows<of_load>(to, rows.pitch, w.data, rows.filters, rows.channels,
+                                          divide_up_32(rows.channels, TallTiles::step) * TallTiles::step, stride[0],
+                                          stride[1], thread, threads);
+        };
+        if (vector == 8) copy(std::integral_constant<int, 8>{});
+        else if (vector == 4) copy(std::integral_constant<int, 4>{});
+        else if (vector == 2) copy(std::integral_constant<int, 2>{});
+        else copy(std::integral_constant<int, 1>{});
     }
 
     /// Stores `count` contiguous elements from SMEM. All threads call it.
@@ -142,7 +162,8 @@ private:
             auto const with = [&]<int blocks>(std::integral_constant<int, blocks>) {
                 float acc[blocks][4] = {};
                 if (rows.channels % 4 == 0) accumulate<4>(acc, block, rows);
-                else accumulate<2>(acc, block, rows);
+                else if (!transposed || rows.channels % 2 == 0) accumulate<2>(acc, block, rows);
+                else if constexpr (transposed) accumulate<1>(acc, block, rows);
                 finish(params, conv, shared, rows, buffer, acc, block);
             };
             if (rows.filters - k <= 8) with(std::integral_constant<int, 1>{});
@@ -165,12 +186,18 @@ private:
     template <int vector>
     __device__ static Words words(T const* row, int c) {
         if constexpr (vector == 4) return *reinterpret_cast<Words const*>(row + c);
+        if constexpr (vector == 1) return words_below<1>(row, c, c + 4);
         auto const* const from = reinterpret_cast<std::uint32_t const*>(row + c);
         return {{from[0], from[1]}};
     }
-    /// words() of elements below `channels`, an even number or, with vector = 4, a multiple of 4; zeros from there on.
+    /// words() of elements below `channels`, a multiple of `vector`; zeros from there on.
     template <int vector>
     __device__ static Words words_below(T const* row, int c, int channels) {
+        if constexpr (vector == 1) {
+            auto const* const bits = reinterpret_cast<std::uint16_t const*>(row);
+            auto const at = [&](int i) { return i < channels ? std::uint32_t{bits[i]} : 0u; };
+            return {{at(c) | at(c + 1) << 16, at(c + 2) | at(c + 3) << 16}};
+        }
         bool const exist[2] = {c < channels, c + (vector == 4 ? 0 : 2) < channels};
         auto const* const from = reinterpret_cast<std::uint32_t const*>(row);
         std::uint32_t const low = from[exist[0] ? c / 2 : 0], high = from[exist[1] ? c / 2 + 1 : 0];
@@ -184,17 +211,20 @@ private:
         T const* w[blocks];
 #pragma unroll
         for (int j = 0; j < blocks; ++j)
-            w[j] = block.filters + (min)(block.k + block.lane / 4 + 8 * j, rows.filters - 1) * channels;
+            w[j] = block.filters + (min)(block.k + block.lane / 4 + 8 * j, rows.filters - 1) * rows.pitch;
+        int c = block.lane % 4 * 4;
         auto const step = [&](auto const& load) {
             Words const upper = load(block.x), lower = load(block.x + 8 * channels);
             Words b[blocks];
 #pragma unroll
-            for (int j = 0; j < blocks; ++j) b[j] = load(w[j]);
+            for (int j = 0; j < blocks; ++j) {
+                if constexpr (transposed) b[j] = words<4>(w[j], c);  // filters end with zeros
+                else b[j] = load(w[j]);
+            }
             std::uint32_t const a[4] = {upper.of[0], lower.of[0], upper.of[1], lower.of[1]};
 #pragma unroll
             for (int j = 0; j < blocks; ++j) Unit::multiply_columns(acc[j], a, b[j].of);
         };
-        int c = block.lane % 4 * 4;
 #pragma unroll 2
         for (int end = c + whole; c < end; c += TallTiles::step)
             step([&](T const* row) { return words<vector>(row, c); });

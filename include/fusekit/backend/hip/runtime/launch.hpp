@@ -70,6 +70,8 @@ struct Launch {
             if (own.stem.in_use) own.stem.replace_memory(x);
         if constexpr (requires { own.phased_halo.in_use; })
             if (own.phased_halo.in_use) own.phased_halo.replace_memory(x);
+        if constexpr (requires { own.col2im.in_use; })
+            if (own.col2im.in_use) own.col2im.replace_memory(x);
         return start_with(own, stream, workspace);
     }
     /// Launches the kernel on the tensors that were passed to prepare().

@@ -54,6 +54,15 @@ FUSEKIT_H consteval bool has_head_of_images() {
     else return Plan::Head::collapsed_space == 2;
 }
 
+/// True if a plan's head is a TransposedConv of signals or images with a filter of one tap, stride 1 and one group: the
+/// gradient of a 1x1 convolution by x, a product with transposed weights.
+template <class Plan>
+FUSEKIT_H consteval bool transposes_single_tap() {
+    if constexpr (!has_head_of_images<Plan>()) return false;
+    else if constexpr (!has_transposed_conv<Plan>) return false;
+    else return Plan::Head::may_be_single_pixels && !Plan::Head::may_be_grouped;
+}
+
 }  // namespace detail
 
 }  // namespace fusekit::hip

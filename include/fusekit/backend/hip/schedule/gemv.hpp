@@ -9,7 +9,8 @@ namespace fusekit::hip {
 
 /// Schedule of a product with few rows: a Gemm of at most 32 rows, or a convolution of at most 32 pixels with a filter
 /// of one tap. The weights are read once, by 16-byte loads to registers, and multiplied by mma.sync, with filters along
-/// M, or by FMA instructions. Warps divide C; their sums are added in a fixed order.
+/// M, or by FMA instructions. Warps divide C; their sums are added in a fixed order. On sm_90a also of a TransposedConv
+/// of 16-bit elements with a filter of one tap and stride 1.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 2>
@@ -40,7 +41,8 @@ struct GemvEntry : ConvEntry {
             using Plan = typename BoundPlan::Plan;
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<Plan, T>());
-            constexpr bool single = has_single_tap<Plan>, warps = Schedule::threads == 32 * GemvTiles::warps;
+            constexpr bool single = has_single_tap<Plan> || transposes<Plan, T>,
+                           warps = Schedule::threads == 32 * GemvTiles::warps;
             static_assert(single, "Gemv: the plan must have a Gemm, or a Conv of images whose filter may have one tap");
             static_assert(plan.prologue, "Gemv: no operator before the Conv or Gemm: use NativeGemm");
             static_assert(plan.pool, "Gemv: no Pool in the plan: use NativeGemm");
@@ -64,9 +66,17 @@ struct GemvEntry : ConvEntry {
     }
     template <class Plan>
     static constexpr bool has_single_tap = may_have_single_tap<Plan>();
+    /// True if a plan has a TransposedConv that sm_90a's GPUs compute as a product with transposed weights.
+    template <class Plan, class T>
+    FUSEKIT_H static consteval bool transposes_weights() {
+        if constexpr (detail::transposes_single_tap<Plan>()) return has_matrix_units<Plan, T>;
+        else return false;
+    }
+    template <class Plan, class T>
+    static constexpr bool transposes = transposes_weights<Plan, T>();
     template <class Plan, class T>
     FUSEKIT_H static consteval bool meets_conditions() {
-        if constexpr (has_single_tap<Plan>) return conditions<T>(traits_of<Plan, T>()).met();
+        if constexpr (has_single_tap<Plan> || transposes<Plan, T>) return conditions<T>(traits_of<Plan, T>()).met();
         else return false;
     }
     template <class Plan, class T, class U>
@@ -80,8 +90,10 @@ struct GemvEntry : ConvEntry {
             detail::equal("R * S", of.taps, 1, "use NativeGemm"),
             detail::holds(of.filter.pad(0) == of.filter, "the filter has padding", "use NativeGemm"),
             detail::equal("x's channel stride", of.x[1] > 1 ? of.x_channel_stride : 1, 1, "use NativeGemm"),
-            detail::holds(of.x[1] == 1 || !of.contiguous_taps, "the channels of a filter are not contiguous",
-                          "use NativeGemm"));
+            detail::holds(!of.transposed || of.on_matrix_units, "a TransposedConv on a GPU other than sm_90a",
+                          "use NativeGemm"),
+            detail::holds(of.x[1] == 1 || of.transposed || !of.contiguous_taps,
+                          "the channels of a filter are not contiguous", "use NativeGemm"));
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Gemv<" + detail::list_of(of.blocks) + ">"; }
 
@@ -97,8 +109,8 @@ struct GemvEntry : ConvEntry {
         if (can_implement<DefaultGemv, float, float>(of) || of.product.gemm_k == 0) return {};
         int const bytes = size_of(of.type);
         bool const by_mma = is_by_mma(bytes, rates);
-        GemvCut const cut =
-            GemvEntry::cut({of.product.m, of.product.n, of.product.gemm_k * bytes, by_mma}, table, rates);
+        GemvCut const cut = GemvEntry::cut(
+            {of.product.m, of.product.n, of.product.gemm_k * bytes, by_mma, of.transposed}, table, rates);
         // mma.sync has half of the rate of sm_90a's wgmma.
         double const products = !by_mma      ? rates.products
                                 : bytes == 1 ? rates.int8_products / 2

@@ -197,7 +197,7 @@ private:
     }
     /// True for the convolutions whose time in TiledHaloGemm is unknown.
     FUSEKIT_H static bool keeps_rows(ConvCase const& of) {
-        return size_of(of.type) == 1 || of.transposed || of.totals || of.maxima || of.reads_image;
+        return size_of(of.type) == 1 || of.totals || of.maxima || of.reads_image;
     }
 };
 

@@ -9,7 +9,8 @@ namespace fusekit::hip {
 
 /// Schedule of a product of many rows with few channels and few filters: a 1x1 Conv or a Gemm that memory limits, of
 /// 16-bit elements on sm_90a. Tiles are whole rows of x and y, contiguous in memory, which one bulk copy each loads and
-/// stores, whatever the number of channels. SMEM holds all filters; mma.sync multiplies. The CTAs are persistent.
+/// stores, whatever the number of channels. SMEM holds all filters; mma.sync multiplies. The CTAs are persistent. Or
+/// the same product of a TransposedConv with stride 1, with any strides of the weights.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 2>
@@ -56,8 +57,8 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         return detail::first_unmet(
             detail::holds(has_matrix_units<Plan, T>, "the program has no code for sm_90a", "use NativeGemm"),
-            detail::holds(GemvEntry::has_single_tap<Plan>, "the filter has several taps, groups or padding",
-                          "use WarpSpecialized"),
+            detail::holds(GemvEntry::has_single_tap<Plan> || detail::transposes_single_tap<Plan>(),
+                          "the filter has several taps, groups or padding", "use WarpSpecialized"),
             detail::holds(Element<U>, "y is not of the library's element types", "use MatrixGemm"));
     }
 
@@ -70,7 +71,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                           "the filter has padding or strides", "use WarpSpecialized"),
             detail::holds(of.dense_pixels, "x or y is not dense, with channels last, at a multiple of 16 bytes",
                           "use WarpSpecialized"),
-            detail::multiple_of("C", of.x[1], 2, "use MatrixGemm"),
+            detail::multiple_of("C", of.x[1], of.transposed ? 1 : 2, "use MatrixGemm"),
             detail::at_most("C", of.x[1], TallTiles::max_channels, "use WarpSpecialized"),
             detail::at_most("K", of.product.n, TallTiles::max_channels, "use WarpSpecialized"),
             detail::at_most("bytes of the filters", 2 * of.x[1] * of.product.n, TallTiles::filter_bytes,
@@ -82,7 +83,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
     FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                    GpuRates const& rates) {
         if (can_implement<DefaultTallGemm, half, half>(of)) return {};
-        TallTiles const tiles = TallTiles::of(of.product.m, of.x[1], of.product.n, 2);
+        TallTiles const tiles = TallTiles::of(of.product.m, of.x[1], of.product.n, 2, of.transposed);
         std::int64_t const k = of.product.n,
                            column = k <= 8    ? 8
                                     : k <= 16 ? 16
@@ -95,15 +96,19 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                         : of.x[1] % 32 == 0 ? 2
                                             : 1;
         // mma.sync has half of the rate of sm_90a's wgmma.
-        double const products = static_cast<double>(tiles.steps(of.x[1], k) * conflicts) * TallTiles::warp_rows *
+        // Transposed filters, two thirds of the loads, have no conflicts.
+        double const loads = of.transposed ? static_cast<double>(conflicts + 2) / 3 : static_cast<double>(conflicts),
+                     products = static_cast<double>(tiles.steps(of.x[1], k)) * loads * TallTiles::warp_rows *
                                 TallTiles::warp_filters * TallTiles::step / (rates.half_products / 2);
+        Costs costs = of.transposed ? table.transposed_tall_gemm : table.tall_gemm;
+        if (of.transposed) costs.launch += table.transposed_filter * static_cast<double>(of.x[1] * k);
         return estimate(Workload{.rounds = static_cast<double>(detail::divide_up(
                                      std::int64_t{tiles.tiles}, std::int64_t{schedule.blocks} * rates.processors)),
                                  .steps = 1,
                                  .arithmetic = products * static_cast<double>(resident),
                                  .outputs = static_cast<double>(resident * of_warp * TallTiles::warps *
                                                                 TallTiles::warp_rows * column)},
-                        table.tall_gemm, of.product.bytes, table, rates);
+                        costs, of.product.bytes, table, rates);
     }
 };
 

@@ -182,17 +182,24 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                 std::int64_t const channels = bytes / element, run = channels_of_run(all.schedule, all.of),
                                    steps_of_run = detail::divide_up(run, channels);
                 bool const packs_taps = packs(all.schedule, all.of);
-                Workload workload = warp_specialized_workload(
-                    all.schedule,
-                    {part.m, part.n, detail::divide_up(part.gemm_k, channels),
-                     run % channels == 0 || packs_taps || (all.of.product.groups > 1 && run % detail::whole_block == 0)
-                         ? 0
-                         : 1 / static_cast<double>(steps_of_run),
-                     run * element % 32 != 0, bytes,
-                     static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
-                         static_cast<double>(steps_of_run),
-                     all.of.copied_bytes, packs_taps, element == 1 || all.of.transposed, all.of.product.groups},
-                    all.rates.processors, all.table.tma);
+                BulkProduct product{
+                    part.m,
+                    part.n,
+                    detail::divide_up(part.gemm_k, channels),
+                    run % channels == 0 || packs_taps || (all.of.product.groups > 1 && run % detail::whole_block == 0)
+                        ? 0
+                        : 1 / static_cast<double>(steps_of_run),
+                    run * element % 32 != 0,
+                    bytes,
+                    static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
+                        static_cast<double>(steps_of_run),
+                    all.of.copied_bytes,
+                    packs_taps,
+                    element == 1 || all.of.phases > 1,
+                    all.of.product.groups};
+                if (all.of.transposed && all.of.phases == 1) set_rows_of_taps(product, all.schedule, all.of);
+                Workload workload =
+                    warp_specialized_workload(all.schedule, product, all.rates.processors, all.table.tma);
                 if (all.of.phases > 1)
                     detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
                                         detail::divide_up(all.of.x[1], channels), all.costs);
@@ -254,6 +261,22 @@ private:
             detail::holds(!of.transposed && !of.totals, "groups of a TransposedConv or with ChannelStatistics", fix),
             detail::multiple_of("C / groups", of.x[1] / groups, 8, fix),
             detail::multiple_of("K / groups", of.y[1] / groups, 8, fix), detail::unmet_by_im2col(of.filter, true));
+    }
+    /// Sets the rows of a TransposedConv's filters that are slow to load: those of the last 64 channels of y, in the
+    /// last column of tiles, if these are fewer. In the last channels of x, taps whose box passes the last tap are
+    /// clipped.
+    FUSEKIT_H static void set_rows_of_taps(BulkProduct& product, ScheduleFacts const& schedule, ConvCase const& of) {
+        constexpr std::int64_t box = 64;
+        std::int64_t const channels = of.y[1], past = detail::divide_up(channels, box) * box - 1,
+                           of_last = past / channels, clipped = of_last < of.taps ? of_last : of.taps;
+        product.mn_major = true;
+        if (channels % box == 0) return;
+        double const rows = static_cast<double>(box) / static_cast<double>(detail::divide_up(channels, schedule.n));
+        product.clipped_rows =
+            detail::reads_past_taps(channels, of.taps)
+                ? rows * static_cast<double>(clipped) / static_cast<double>(of.taps * detail::divide_up(of.x[1], box))
+                : rows;
+        product.past_rows = rows - product.clipped_rows;
     }
     FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&

@@ -8,7 +8,9 @@ namespace fusekit::hip {
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
 /// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
-/// true if TMA also loads rows past the last filter.
+/// true if TMA also loads rows past the last filter. mn_major: true for the filters of a TransposedConv, of which a
+/// k-tile has 64 rows per 64 channels of y; clipped_rows, past_rows: mean number of these rows per k-tile that TMA
+/// clips, and that read past a tap (detail::encode_transposed_filters()).
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
@@ -18,6 +20,8 @@ struct BulkProduct {
     int copied_bytes = 0;
     bool packs_taps = false, pads_columns = true;
     std::int64_t groups = 1;  ///< products of m x n x K, one for each group of channels
+    bool mn_major = false;
+    double clipped_rows = 0, past_rows = 0;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of five
@@ -34,7 +38,9 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
                  of_products = tma.products * wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
-    auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n),
+    std::int64_t const whole_blocks = detail::divide_up(of.n, std::int64_t{64}) * 64,
+                       available = of.mn_major ? whole_blocks : of.n;
+    auto const filters = static_cast<double>(available < schedule.n ? available : schedule.n),
                windows = static_cast<double>(of.m < schedule.m ? of.m : schedule.m);
     double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
@@ -43,16 +49,19 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
                               : 0,
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
                           : of.groups > 1     ? of_group_row
+                          : of.mn_major       ? of.narrow * tma.transposed_row
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (windows + filters)
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0,
                  chain = (tma.chain + tma.chain_row * schedule.m) * of.blocks_of_step / 4,
-                 copies = of_row * (windows + filters) +
+                 copies = of_row * (windows + filters) + tma.clipped_row * of.clipped_rows +
+                          tma.past_row * of.past_rows +
                           beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
-            .arithmetic = schedule.n / 64.0 * of.blocks_of_step * (of_products > of_rows ? of_products : of_rows),
+            .arithmetic = (of.mn_major && !schedule.ping_pong ? filters : schedule.n) / 64.0 * of.blocks_of_step *
+                          (of_products > of_rows ? of_products : of_rows),
             .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * (windows + filters) * of.row_bytes *
                            static_cast<double>(busy) / processors,
             .copies = copies > chain ? copies : chain,

@@ -67,6 +67,9 @@ struct TmaCosts {
     /// copy such rows
     double row_beyond = 0;
     double processors_beyond = 1;
+    /// MN-major filters, of a TransposedConv: cycles per row of both operands of a k-tile with fewer channels than a
+    /// row holds; more per row of filters that TMA clips, and per row that begins within 128 bytes and is not clipped
+    double transposed_row = 0, clipped_row = 0, past_row = 0;
     double copy = 0;  ///< cycles per cp.async of 32 threads, which load operands that are misaligned for TMA
     double stored_output = 0;  ///< cycles per output that threads store, because its pixels are misaligned for TMA
     /// factor on the time of phases whose pixels of y, of less than 64 bytes, end within a sector of 32 bytes: other
@@ -151,7 +154,7 @@ struct CostTable {
         warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, halo_groups,
         halo_stored_groups, planes, planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps,
         float_pixels, float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma,
-        gemv, gathered_planes, shared_gathered_planes, tall_gemm, phased_halo;
+        gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_tall_gemm, phased_halo, col2im;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
@@ -163,6 +166,7 @@ struct CostTable {
     StemCosts stem_reads = {};
     WeightCosts weights = {};
     IdleInClusters idle;
+    double transposed_filter = 0;  ///< cycles per weight that a CTA of TallGemm transposes
     double phased_filter = 0;  ///< cycles per pair of weights that a CTA of PhasedHalo copies
     double memory_share = 0.85;
     double clock_share = 1;  ///< clock under load, as a fraction of the peak clock

@@ -34,6 +34,9 @@ struct NvidiaTuning {
     /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
     /// H200. The choice takes 1.02 of the fastest one's time.
     /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
+    /// Gradients by x: TallGemm 31 layers, 9 %; WarpSpecialized's MN-major filters 50 layers with up to seven tiles
+    /// each; Col2im 5 layers, 10 %; batch 32, H200. The choice takes 1.01 of the fastest one's time, 1.04 without the
+    /// costs of MN-major filters.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -70,7 +73,9 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
+        .transposed_tall_gemm = {.launch = 2590, .round = 370, .output = 0.185, .arithmetic = 1.87},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
+        .col2im = {.launch = 4000, .round = 1500, .output = 0.08},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
@@ -93,6 +98,9 @@ struct NvidiaTuning {
                 .ping_pong_cache = 1.2,
                 .row_beyond = 4,
                 .processors_beyond = 8,
+                .transposed_row = 5.4,
+                .clipped_row = 37,
+                .past_row = 4,
                 .copy = 25,
                 .stored_output = 0.05,
                 .partial_sectors = 2.3,
@@ -114,6 +122,7 @@ struct NvidiaTuning {
                     .turn = 2800,
                     .shared_accumulators = 0.3},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
+        .transposed_filter = 0.3,
         .phased_filter = 0.3,
         .memory_share = 0.83};
 

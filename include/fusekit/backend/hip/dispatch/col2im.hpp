@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/mainloop/col2im.hpp"
+#include "fusekit/backend/hip/schedule/col2im.hpp"
+
+namespace fusekit::hip::detail {
+
+template <>
+struct Launcher<Col2imEntry> {
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
+                                                                  ConvOperands<Plan, T, U> const& operands, int,
+                                                                  Unmet& unmet) {
+        ConvParams<Plan, T, U> params = conv_params(operands);
+        auto const kernel = kernel_of<Plan, Col2imGemm<Plan, Schedule, T, U>>();
+        Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
+        Col2imShape const shape = Col2imShape::of(x[1], y, window_filter(operands.filter));
+        unmet =
+            first_unmet(unmet_by_code(gpu, kernel), unmet_by_tma(params.x.layout, params.x.data, sizeof(T), names_of_x),
+                        Col2imEntry::unmet_by_shape(shape));
+        if (unmet) return {};
+        Col2imTiles& tiles = params.col2im;
+        tiles.set(shape, y);
+        tiles.in_use = encode_maps(gpu, unmet, [&] {
+            MapModes<T const> const modes(params.x);
+            std::uint32_t const box[] = {Col2imShape::row_channels, static_cast<std::uint32_t>(shape.box_columns),
+                                         static_cast<std::uint32_t>(shape.box_rows), 1};
+            return encode_tiled(tiles.x, sizeof(T), 4, params.x.data, modes.extents, modes.strides, box);
+        });
+        if (!tiles.in_use) return {};
+        std::int64_t const most = std::int64_t{Schedule::blocks} * gpu.processors(), all = tiles.all;
+        return *prepare_launch(gpu, kernel, params, all < most ? all : most);
+    }
+};
+
+}  // namespace fusekit::hip::detail
