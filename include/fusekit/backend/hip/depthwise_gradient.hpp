@@ -67,100 +67,65 @@ FUSEKIT_H consteval bool has_depthwise_gradient() {
 
 }  // namespace detail
 
-/// CTA of DepthwiseHaloWeightGradient, for an R x S filter: R warps, one per row of the filter, times row_groups, which
-/// divide the rows of dy.
+/// CTA of DepthwiseHaloWeightGradient, for an R x S filter. A thread has `thread_rows` rows of the filter: all, or one
+/// if registers do not hold the sums of all. Warps divide the rows of the filter; row_groups such groups divide the
+/// rows of dy. `blocks`: CTAs per SM for which registers suffice.
 template <int R, int S>
 struct DepthwiseHaloGradientShape {
-    static constexpr int row_groups = R > 3 ? 1 : 6 / R, threads = 32 * R * row_groups;
+    static constexpr int thread_rows = R * S <= 25 ? R : 1, row_warps = R / thread_rows,
+                         row_groups = row_warps > 3 ? 1 : 4 / row_warps, threads = 32 * row_warps * row_groups,
+                         blocks = row_warps > 1 ? 4
+                                  : R *S <= 9   ? 5
+                                  : R *S <= 12  ? 4
+                                                : 3;
 };
 
-/// Kernel argument of DepthwiseHaloWeightGradient. A CTA has a unit of 32 channels and reduces items: tiles of `rows` x
-/// `columns` pixels of dy in one image, and the pixels of x that their windows read. Item indices run along columns
-/// fastest, then rows, then images. A row of the tile in SMEM has `dy_row_bytes` or `x_row_bytes`, so that half warps
-/// that read consecutive rows of dy read different banks.
+/// Kernel argument of DepthwiseHaloWeightGradient. A CTA has a unit of 32 channels and reduces items: tiles of `images`
+/// images, `rows` rows and `columns` columns of dy, and the pixels of x that their windows read. Item indices run along
+/// columns fastest, then rows, then images. Half a warp multiplies a segment, `segment` columns of a row, at a time. A
+/// row in SMEM has Box::row_bytes such that half warps that read consecutive rows of dy read different banks.
 struct DepthwiseHaloGradientTiles {
-    static constexpr int unit = 32, pixel_bytes = 64, blocks = 4, max_shared_bytes = 55 * 1024;
+    static constexpr int unit = 32, pixel_bytes = 64, max_shared_bytes = 99 * 1024;
 
+    /// Box of pixels in SMEM: `pixels` of `rows` rows per image. step_rows, step_columns: distance of a thread's
+    /// consecutive pixels.
     struct Box {
         FastDivmod columns = {};
-        int pixels = 0;
+        int pixels = 0, rows = 0, row_bytes = 0, step_rows = 0, step_columns = 0;
+
+        FUSEKIT_H Box() = default;
+        FUSEKIT_H Box(int the_rows, int the_columns, int the_row_bytes, int pixels_at_once)
+            : columns(static_cast<std::uint32_t>(the_columns)),
+              pixels(the_rows * the_columns),
+              rows(the_rows),
+              row_bytes(the_row_bytes),
+              step_rows(pixels_at_once / the_columns),
+              step_columns(pixels_at_once % the_columns) {}
     };
     Box of_x = {}, of_dy = {};
     FastDivmod column_tiles = {}, row_tiles = {};
+    FastDivmod lines = {}, image_rows = {};  ///< divisors: rows of dy of an item, and of one of its images
     unsigned items = 0, units = 0;
-    int rows = 1, columns = 1, x_row_bytes = 0, dy_row_bytes = 0;
+    int images = 1, rows = 1, columns = 1, segment = 1;
+    int segments = 0;  ///< number of segments of an item
+    int vector_bytes = 16;  ///< bytes per copy of a thread: 16, or 4 if channels are not aligned vectors of 8
 
-    FUSEKIT_HD int dy_bytes() const { return rows * dy_row_bytes; }
+    FUSEKIT_HD int dy_bytes() const { return images * of_dy.rows * of_dy.row_bytes; }
+    FUSEKIT_HD int stage_bytes() const { return dy_bytes() + images * of_x.rows * of_x.row_bytes; }
 };
 
 namespace detail {
 
 /// True if a plan's weight gradient has the kernel DepthwiseHaloWeightGradient: for groups, 16-bit elements, windows of
-/// consecutive columns, and filters of 20 taps or more; with fewer, DepthwiseWeightGradient is faster.
+/// consecutive columns, and filters of at most 7 rows and columns.
 template <class Plan, int bytes>
 FUSEKIT_H consteval bool has_depthwise_halo_gradient() {
     if constexpr (Plan::Head::collapsed_space != 2 || bytes != 2) return false;
     else {
         constexpr auto filter = Plan::Head::collapsed;
-        return filter.group_count > 1 && filter.size[0] * filter.size[1] >= 20 && filter.size[0] <= 7 &&
-               filter.size[1] <= 7 && filter.strides[0] <= 4 && filter.strides[1] <= filter.size[1] &&
-               filter.dilations[1] == 1;
+        return filter.group_count > 1 && filter.size[1] >= 3 && filter.size[0] <= 7 && filter.size[1] <= 7 &&
+               filter.strides[0] <= 4 && filter.strides[1] <= filter.size[1] && filter.dilations[1] == 1;
     }
-}
-
-/// Number of CTAs per unit that are resident at once.
-FUSEKIT_H inline std::int64_t halo_gradient_splits(std::int64_t units, int processors) {
-    std::int64_t const splits = std::int64_t{processors} * DepthwiseHaloGradientTiles::blocks / units;
-    return splits > 1 ? splits : 1;
-}
-
-/// Returns the tiling with the least estimated time; no items if none fits SMEM. dy: extents N x K x P x Q.
-template <class Shape>
-FUSEKIT_H DepthwiseHaloGradientTiles choose_halo_gradient_tiles(Filter<2> const& filter, Index<4> const& dy,
-                                                                int processors) {
-    using Tiles = DepthwiseHaloGradientTiles;
-    constexpr int pixel = Tiles::pixel_bytes;
-    auto const odd = [](std::int64_t columns) { return static_cast<int>((columns | 1) * pixel); };
-    std::int64_t const units = divide_up(dy[1], std::int64_t{Tiles::unit}),
-                       splits = halo_gradient_splits(units, processors);
-    Tiles best;
-    double least = 0;
-    for (std::int64_t const width : {64, 32, 16, 8, 4}) {
-        std::int64_t const across = divide_up(dy[3], width), columns = divide_up(dy[3], across),
-                           wide = (columns - 1) * filter.strides[1] + filter.size[1];
-        for (std::int64_t const height : {32, 16, 8, 4, 2}) {
-            std::int64_t const down = divide_up(dy[2], height), rows = divide_up(dy[2], down),
-                               high = (rows - 1) * filter.strides[0] +
-                                      std::int64_t{filter.size[0] - 1} * filter.dilations[0] + 1;
-            Tiles tiles;
-            // Half warps are filter.strides[0] rows of x apart: an odd multiple of 64 bytes.
-            int const stride = filter.strides[0];
-            tiles.x_row_bytes = stride % 2 == 1 ? odd(wide) : static_cast<int>(wide) * pixel + pixel / stride;
-            tiles.dy_row_bytes = odd(columns);
-            if (high > 512 || wide > 512 ||
-                high * tiles.x_row_bytes + rows * tiles.dy_row_bytes > Tiles::max_shared_bytes)
-                continue;
-            std::int64_t const items = dy[0] * across * down;
-            if (items >= std::int64_t{1} << 31) continue;
-            // cycles per item, of one of four CTAs on an SM: copies at 5 bytes a cycle, instructions at one a cycle
-            constexpr int warps = Shape::threads / 32;
-            double const load = 12.8 * static_cast<double>(high * wide + rows * columns),
-                         multiply =
-                             warps * static_cast<double>(divide_up(rows, std::int64_t{2 * Shape::row_groups})) *
-                             (static_cast<double>(columns) * (4 + 2 * filter.strides[1] + 2 * filter.size[1]) + 20),
-                         cycles = static_cast<double>(divide_up(items, splits)) *
-                                  ((load > multiply ? load : multiply) + 0.3 * load + 1000);
-            if (best.items != 0 && cycles >= least) continue;
-            auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
-            tiles.rows = static_cast<int>(rows), tiles.columns = static_cast<int>(columns);
-            tiles.of_x = {divisor(wide), static_cast<int>(high * wide)};
-            tiles.of_dy = {divisor(columns), static_cast<int>(rows * columns)};
-            tiles.column_tiles = divisor(across), tiles.row_tiles = divisor(down);
-            tiles.items = static_cast<unsigned>(items), tiles.units = static_cast<unsigned>(units);
-            best = tiles, least = cycles;
-        }
-    }
-    return best;
 }
 
 }  // namespace detail

@@ -5,7 +5,6 @@
 
 #include "fusekit/backend/hip/grouped_taps.hpp"
 #include "fusekit/backend/hip/integer.hpp"
-#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/filter.hpp"
 
@@ -65,56 +64,6 @@ FUSEKIT_H consteval bool has_grouped_gradient() {
         constexpr auto filter = Plan::Head::collapsed;
         return filter.group_count > 1 && filter.size[0] * filter.size[1] <= 25;
     }
-}
-
-/// Number of CTAs that divide a unit's items: whole clusters of 8, or fewer CTAs, so that all are resident at once.
-FUSEKIT_H inline std::int64_t gradient_splits(std::int64_t units, int processors) {
-    std::int64_t const splits = std::int64_t{processors} * GroupedGradientTiles::blocks / units;
-    return splits > 8 ? splits / 8 * 8 : splits > 0 ? splits : 1;
-}
-
-/// Returns the tiling with the least estimated time; no items if none fits SMEM. dy: extents N x K x P x Q.
-FUSEKIT_H inline GroupedGradientTiles choose_gradient_tiles(Filter<2> const& filter, Index<4> const& dy,
-                                                            int processors) {
-    using Tiles = GroupedGradientTiles;
-    constexpr int blocks = Tiles::unit / 8;
-    Tiles best;
-    double least = 0;
-    std::int64_t const units = divide_up(dy[1], std::int64_t{Tiles::unit}), splits = gradient_splits(units, processors);
-    for (std::int64_t const width : {64, 32, 16, 8})
-        for (std::int64_t const height : {32, 16, 8, 4, 2, 1}) {
-            std::int64_t const columns = divide_up(dy[3], divide_up(dy[3], width)),
-                               rows = divide_up(dy[2], divide_up(dy[2], height)),
-                               high = (rows - 1) * filter.strides[0] +
-                                      std::int64_t{filter.size[0] - 1} * filter.dilations[0] + 1,
-                               wide = (columns - 1) * filter.strides[1] +
-                                      std::int64_t{filter.size[1] - 1} * filter.dilations[1] + 1;
-            if (high > 1024 || wide > 1024 || high * wide > 2048) continue;
-            std::int64_t const most_images = rows == dy[2] && columns == dy[3] ? 8 : 1;
-            for (std::int64_t images = 1; images <= most_images && images <= dy[0]; images *= 2) {
-                Tiles tiles;
-                auto const box = [&](std::int64_t h, std::int64_t w) {
-                    return GroupedBox(static_cast<int>(images), static_cast<int>(h), static_cast<int>(w), blocks,
-                                      Tiles::threads);
-                };
-                tiles.x = box(high, wide), tiles.dy = box(rows, columns);
-                if (tiles.bytes() > Tiles::max_shared_bytes) break;
-                std::int64_t const across = divide_up(dy[3], columns), down = divide_up(dy[2], rows),
-                                   items = divide_up(dy[0], images) * across * down;
-                if (items >= std::int64_t{1} << 31) continue;
-                using Costs = GroupedGradientTileCosts;
-                double const load = Costs::load * static_cast<double>(tiles.x.tile.pixels() + tiles.dy.tile.pixels()),
-                             multiply = Costs::step * tiles.steps(), longer = load > multiply ? load : multiply,
-                             cycles = static_cast<double>(divide_up(items, splits)) * (longer + Costs::item) + load;
-                if (best.items != 0 && cycles >= least) continue;
-                auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
-                tiles.column_tiles = divisor(across), tiles.row_tiles = divisor(down);
-                tiles.columns = divisor(columns), tiles.rows = divisor(rows);
-                tiles.items = static_cast<unsigned>(items), tiles.units = static_cast<unsigned>(units);
-                best = tiles, least = cycles;
-            }
-        }
-    return best;
 }
 
 }  // namespace detail

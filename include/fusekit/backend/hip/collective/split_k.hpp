@@ -24,10 +24,11 @@ struct SplitKGroups {
 
 /// SMEM layout of the accumulators that a CTA has computed for an output tile: Rows x Columns floats, with `gap` x 16
 /// bytes of padding per row, so that the rows that a warp writes at once are in different banks. may_sequence: true if
-/// the kernel has code for SplitKGroups::in_sequence.
-template <int Rows, int Columns, int gap = 1, bool may_sequence = false>
+/// the kernel has code for SplitKGroups::in_sequence. at_once: rows of which a thread has loads in flight; a tile with
+/// fewer rows than threads / row_packets loads more CTAs' values at once instead.
+template <int Rows, int Columns, int gap = 1, bool may_sequence = false, int at_once = 4>
 struct AccumulatorTile {
-    static constexpr unsigned height = Rows, row_packets = Columns / 4;
+    static constexpr unsigned height = Rows, row_packets = Columns / 4, rows_at_once = at_once;
     static constexpr bool sequences = may_sequence;
     /// number of floats that each group of CTAs stores to the workspace per output tile
     static constexpr int floats = Rows * Columns;
@@ -54,7 +55,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                                                       unsigned group, unsigned rank, unsigned thread,
                                                       Barrier const& barrier, Put const& put) {
     constexpr unsigned row_packets = Tile::row_packets, height = Tile::height, rows_apart = threads / row_packets,
-                       rows_at_once = 4, splits_at_once = 4;
+                       rows_at_once = Tile::rows_at_once, splits_at_once = 16 / rows_at_once;
     unsigned const packet = thread % row_packets;
     RowRange const own{height * rank / split_k.cluster, height * (rank + 1) / split_k.cluster};
     /// For each row that this CTA sums: adds the thread's four columns over `count` CTAs or groups, loaded by load(row,

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/dispatch/split_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise_halo_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/depthwise_weight_gradient.hpp"
+#include "fusekit/backend/hip/tuning/depthwise_gradient.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip::detail {
@@ -57,32 +58,45 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_gra
             vector_along(params.x, widest_vector(static_cast<int>(sizeof(T)), Shape::columns * filter.strides[1]), 3);
     else if (tiles.multiplier == 1) tiles.x_vector = vector_along(params.x, Shape::channels, 1);
 
-    std::int64_t const vectors = divide_up(shape[1], Shape::channels), columns = divide_up(shape[3], Shape::columns),
-                       at_once = std::int64_t{gpu.processors()} * Shape::blocks;
-    tiles.rows = DepthwiseTiles::best_rows(shape[2], shape[0] * vectors * columns, at_once * Shape::threads,
-                                           Shape::window_rows, filter.strides[0]);
-    std::int64_t const rows = divide_up(shape[2], tiles.rows), items = shape[0] * rows * columns;
-    tiles.column_tiles = FastDivmod(static_cast<std::uint32_t>(columns));
-    tiles.row_tiles = FastDivmod(static_cast<std::uint32_t>(rows));
-    tiles.items = static_cast<unsigned>(items);
+    std::int64_t const vectors = divide_up(shape[1], Shape::channels), columns = divide_up(shape[3], Shape::columns);
     constexpr unsigned max_bits = 5;
     static_assert(Shape::max_lanes == 1 << max_bits);
     if (along_channels) tiles.lane_bits = lane_bits_of_channels(vectors, max_bits);
     else
         while (tiles.lane_bits < max_bits && std::int64_t{1} << tiles.lane_bits < vectors &&
-               Shape::threads >> tiles.lane_bits > items)
+               Shape::threads >> tiles.lane_bits > shape[0] * shape[2] * columns)
             ++tiles.lane_bits;
     std::int64_t const count = divide_up(vectors, std::int64_t{1} << tiles.lane_bits),
                        item_threads = Shape::threads >> tiles.lane_bits;
     tiles.tiles = static_cast<unsigned>(count);
     constexpr std::int64_t bytes = Mainloop::Accumulators::floats * sizeof(float);
-    SplitKGroups const& split_k = params.split_k = choose_split_k(
-        launches_clusters(gpu), count, 1, at_once, divide_up(items, item_threads), bytes, workspace_bytes);
-    return prepare_launch(
-        gpu, kernel_of<Plan, Mainloop>(), params, count * split_k.count(),
-        split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(count * split_k.groups * bytes) : 0,
-        split_k.cluster);
+    GradientSplitLimits const limits = split_limits(gpu, workspace_bytes, bytes);
+    GradientSplit best{1, 1, 1, 1};
+    double least = 0;
+    constexpr std::int64_t max_rows = 64;  // bounds rounding errors of an item's sums
+    std::int64_t last_rows = 0;
+    for (std::int64_t most = max_rows; most > 0; --most) {
+        std::int64_t const down = divide_up(shape[2], most), rows = divide_up(shape[2], down),
+                           items = shape[0] * down * columns;
+        if (rows == last_rows) continue;
+        last_rows = rows;
+        double const of_item =
+            static_cast<double>(rows * filter.strides[0] + Shape::window_rows) * DepthwiseGradientTileCosts::row;
+        std::int64_t const of_cta = divide_up(items, item_threads);
+        for (std::int64_t blocks = 1; blocks <= Shape::blocks; ++blocks)
+            for_each_split(limits, count, of_cta, blocks, [&](GradientSplit const& split) {
+                auto const rounds = static_cast<double>(split.waves * divide_up(of_cta, split.count()));
+                double const cycles = rounds * of_item + split.merge_cycles(bytes);
+                if (least != 0 && cycles >= least) return;
+                best = split, least = cycles;
+                tiles.rows = static_cast<int>(rows);
+            });
+    }
+    std::int64_t const down = divide_up(shape[2], std::int64_t{tiles.rows});
+    tiles.column_tiles = FastDivmod(static_cast<std::uint32_t>(columns));
+    tiles.row_tiles = FastDivmod(static_cast<std::uint32_t>(down));
+    tiles.items = static_cast<unsigned>(shape[0] * down * columns);
+    return prepare_split_gradient(gpu, kernel_of<Plan, Mainloop>(), params, count, best, bytes);
 }
 
 /// Prepares a launch of DepthwiseHaloWeightGradient; empty if it cannot compute the weight gradient. Precondition:
@@ -91,36 +105,31 @@ template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_halo_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
     using Mainloop = DepthwiseHaloWeightGradient<Plan, T, U>;
-    using Tiles = DepthwiseHaloGradientTiles;
     constexpr auto filter = Plan::Head::collapsed;
     auto const kernel = kernel_of<Plan, Mainloop>();
     TensorView<T const> const dy = without_idle_strides(typed<T>(params.bound.head.dy));
-    if (dy.layout.shape[1] != filter.group_count || !problem::vectorizable(params.x, 8, 1) ||
-        !problem::vectorizable(dy, 8, 1) || dy.layout.shape[1] % 8 != 0 ||
-        !with_tag(gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; }) ||
+    auto const are_vectors = [&](int count) {
+        return problem::vectorizable(params.x, count, 1) && problem::vectorizable(dy, count, 1);
+    };
+    // With fewer channels than half a unit, DepthwiseWeightGradient is faster for small filters.
+    constexpr int least_channels = filter.size[0] * filter.size[1] < 20 ? DepthwiseHaloGradientTiles::unit / 2 : 1;
+    if (dy.layout.shape[1] != filter.group_count || filter.group_count < least_channels || !are_vectors(2) ||
+        !with_tag(
+            gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; }) ||
         !kernel.is_launchable(gpu.index()))
         return {};
-    Tiles const& tiles = params.depthwise.halo =
-        choose_halo_gradient_tiles<DepthwiseHaloGradientShape<filter.size[0], filter.size[1]>>(filter, dy.layout.shape,
-                                                                                               gpu.processors());
-    if (tiles.items == 0) return {};
+    using Shape = DepthwiseHaloGradientShape<filter.size[0], filter.size[1]>;
     constexpr std::int64_t bytes = Mainloop::Accumulators::floats * sizeof(float);
-    std::int64_t const units = tiles.units, resident = halo_gradient_splits(units, gpu.processors()),
-                       splits = resident < tiles.items ? resident : tiles.items;
-    SplitKGroups& split_k = params.split_k =
-        choose_split_k(launches_clusters(gpu), units, 1, units * splits, splits, bytes, workspace_bytes);
-    // Clusters of 5 to 8 CTAs, of which most are resident
-    unsigned const max_groups = split_k.groups;
-    for (unsigned cluster = split_k.cluster; max_groups > 1 && cluster > 4; --cluster)
-        if (unsigned const groups = static_cast<unsigned>(splits) / cluster;
-            groups <= max_groups && (split_k.count() > splits || groups * cluster > split_k.count()))
-            split_k.cluster = cluster, split_k.groups = groups;
-    auto const launch = prepare_launch(
-        gpu, kernel, params, units * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(units * split_k.groups * bytes) : 0,
-        split_k.cluster);
+    auto const choice = choose_halo_gradient<Shape>(filter, dy.layout.shape, are_vectors(8) ? 16 : 4,
+                                                    split_limits(gpu, workspace_bytes, bytes));
+    if (choice.tiles.items == 0) return {};
+    params.depthwise.halo = choice.tiles;
+    auto launch = prepare_split_gradient(gpu, kernel, params, choice.tiles.units, choice.split, bytes);
     if (!launch) return {};
-    return *launch;
+    Launch<WeightGradientParams<Plan, T, U>> result = *launch;
+    constexpr int sums = sizeof(typename Mainloop::Accumulators);
+    result.shared_bytes = static_cast<unsigned>((max)(choice.shared_bytes(), sums));
+    return result;
 }
 
 /// Prepares a launch of DepthwiseWeightGradient. Precondition: runs_depthwise_gradient().

@@ -221,7 +221,7 @@ private:
         unsigned char const* from_dy =
             stage + (lane / 16 * 8 + lane % 8) * pitch + 16 * ((m_blocks == 1 ? warp / 2 * 2 : 0) + lane / 8 % 2);
         PixelEntry const* entry = pixels + lane % 16;
-#pragma unroll 1
+#pragma unroll 2
         for (int step = 0; step < steps; ++step) {
             std::uint32_t a[m_blocks][4];
 #pragma unroll

@@ -42,11 +42,28 @@ struct GroupedTmaTileCosts {
     static constexpr double filter_copy = 115, launch = 1660;
 };
 
-/// Weight gradients of groups on mma.sync, per item of a CTA, of which an SM has two.
+/// GroupedWeightGradient, of a CTA, fitted to 48 measurements on an H200 within 8 %. exposed: fraction of the shorter
+/// of an item's copies and MMAs that is not hidden.
 struct GroupedGradientTileCosts {
-    static constexpr double load = 6.4;  ///< per pixel of x and dy: global loads at 10 bytes a cycle
-    static constexpr double step = 200.0;  ///< SMEM reads of the MMAs' operands per k-step
-    static constexpr int item = 300;
+    static constexpr double load = 2.2;  ///< per pixel of x and dy, and CTA on an SM
+    static constexpr double step = 333, item = 915, cta = 9700, exposed = 0.36;
+};
+
+/// DepthwiseHaloWeightGradient, fitted to 21 layers' tiles and splits on an H200: times within 12 %, choices within 2.3
+/// % of the fastest on average. bytes: per cycle of an SM from memory. issue: instructions per cycle of an SM. alone:
+/// cycles per instruction of a warp that is alone on its scheduler. item: instructions of a warp per item. copy:
+/// instructions of all warps per pixel, times the bytes of a thread's copy. exposed: as above, of copies and
+/// arithmetic.
+struct DepthwiseGradientTileCosts {
+    static constexpr double bytes = 36, issue = 3.1, alone = 3, item = 275, copy = 9.5, cta = 1000, exposed = 0.46;
+    static constexpr int shared_bytes = 227 * 1024;  ///< SMEM of an SM
+    static constexpr double row = 1300;  ///< of DepthwiseWeightGradient, per row of an item: latency of its loads
+};
+
+/// CTAs that add their accumulators: of a cluster, and bytes per cycle; of groups through workspace, per group, and
+/// bytes per cycle. Fitted with DepthwiseGradientTileCosts.
+struct GradientSplitCosts {
+    static constexpr double cluster = 500, cluster_bytes = 6.3, groups = 3300, group = 3, group_bytes = 22;
 };
 
 /// Depthwise kernels with a halo in SMEM.
