@@ -28,9 +28,28 @@ TEMPLATE_TEST_CASE("HIP: weight gradients on sm_90a's tensor cores agree with th
     check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{9, 24, 23, 19}, 40, "nhwc", "nhwc", "nchw"});
 }
 
+// Groups of 16, 32, 64 and 128 channels, the last tile partly unused; channels whose rows TMA cannot address, of 4, 2
+// and 1 elements' alignment, in 1x1 filters, so that rows of a tensor map have 2, 4 or 8 pixels; a slice of channels.
+TEMPLATE_TEST_CASE("HIP: weight gradients of groups and of odd channels on sm_90a agree with the oracle", "", fk::half,
+                   (Types<fk::bfloat16, float>)) {
+    fk::hip::Device device = sm90a_device();
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1).groups(5)>(device,
+                                                                       {{2, 80, 7, 9}, 80, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2).groups(4)>(
+        device, {{3, 128, 8, 9}, 128, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 2).groups(2)>(device, {{3, 128, 5, 6}, 128, "nhwc", "nhwc", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3, 3).groups(2)>(device, {{1, 256, 5, 6}, 256, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{4, 116, 7, 9}, 58, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{8, 21, 11, 13}, 130, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{2, 64, 12, 11}, 2, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{32, 36, 1, 1}, 10, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{8, 20, 3, 3}, 24, "nhwc", "nhwc", "nhwc"});
+}
+
 // Three CTAs per cluster, with one column block or several, and two clusters; a tail of channels, and a column of ones.
 // Sums of the
-// groups are added by the last one, then in sequence. A run gets the workspace as the one before has left it.
+// groups are added by the last one, then in sequence, then in sequence with the floats of two tiles for all. A run gets
+// the workspace as the one before has left it.
 TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the oracle", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
                    (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>), (BulkWeights<128, 192, 64, 5>),
@@ -45,14 +64,14 @@ TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the ora
     oracle::Tensor const of_dy(out, dy.values);
     for (std::size_t i = 0; i < of_dy.at.size(); ++i) sums[of_dy.channel(i)] += of_dy.at[i].value;
     fk::Workspace<fk::hip::Memory> const workspace(device, std::size_t{1} << 23);
-    for (int run = 0; run < 4; ++run) {
+    for (int run = 0; run < (TestType::sequences ? 6 : 4); ++run) {
         Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
         Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
         fk::hip::WeightGradientParams<Plan, fk::half, float> const params{
             Plan::bind({.dy = dy.view(), .bias_gradient = db.view<float>()}), x.view(), dw.view<float>()};
         unsigned const groups = run < 2 ? 2 : 3;
         auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(
-            device.gpu(), params, {{}, 3, groups, run >= 2 && TestType::sequences});
+            device.gpu(), params, {{}, run < 5 ? 3u : 1u, groups, run >= 2 && TestType::sequences, run < 4 ? 0u : 2u});
         REQUIRE(launch);
         REQUIRE(launch->workspace_bytes <= workspace.view().bytes);
         REQUIRE(!launch->start(device, x.view().data, dw.view<float>().data, workspace.view()));
@@ -77,7 +96,7 @@ TEST_CASE("HIP: a weight gradient's pixels are split until tiles fill the proces
     CHECK(parts({128, 2, 256, false}, states + 15 * tile) == std::pair(1u, 1u));
 }
 
-TEST_CASE("HIP: CTAs add in sequence where the workspace holds the sums of one per tile, and all are resident") {
+TEST_CASE("HIP: CTAs add in sequence where the workspace does not hold all sums") {
     constexpr std::size_t tile = 192 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
     fk::hip::WeightProduct const of{192, 9, 193664, true};  // five tiles
     auto const sharing = [&](std::size_t workspace_bytes) {
@@ -85,10 +104,17 @@ TEST_CASE("HIP: CTAs add in sequence where the workspace holds the sums of one p
     };
     auto const of_few = sharing(states + 5 * tile), of_all = sharing(states + 132 * tile);
     CHECK(of_few.in_sequence);
+    CHECK(of_few.slots == 0);
     CHECK(of_few.groups > 3);
     CHECK(5 * of_few.groups <= 132);
     CHECK(!of_all.in_sequence);
     CHECK(of_all.groups > of_few.groups);
+    // with room for three of the five tiles: two batches of tiles, of three and two
+    auto const of_batches = sharing(states + 4 * tile);
+    CHECK(of_batches.in_sequence);
+    CHECK(of_batches.slots == 3);
+    CHECK(of_batches.groups * 3 <= 132);
+    CHECK(of_batches.stored_tiles(5) == 3);
 }
 
 TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its error bound allows") {

@@ -16,10 +16,15 @@ struct SplitKGroups {
     /// true if each group adds its sums to those of the group before it, which needs the floats of one group per output
     /// tile; else the last group to arrive sums the floats of all groups
     bool in_sequence = false;
+    /// number of output tiles whose sums the workspace holds at once, with in_sequence: tiles `slots` apart have the
+    /// same floats, one after the other; 0: all tiles have their own
+    unsigned slots = 0;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
-    /// Number of groups per output tile whose sums the workspace holds.
-    FUSEKIT_HD unsigned stored_groups() const { return groups == 1 ? 0 : in_sequence ? 1 : groups; }
+    /// Number of tile sums that the workspace holds for `tiles` output tiles.
+    FUSEKIT_HD std::int64_t stored_tiles(std::int64_t tiles) const {
+        return groups == 1 ? 0 : !in_sequence ? tiles * groups : slots > 0 ? slots : tiles;
+    }
 };
 
 /// SMEM layout of the accumulators that a CTA has computed for an output tile: Rows x Columns floats, with `gap` x 16
@@ -48,12 +53,13 @@ struct RowRange {
 /// modify its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the
 /// workspace; the last to arrive of the CTAs with the same `rank` in their groups sums the groups' values. If
 /// split_k.in_sequence, a CTA instead waits for the CTA of its rank in the group before, which the GPU starts earlier,
-/// and adds to its sums. All threads of `barrier` call this function while the CTA's other threads call attend_merge();
-/// the first `threads` callers add, with several loads in flight. Returns the rows for which this CTA called put().
+/// and adds to its sums; `tiles` is the number of output tiles. All threads of `barrier` call this function while the
+/// CTA's other threads call attend_merge(); the first `threads` callers add, with several loads in flight. Returns the
+/// rows for which this CTA called put().
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                       unsigned group, unsigned rank, unsigned thread,
-                                                      Barrier const& barrier, Put const& put) {
+                                                      Barrier const& barrier, Put const& put, unsigned tiles = 0) {
     constexpr unsigned row_packets = Tile::row_packets, height = Tile::height, rows_apart = threads / row_packets,
                        rows_at_once = Tile::rows_at_once, splits_at_once = 16 / rows_at_once;
     unsigned const packet = thread % row_packets;
@@ -86,10 +92,11 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    auto* const of_groups = split_k.groups == 1
-                                ? nullptr  // null: no workspace
-                                : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
-                                      std::size_t{number} * split_k.stored_groups() * height * row_packets + packet;
+    unsigned const slot = split_k.slots > 0 ? number % split_k.slots : number,
+                   first_sum = split_k.in_sequence ? slot : slot * split_k.groups;
+    auto* const of_groups = split_k.groups == 1 ? nullptr  // null: no workspace
+                                                : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
+                                                      std::size_t{first_sum} * height * row_packets + packet;
     if (split_k.cluster > 1) cluster_barrier();
     if constexpr (Tile::sequences) {
         if (split_k.groups > 1 && split_k.in_sequence) {
@@ -99,8 +106,9 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][packet] = sums; });
             if (split_k.cluster > 1) cluster_arrive();
             bool const last = group + 1 == split_k.groups;
-            GroupTurn const turn(split_k.workspace.state(number * split_k.cluster + rank), thread);
-            turn.wait(group, barrier);
+            GroupTurn const turn(split_k.workspace.state(slot * split_k.cluster + rank), thread);
+            unsigned const before = split_k.slots > 0 ? number / split_k.slots * split_k.groups : 0;
+            turn.wait(before + group, barrier);
             sum_up(
                 group > 0 ? 2 : 1,
                 [&](unsigned row, unsigned of) {
@@ -110,7 +118,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                     if (last) put(row, sums);
                     else of_groups[row * row_packets] = sums;
                 });
-            turn.pass(last ? 0 : group + 1, barrier);
+            bool const is_last_of_slot = split_k.slots == 0 || number + split_k.slots >= tiles;
+            turn.pass(last && is_last_of_slot ? 0 : before + group + 1, barrier);
             return last ? own : RowRange{0, 0};
         }
     }
@@ -137,12 +146,12 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
 template <int threads, class Tile, class Barrier = BlockBarrier>
 __device__ __forceinline__ RowRange reduce_split_k(Tile& tile, SplitKGroups const& split_k, unsigned number,
                                                    unsigned group, unsigned rank, unsigned thread,
-                                                   Barrier const& barrier = {}) {
+                                                   Barrier const& barrier = {}, unsigned tiles = 0) {
     barrier();
     if (split_k.count() == 1) return {0, Tile::height};
     RowRange const own = reduce_split_k_to<threads>(
         tile, split_k, number, group, rank, thread, barrier,
-        [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::row_packets] = sums; });
+        [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::row_packets] = sums; }, tiles);
     barrier();
     return own;
 }

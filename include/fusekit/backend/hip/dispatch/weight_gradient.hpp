@@ -179,6 +179,12 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if constexpr (has_depthwise_weight_gradient<Plan, T>)
         if (detail::runs_depthwise_gradient(params))
             return detail::prepare_depthwise_gradient(gpu, params, workspace_bytes);
+    // BulkWeightGradient is faster than GroupedWeightGradient if groups have 4 channels or more, and its tiles are full
+    constexpr std::int64_t bulk_group_channels = 4;
+    if constexpr (has_grouped_weight_gradient<Plan, T> && has_bulk_weight_gradient<Plan, T>)
+        if (!params.in_slabs && filter.group_count > 1 && y.layout.shape[1] >= bulk_group_channels &&
+            y.layout.shape[0] >= weight_block)
+            if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
     if constexpr (has_grouped_weight_gradient<Plan, T>)
         if (auto const launch = detail::prepare_grouped_gradient(gpu, params, workspace_bytes)) return *launch;
     if constexpr (has_bulk_weight_gradient<Plan, T>)

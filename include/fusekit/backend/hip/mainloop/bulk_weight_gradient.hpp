@@ -24,6 +24,7 @@ class BulkWeightGradient : public TmaKernel {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
                          pixels = Schedule::pixels, products = Schedule::products, warpgroups = Schedule::warpgroups;
     static constexpr int addends = 1024;
+    static constexpr bool has_groups = Plan::Head::collapsed.group_count > 1;
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
     using Pipeline = TmaPipeline<Schedule::stages, warpgroups>;
     using Tile = WeightTile<Schedule>;
@@ -32,7 +33,7 @@ class BulkWeightGradient : public TmaKernel {
     static constexpr unsigned sums_barrier = 1;
     static constexpr bool moves_registers = Schedule::moves_registers;
     static_assert(!moves_registers || warpgroups == 2 || warpgroups == 3);
-    using Budget = RegisterBudget<warpgroups == 2 ? 24 : 32, warpgroups == 2 ? 240 : 160, 1, warpgroups == 2 ? 2 : 3>;
+    using Budget = RegisterBudget<warpgroups == 2 ? 40 : 32, warpgroups == 2 ? 232 : 160, 1, warpgroups == 2 ? 2 : 3>;
     using Roles = WarpRoles<warpgroups, std::conditional_t<moves_registers, Budget, EqualRegisters>>;
     /// Barrier of the threads that reduce split-K sums: with moved registers, a producer has too few for it.
     using SumsBarrier =
@@ -74,11 +75,13 @@ public:
             Fragment acc;
             multiply(shared, tile, acc, roles.group, thread);
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages, which shared.acc overwrites
-            put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
+            if (Params::has_phases && params.maps.phases > 1)
+                put_shifted(shared.acc, acc, tile, roles.group, thread % Atom::threads);
+            else put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
         RowRange const own = reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group,
-                                                       tile.rank, thread, SumsBarrier());
+                                                       tile.rank, thread, SumsBarrier(), tile.tiles);
         store(params, conv, shared.acc, tile, own, thread);
         finish_split_k(params.split_k);
     }
@@ -149,6 +152,29 @@ private:
             }
     }
 
+    /// put_accumulators() of a tile whose TMA boxes begin before their blocks' channels: to the rows and columns of the
+    /// channels within their blocks. The last elements of a block's 64 rows and columns are not written.
+    __device__ static void put_shifted(Accumulators& to, Fragment const& acc, Tile const& tile, unsigned group,
+                                       unsigned thread) {
+        auto const own = static_cast<int>(thread);
+#pragma unroll
+        for (int product = 0; product < products; ++product) {
+            int const row_block = static_cast<int>(group) * products + product, up = tile.row_shift(row_block);
+#pragma unroll
+            for (int block_of = 0; block_of < Tile::column_blocks; ++block_of) {
+                int const left = tile.column_shift(block_of);
+#pragma unroll
+                for (int i = 0; i < block / 2; ++i) {
+                    int const e = block_of * (block / 2) + i, row = Atom::row(own, e) - up,
+                              column = Atom::column(own, e) % block - left;
+                    if (row < 0 || column < 0) continue;
+                    int const at = block_of * block + column;
+                    to.rows[row_block * block + row][at / 4].values[at % 4] = acc[product][e];
+                }
+            }
+        }
+    }
+
     /// Stores to dw the rows (channels of y) whose split-K sums this CTA has computed. A thread stores four adjacent
     /// columns of each row: channels of x at one tap, fewer at the last channels; or the single column of the bias
     /// gradient.
@@ -157,17 +183,35 @@ private:
                                  RowRange const& own, unsigned thread) {
         constexpr unsigned row_packets = Accumulators::row_packets, rows_apart = consumers / row_packets;
         if (thread >= rows_apart * row_packets) return;
-        auto const filters = static_cast<unsigned>(tile.k - tile.first_k);
-        unsigned const packet = thread % row_packets, end = own.end < filters ? own.end : filters;
+        auto const filters = static_cast<unsigned>(tile.dy_block == block ? tile.end_k - tile.first_k : Schedule::rows);
+        unsigned const packet = thread % row_packets;
+        unsigned begin = own.begin, end = own.end < filters ? own.end : filters;
         auto const column = static_cast<int>(packet) * 4;
         int const number = tile.first_block + column / block, tap = number / tile.channel_blocks,
-                  c = number % tile.channel_blocks * block + column % block, r = tap / conv.window_columns(),
-                  s = tap - r * conv.window_columns();
-        int const count = number < tile.blocks ? (min)((max)(conv.group_c() - c, 0), 4) : 0;
+                  r = tap / conv.window_columns(), s = tap - r * conv.window_columns();
+        int c = number % tile.channel_blocks * tile.x_block + column % block;
+        int const in_block = Params::has_phases ? tile.x_block - column % block : block;
+        if constexpr (has_groups)
+            if (conv.group_c() < block && number < tile.blocks) {
+                // the rows of the column's group; the other rows' sums are of channels of two groups
+                int const channels = conv.group_c(), group = c / channels;
+                auto const first = static_cast<unsigned>(group * channels),
+                           past = static_cast<unsigned>(first + channels);
+                begin = begin > first ? begin : first, end = end < past ? end : past;
+                c -= group * channels;
+            }
+        int const count = number < tile.blocks ? (min)((max)((min)(conv.group_c() - c, in_block), 0), 4) : 0;
         auto const each_row = [&](auto const& f) {
 #pragma unroll 4
-            for (unsigned row = own.begin + thread / row_packets; row < end; row += rows_apart)
-                f(tile.first_k + static_cast<int>(row), acc.rows[row][packet]);
+            for (unsigned row = begin + thread / row_packets; row < end; row += rows_apart) {
+                int k = tile.first_k + static_cast<int>(row);
+                if constexpr (Params::has_phases) {
+                    auto const of_block = static_cast<int>(row % block);
+                    k -= static_cast<int>(row / block) * (block - tile.dy_block);
+                    if (of_block >= tile.dy_block || k >= tile.end_k) continue;
+                }
+                f(k, acc.rows[row][packet]);
+            }
         };
         if (count == 4 && params.stores_packets({0, c, r, s})) {
             each_row([&](int k, Packet<float, 4> const& of_row) { params.store(of_row, {k, c, r, s}); });

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/backend/hip/bulk_gradient.hpp"
 #include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/copy/wgrad/load_pixels.hpp"
@@ -45,19 +45,15 @@ inline constexpr bool has_grouped_weight_gradient =
 template <class Plan, Element T>
 inline constexpr bool has_stem_weight_gradient = has_bulk_weight_gradient<Plan, T> && detail::has_stem_gradient<Plan>();
 
-/// Tensor maps of x and dy for TMA loads. With `has_windows` the map of x is in im2col mode, (C, W, H, N); otherwise it
-/// is tiled, with one row per pixel.
-struct WeightGradientMaps {
-    TensorMap x, dy;
-    bool in_use = false, has_windows = false;
-
-    FUSEKIT_H void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
-};
-
 /// Kernel argument of a plan with a ConvWeightGradient; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
 struct WeightGradientParams {
     static constexpr int space = Plan::Head::collapsed_space;
+    /// True if k-tiles of the bulk kernel may have every n-th pixel (WeightGradientMaps::phases): for filters of one
+    /// tap, without groups.
+    static constexpr bool has_phases = has_bulk_weight_gradient<Plan, T> &&
+                                       detail::is_single_pixels(Plan::Head::collapsed) &&
+                                       Plan::Head::collapsed.group_count == 1;
 
     BoundPlan<Plan> bound;
     TensorView<T const> x;

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/config.hpp"
+
 namespace fusekit::hip {
+
+/// Number of channels in one TMA box: of x (columns of dw) or of dy (rows of dw).
+inline constexpr int weight_block = 64;
+
+/// Channels of y in a tile of a schedule of `rows` rows, if groups of channels have `channels` channels each (of x, and
+/// of y): whole groups, or a part of one.
+FUSEKIT_HD constexpr int grouped_rows(int rows, int channels) { return channels % rows == 0 ? rows : weight_block; }
 
 /// Schedule of a weight gradient on sm_90a's tensor cores: a CTA computes a tile of dw of Rows channels of y x Columns
 /// columns (a column is a tap and a channel of x), in k-tiles of Pixels pixels through Stages SMEM stages. A warpgroup

@@ -112,17 +112,24 @@ struct StemCosts {
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose
 /// names end in accumulators are per thousand accumulators of a tile.
 struct WeightCosts {
-    /// bytes that an SM reads from L2 per cycle, without clusters and in clusters
+    /// bytes that an SM reads from L2 per cycle, without clusters and in clusters of 5 CTAs and more
     double cache_bytes = 1, cluster_cache_bytes = 1;
+    /// the same of all SMs together, at most max_cache_bytes each, without clusters; factor for windows that overlap,
+    /// if x and dy have fewer bytes than cache_size
+    double cache_bytes_of_all = 0, max_cache_bytes = 1, window_cache = 1, cache_size = 0;
+    double reread = 1, reread_size = 0;  ///< factor on the reads of tiles of 64 x 64, if x and dy have more bytes
     double copied_pixel = 0, copied_window = 0;  ///< cycles of a TMA copy of rows, per pixel; cycles of an im2col copy
+    double partial_pixel = 0;  ///< the same of rows that are partly out of bounds
     double memory_bytes = 1;  ///< bytes of memory per cycle
     double tile = 0, accumulators = 0;  ///< cycles per round in addition to its k-tiles
     double cluster = 0, cluster_accumulators = 0;  ///< exchange of accumulators within a cluster
     /// addition of accumulators through workspace; merge_accumulators is per group of CTAs
     double merge = 0, merge_accumulators = 0;
     double turn = 0;  ///< cycles until the next group of CTAs adds its accumulators, if the groups add in sequence
+    double reused = 0, reused_turn = 0;  ///< of tiles that use the same workspace one after the other, and per group
     /// share of the accumulators' cycles that other CTAs on the SM do not hide
     double shared_accumulators = 1;
+    double one_warpgroup = 1;  ///< factor on the cycles of MMAs if one of several warpgroups issues all
 };
 
 /// Fraction of the SMs on which no cluster of 8 CTAs (1 / of_8) or of 4 CTAs (1 / of_4) can run.

@@ -10,15 +10,34 @@ namespace fusekit::hip {
 
 /// GEMM of a weight gradient, for the cost model: `channels` channels of y x `blocks` blocks of 64 columns (a column is
 /// a tap and a channel of x), plus one block for the bias gradient, reduced over `pixels` pixels; `bytes`: bytes of x
-/// and dy. has_windows: TMA loads x in im2col mode.
+/// and dy. has_windows: TMA loads x in im2col mode. group_channels: channels of a group, of x and of y; 0 without
+/// groups. phases: if above 1, the number of CTAs that divide a tile's pixels is a multiple of it, and `pixels` are
+/// those of one phase (WeightGradientMaps).
 struct WeightProduct {
     std::int64_t channels, blocks, pixels;
     bool has_windows;
     std::int64_t bytes = 0;
+    int group_channels = 0, phases = 1;
+    int x_channels = 64;  ///< channels of x per tap
 
+    /// Channels of y in a tile.
+    template <class Schedule>
+    FUSEKIT_H int rows() const {
+        return group_channels > 0 ? grouped_rows(Schedule::rows, group_channels) : Schedule::rows;
+    }
     template <class Schedule>
     FUSEKIT_H std::int64_t tiles() const {
-        return detail::divide_up(channels, Schedule::rows) * detail::divide_up(blocks, Schedule::columns / 64);
+        return detail::divide_up(channels, rows<Schedule>()) * detail::divide_up(blocks, Schedule::columns / 64);
+    }
+    /// Share of the blocks of 64 of these channels that are partly out of bounds; blocks of 32 channels count less.
+    FUSEKIT_H static double partial(std::int64_t channels) {
+        double const share = channels % 64 == 0 ? 0 : channels % 32 == 0 ? 0.75 : 1;
+        return share / static_cast<double>(detail::divide_up(channels, 64));
+    }
+    /// Number of k-tiles of the pixels of a phase.
+    template <class Schedule>
+    FUSEKIT_H std::int64_t steps() const {
+        return detail::divide_up(pixels, Schedule::pixels);
     }
 };
 
@@ -33,22 +52,45 @@ struct SharingLimits {
 struct WeightShares {
     static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
-    SplitKGroups split_k;
-    double cycles;
+    SplitKGroups split_k = {};
+    double cycles = never;
 };
 
-/// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. L2 bandwidth is lower if
-/// consecutive CTAs form a cluster, because they then read different pixels.
+/// Bytes that each of `active` SMs reads from L2 per cycle, with clusters of `cluster` CTAs: fewer in larger clusters,
+/// whose CTAs read different pixels. overlap: CTAs that run at once read windows that overlap.
+FUSEKIT_H inline double cache_bytes(unsigned cluster, std::int64_t active, bool overlap, WeightCosts const& costs) {
+    constexpr double shares[] = {1, 0.71, 0.54, 0.42, 0.42};
+    double const all = costs.cache_bytes_of_all / static_cast<double>(active),
+                 share = cluster <= 5 ? shares[cluster - 1] : 0,
+                 single = all > costs.cache_bytes ? all : costs.cache_bytes,
+                 bytes = cluster == 1
+                             ? single < costs.max_cache_bytes ? single : costs.max_cache_bytes
+                             : costs.cluster_cache_bytes + share * (costs.cache_bytes - costs.cluster_cache_bytes);
+    return bytes * (overlap ? costs.window_cache : 1);
+}
+
+/// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. active: CTAs that run at once;
+/// one_round: these are all CTAs.
 template <class Schedule>
-FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, WeightCosts const& costs) {
+FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, std::int64_t active, bool one_round,
+                                    WeightCosts const& costs) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
-    double const rows = held(detail::divide_up(of.channels, 64), Schedule::rows / 64),
+    double const rows = held(detail::divide_up(of.channels, 64), of.rows<Schedule>() / 64),
                  columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels;
-    double const products = Schedule::rows / 64 * wgmma_cycles(Schedule::columns) * pixels / 16,
-                 bytes =
-                     (rows + columns) * 128 * pixels / (cluster == 1 ? costs.cache_bytes : costs.cluster_cache_bytes),
-                 copies = (rows + (of.has_windows ? 0 : columns)) * costs.copied_pixel * pixels +
-                          (of.has_windows ? costs.copied_window * columns : 0);
+    // small tiles read each operand many times, in part from memory if it exceeds L2
+    bool const rereads = Schedule::rows * Schedule::columns <= 64 * 64 && Schedule::blocks == 1 &&
+                         static_cast<double>(of.bytes) > costs.reread_size;
+    double const reread = rereads ? costs.reread : 1;
+    bool const overlap = of.has_windows && static_cast<double>(of.bytes) < costs.cache_size &&
+                         (of.group_channels > 0 ? cluster == 1 : one_round && cluster > 1);
+    double const products = rows * wgmma_cycles(Schedule::columns) * pixels / 16 *
+                            (rows == 1 && Schedule::warpgroups > 1 ? costs.one_warpgroup : 1),
+                 bytes = reread * (rows + columns) * 128 * pixels / cache_bytes(cluster, active, overlap, costs),
+                 // TMA copies of a block of x and of dy, whole and partly out of bounds
+        partial_x = of.partial(of.x_channels) * costs.partial_pixel * pixels,
+                 of_x = of.has_windows ? costs.copied_window : costs.copied_pixel * pixels,
+                 of_dy = (costs.copied_pixel + of.partial(of.channels) * costs.partial_pixel) * pixels,
+                 copies = rows * of_dy + columns * (of_x > partial_x ? of_x : partial_x);
     double const longer = products > bytes ? products : bytes;
     return longer > copies ? longer : copies;
 }
@@ -60,51 +102,77 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
 }
 
+/// Estimated cycles of a weight gradient whose tiles' pixels are divided as `split` says; `never` if a CTA would reduce
+/// more pixels than an unpromoted tile may. With SplitKGroups::slots, the groups of the next tiles start in the order
+/// in which those of the tiles before have added their sums.
+template <class Schedule>
+FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split, SharingLimits const& limits,
+                              WeightCosts const& costs) {
+    constexpr double thousands = Schedule::rows * Schedule::columns / 1000.0;
+    constexpr std::int64_t max_steps = Schedule::unpromoted_pixels / Schedule::pixels;
+    std::int64_t const phases = of.phases > 1 ? of.phases : 1, tiles = of.tiles<Schedule>(), groups = split.groups,
+                       cluster = split.cluster,
+                       of_part = detail::divide_up(of.steps<Schedule>(), cluster * groups / phases),
+                       at_once = clusters_at_once(limits.processors, split.cluster) * Schedule::blocks;
+    if (at_once < 1 || (!Schedule::promotes && of_part > max_steps)) return WeightShares::never;
+    std::int64_t const all_tiles = (split.slots > 0 ? split.slots : tiles) * groups,
+                       active = (all_tiles < at_once ? all_tiles : at_once) * cluster / Schedule::blocks;
+    bool const one_round = split.slots == 0 && all_tiles <= at_once;
+    double const steps = static_cast<double>(of_part) *
+                         weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs) * Schedule::blocks,
+                 memory = static_cast<double>(of.bytes) / costs.memory_bytes,
+                 accumulators = Schedule::blocks > 1 ? costs.shared_accumulators * Schedule::blocks : 1,
+                 tile = costs.tile + costs.accumulators * thousands * accumulators +
+                        (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0),
+                 added = costs.merge_accumulators * thousands / static_cast<double>(cluster),
+                 count = static_cast<double>(groups);
+    if (split.slots > 0) {
+        double const batches = static_cast<double>(detail::divide_up(tiles, split.slots)),
+                     all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
+        return all > memory ? all : memory;
+    }
+    double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)), all = rounds * steps,
+                 merged = groups == 1         ? 0
+                          : split.in_sequence ? costs.merge + added + (costs.turn + 2 * added) * (count - 1)
+                                              : costs.merge + added * count;
+    return (all > memory ? all : memory) + rounds * (tile + merged);
+}
+
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
 /// several clusters or CTAs that add their accumulators through workspace. If it does not hold the accumulators of all
-/// of them, they add in sequence, which needs those of one per tile, and co-resident CTAs. On an H100 the choice is
-/// within 2 % of the best measured one (13 layers, batch 64, geometric mean); on an H200, with sequences and schedules
-/// of several CTAs per SM, within 3 % (15 layers, batch 32 and 64).
+/// of them, they add in sequence, which needs those of one per tile; if it does not hold those of all tiles, tiles have
+/// them one after the other.
 template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
-    constexpr double thousands = tile_bytes / 4000.0;
     constexpr bool has_blocks = Schedule::blocks > 1;
-    std::int64_t const tiles = of.tiles<Schedule>(), steps = detail::divide_up(of.pixels, Schedule::pixels);
-    std::int64_t const max_steps = Schedule::promotes ? steps : Schedule::unpromoted_pixels / Schedule::pixels;
-    std::int64_t const max_groups =
+    std::int64_t const tiles = of.tiles<Schedule>(), phases = of.phases > 1 ? of.phases : 1,
+                       steps = of.steps<Schedule>() * phases;
+    std::int64_t const max_sums =
         limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
-    double const memory_takes = static_cast<double>(of.bytes) / costs.memory_bytes,
-                 tile_takes = costs.tile + costs.accumulators * thousands *
-                                               (has_blocks ? costs.shared_accumulators * Schedule::blocks : 1);
-    WeightShares best{{}, WeightShares::never};
+    WeightShares best;
     unsigned const max_cluster = has_blocks ? 1 : limits.max_cluster;
     for (unsigned cluster = 1; cluster <= max_cluster && cluster <= steps; ++cluster) {
-        std::int64_t const at_once = clusters_at_once(limits.processors, cluster) * Schedule::blocks;
-        double const step = weight_step_cycles<Schedule>(of, cluster, costs) * Schedule::blocks;
+        std::int64_t const at_once = clusters_at_once(limits.processors, cluster) * Schedule::blocks,
+                           states_of_tiles = std::int64_t{GroupWorkspace::max_grid_groups} / cluster;
         if (at_once < 1) break;
-        bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::max_grid_groups};
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
-            bool const in_sequence = tiles * groups > max_groups;
-            if (groups > 1 && (has_blocks || !has_states || tiles > max_groups ||
-                               (in_sequence && (!Schedule::sequences || tiles * groups > at_once))))
-                break;
-            std::int64_t const of_part = detail::divide_up(steps, cluster * groups);
-            if (of_part > max_steps) continue;
-            double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)),
-                         steps_take = rounds * static_cast<double>(of_part) * step, count = static_cast<double>(groups),
-                         added = costs.merge_accumulators * thousands / cluster,
-                         merged = (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0) +
-                                  (groups == 1   ? 0
-                                   : in_sequence ? costs.merge + added + (costs.turn + 2 * added) * (count - 1)
-                                                 : costs.merge + added * count),
-                         cycles =
-                             (steps_take > memory_takes ? steps_take : memory_takes) + rounds * (tile_takes + merged);
-            if (cycles >= best.cycles) continue;
-            best.split_k.cluster = cluster, best.split_k.groups = static_cast<unsigned>(groups);
-            best.split_k.in_sequence = groups > 1 && in_sequence;
-            best.cycles = cycles;
+            SplitKGroups split{{}, cluster, static_cast<unsigned>(groups)};
+            split.in_sequence = groups > 1 && tiles * groups > max_sums;
+            std::int64_t slots = tiles;
+            if (groups > 1 && has_blocks) break;
+            if (groups > 1 && !split.in_sequence && tiles > states_of_tiles) break;
+            if (split.in_sequence) {
+                for (std::int64_t const most : {max_sums, states_of_tiles, at_once / groups})
+                    if (slots > most) slots = most;
+                if (!Schedule::sequences || slots == 0) break;
+                if (slots < tiles)  // as many tiles in the last batch as in the others
+                    split.slots = static_cast<unsigned>(detail::divide_up(tiles, detail::divide_up(tiles, slots)));
+            }
+            if (cluster * groups % phases != 0) continue;
+            double const cycles = split_cycles<Schedule>(of, split, limits, costs);
+            if (cycles < best.cycles) best = {split, cycles};
         }
     }
     return best;

@@ -4,11 +4,9 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
+#include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 
 namespace fusekit::hip {
-
-/// Number of channels in one TMA box: of x (columns of dw) or of dy (rows of dw).
-inline constexpr int weight_block = 64;
 
 /// SMEM stage with the operands of a k-tile, whose indices are pixels of dy: elements of dy, and elements of the
 /// pixels' windows in x, in boxes of 64 channels.
@@ -18,39 +16,74 @@ struct WeightStage {
     alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
 };
 
-/// A CTA's tile of dw, the weight gradient, and its range [begin, end) of pixels of dy (split-K). Rows of the tile are
-/// channels of y; columns are blocks of one tap x 64 channels of x. Consecutive CTAs have the same pixels, and their
-/// tiles share the larger operand, which they then read from L2.
+/// A CTA's tile of dw, the weight gradient, and its range [begin, end) of pixels of dy (split-K), in the order of the
+/// k-tiles. Rows of the tile are channels of y; columns are blocks of one tap x 64 channels of x, in convolutions with
+/// groups those that the tile's groups read. Consecutive CTAs have the same pixels, and their tiles share the larger
+/// operand, which they then read from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
 
-    unsigned rank, number, split_group;
-    int first_k, first_block, channel_blocks, blocks, begin, end, k;
+    unsigned rank, number, split_group, tiles;
+    /// x_block, dy_block: channels of a block of 64 columns or rows. x_phase, dy_phase: elements from the first pixel
+    /// of a row of the tensor maps to the CTA's pixel.
+    int first_k, end_k, first_c, first_block, channel_blocks, blocks, begin, end, x_block, dy_block, x_phase, dy_phase;
     bool has_ones;
 
     template <class Params, class Problem>
     __device__ WeightTile(Params const& params, Problem const& conv, unsigned of) {
-        channel_blocks = static_cast<int>(detail::divide_up(conv.group_c(), weight_block));
+        x_block = dy_block = weight_block, x_phase = dy_phase = 0;
+        unsigned phases = 1;
+        if constexpr (Params::has_phases) {
+            x_block = params.maps.x_block, dy_block = params.maps.dy_block;
+            phases = params.maps.phases;
+        }
+        channel_blocks = static_cast<int>(detail::divide_up(conv.group_c(), x_block));
         blocks = static_cast<int>(conv.taps()) * channel_blocks;
-        k = conv.group_k();
+        int const k = conv.group_k() * conv.groups();
+        int rows = Schedule::rows / weight_block * dy_block;
+        if (conv.groups() > 1) rows = grouped_rows(rows, conv.group_k());
         has_ones = params.bound.head.bias_gradient.given();
         auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
-                   down = static_cast<unsigned>(detail::divide_up(k, Schedule::rows));
+                   down = static_cast<unsigned>(detail::divide_up(k, rows));
         rank = of % params.split_k.cluster;
-        number = of / params.split_k.cluster % (across * down);
-        split_group = of / params.split_k.cluster / (across * down);
+        tiles = across * down;
+        unsigned const group_of_slots = params.split_k.slots * params.split_k.groups,
+                       in_order = of / params.split_k.cluster;
+        if (params.split_k.slots > 0) {  // all groups of the first tiles, then of the next
+            unsigned const first = in_order / group_of_slots * params.split_k.slots,
+                           count = (min)(params.split_k.slots, tiles - first), within = in_order % group_of_slots;
+            number = first + within % count, split_group = within / count;
+        } else {
+            number = in_order % tiles, split_group = in_order / tiles;
+        }
         constexpr bool shares_x = Schedule::columns > Schedule::rows;
         first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
-        first_k = static_cast<int>(shares_x ? number % down : number / across) * Schedule::rows;
-        begin = static_cast<int>(split_group * params.split_k.cluster + rank) * params.split_pixels;
-        end = (min)(begin + params.split_pixels, static_cast<int>(conv.gemm_m()));
+        first_k = static_cast<int>(shares_x ? number % down : number / across) * rows;
+        end_k = (min)(k, first_k + rows);
+        first_c = 0;
+        if (conv.groups() > 1)
+            first_c = conv.group_c() < weight_block ? first_k : first_k / conv.group_c() * conv.group_c();
+        unsigned const split = split_group * params.split_k.cluster + rank;
+        if constexpr (Params::has_phases) {
+            x_phase = static_cast<int>(split % phases) * params.maps.x_step;
+            dy_phase = static_cast<int>(split % phases) * params.maps.dy_step;
+        }
+        begin = static_cast<int>(split / phases) * params.split_pixels;
+        end = (min)(begin + params.split_pixels, params.maps.pixels);
     }
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
     }
     /// True if y has channels in the tile's 64-row block number `of`.
-    __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
+    __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * dy_block < end_k; }
+    /// Number of elements, 0 to 7, by which the TMA boxes of the tile's row block or column block number `of` begin
+    /// before its first channel; 0 for a column of ones.
+    __device__ int row_shift(int of) const { return (first_k + of * dy_block + dy_phase) % 8; }
+    __device__ int column_shift(int of) const {
+        int const block = first_block + of;
+        return block < blocks ? (block * x_block + x_phase) % 8 : 0;
+    }
 };
 
 /// Coordinate of a k-tile's first pixel of dy; advance() moves it to the next k-tile without divisions.
@@ -86,9 +119,16 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
 #pragma unroll
     for (int i = 0; i < column_blocks; ++i) {
         int const tap = (tile.first_block + i) / tile.channel_blocks, r = tap / filter.size[1];
-        c[i] = (tile.first_block + i) % tile.channel_blocks * weight_block;
+        c[i] = tile.first_c + (tile.first_block + i) % tile.channel_blocks * tile.x_block;
+        if constexpr (Params::has_phases) c[i] += tile.x_phase - tile.column_shift(i);
         down[i] = static_cast<unsigned>(r * filter.dilations[0]);
         right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
+    }
+    int k[row_blocks];
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(row_blocks); ++i) {
+        k[i] = tile.first_k + i * tile.dy_block;
+        if constexpr (Params::has_phases) k[i] += tile.dy_phase - tile.row_shift(i);
     }
     typename Pipeline::State state;
     StepPixel at(conv, tile.begin, pixels);
@@ -98,9 +138,7 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
         auto const full = pipeline.producer_acquire(state, boxes * static_cast<unsigned>(sizeof stage.x[0]));
 #pragma unroll
         for (unsigned i = 0; i < row_blocks; ++i)
-            if (tile.has_rows(i))
-                ptx::tma_load(ptx::shared_address(stage.dy[i]), &params.maps.dy, full,
-                              {tile.first_k + static_cast<int>(i) * weight_block, m});
+            if (tile.has_rows(i)) ptx::tma_load(ptx::shared_address(stage.dy[i]), &params.maps.dy, full, {k[i], m});
         int const h = at.p * filter.strides[0] - filter.pad_before[0],
                   w = at.q * filter.strides[1] - filter.pad_before[1];
 #pragma unroll
