@@ -47,7 +47,9 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0,
-                 chain = (tma.chain + tma.chain_row * schedule.m) * of.blocks_of_step / 4,
+                 // rows of a warpgroup's MMAs of a k-tile, for each 64 channels
+        chain_rows = schedule.m * (schedule.ping_pong ? schedule.n / 64.0 : 1),
+                 chain = (tma.chain + tma.chain_row * chain_rows) * of.blocks_of_step / 4,
                  copies = of_row * (windows + filters) +
                           beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
