@@ -177,9 +177,11 @@ TEST_CASE("HIP: matrix units: large GEMMs get balanced large tiles, small ones s
     };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
-    // One more tile costs a round; less with ping-pong.
+    // One more tile costs a round; with ping-pong at least the table's fraction of one.
+    TmaCosts tma = NvidiaTuning::costs.tma;
+    tma.ping_pong_last_round = 0.675;
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
-    CHECK(warp_specialized_workload(ping_pong, {128 * 132 + 1, 128, 9}, 132, NvidiaTuning::costs.tma).rounds ==
+    CHECK(warp_specialized_workload(ping_pong, {128 * 132 + 1, 128, 9}, 132, tma).rounds ==
           Catch::Approx(1.675 + 0.325 / 132));
     CHECK(most({192 * 66, 128 * 8, 9}) == 4);
 }
@@ -212,7 +214,7 @@ TEST_CASE("HIP: narrow rows: a k-tile costs the time of its TMA loads") {
         return warp_specialized_workload(schedule, {192, n, 9, 1}, 132, NvidiaTuning::costs.tma).copies;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
-    CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 2.5 * 5 * (64 + 128));
+    CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 2.2 * 5 * (64 + 128));
 }
 
 TEST_CASE("HIP: taps of few channels are packed where TMA's loads of the last channels take longer") {
@@ -235,7 +237,7 @@ TEST_CASE("HIP: 64-byte rows: a k-tile has half of the MMAs and TMA loads of 2.8
     CHECK(workload(64, 64).cache_bytes * 2 == workload(64, 128).cache_bytes);
     CHECK(workload(64, 64).copies == 2.8 * (192 + 64));
     CHECK(workload(80, 64).copies == 2.8 * (192 + 64) + 48 * (4 + 1.0 / 8));  // 48 rows past the last filter
-    CHECK(workload(64, 128).copies == 225 + 2.2 * 192);  // MMAs on the same accumulators
+    CHECK(workload(64, 128).copies == 150 + 2.2 * 192);  // MMAs of one warpgroup
 }
 
 TEST_CASE("HIP: 8-bit elements: tiles of 64 channels are chosen for 64 channels") {

@@ -63,10 +63,13 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t row_offset(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
-    /// Returns `descriptor` advanced by `rows` rows of the tile. Changes only the lower 32 bits.
+    /// Returns `descriptor` advanced by `words` units of 16 bytes, or by `rows` rows of the tile. Both change only the
+    /// lower 32 bits.
+    FUSEKIT_HD static constexpr std::uint64_t advanced(std::uint64_t descriptor, std::uint32_t words) {
+        return descriptor >> 32 << 32 | (static_cast<std::uint32_t>(descriptor) + words);
+    }
     FUSEKIT_HD static constexpr std::uint64_t add_rows(std::uint64_t descriptor, int rows) {
-        auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(row_offset(rows));
-        return descriptor >> 32 << 32 | low;
+        return advanced(descriptor, static_cast<std::uint32_t>(row_offset(rows)));
     }
 
     /// Issues one wgmma: acc = a b, or acc += a b if `adds`. a and b are SMEM matrix descriptors.

@@ -257,11 +257,13 @@ protected:
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
                                     mma::ChannelBlocks<Atom> k_blocks, unsigned thread, unsigned first,
                                     WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
+        auto const at_w = ptx::shared_address(shared.stages[0].w);
+        auto const first_x = Atom::descriptor(ptx::shared_address(shared.stages[0].x)),
+                   first_w = Atom::advanced(mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w),
+                                            static_cast<std::uint32_t>(filter_offset(first)));
         auto const gemm = [&](Accumulators& of_stage, unsigned number, bool accumulate) {
-            Stage const& stage = shared.stages[number];
-            auto const at_w = ptx::shared_address(stage.w);
-            auto const x = Atom::descriptor(ptx::shared_address(stage.x));
-            auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filter_offset(first);
+            std::uint32_t const words = number * static_cast<std::uint32_t>(sizeof(Stage) / 16);
+            auto const x = Atom::advanced(first_x, words), w = Atom::advanced(first_w, words);
             mma::OperandA<Atom, filter_offset(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
             mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
             mma::gemm_first<Atom>(of_stage, a, b, accumulate,

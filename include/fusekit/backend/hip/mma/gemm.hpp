@@ -17,8 +17,9 @@ template <std::uint64_t k_step, std::uint64_t tile_step = 0>
 struct SmemOperand {
     std::uint64_t descriptor;
 
+    /// Changes only the lower 32 bits, which have the address, so that uniform registers hold the upper ones.
     __device__ std::uint64_t operator()(unsigned k, unsigned i) const {
-        return descriptor + i * tile_step + k * k_step;
+        return descriptor >> 32 << 32 | static_cast<std::uint32_t>(descriptor + i * tile_step + k * k_step);
     }
 };
 
@@ -89,15 +90,23 @@ template <class Atom, class Acc, class A, class B>
 __device__ void gemm_first(Acc& acc, A const& a, B const& b, bool accumulate, unsigned count) {
     constexpr int all = Atom::tile_k / Atom::k;
     static_assert(all == 2 || all == 4);
-    if (count >= all) {
-        issue<Atom, all>(acc, a, b, accumulate);
+    // Each branch commits its own group: after a merge of the branches ptxas would add an empty MMA that ends the
+    // group.
+    auto const multiply_first = [&]<int k_blocks>(std::integral_constant<int, k_blocks>) {
+        issue<Atom, k_blocks>(acc, a, b, accumulate);
+        ptx::wgmma_commit();
+    };
+    if (count >= all) [[likely]] {
+        multiply_first(std::integral_constant<int, all>{});
     } else if (count == 1) {
-        issue<Atom, 1>(acc, a, b, accumulate);
+        multiply_first(std::integral_constant<int, 1>{});
     } else if constexpr (all == 4) {
-        if (count == 2) issue<Atom, 2>(acc, a, b, accumulate);
-        else if (count == 3) issue<Atom, 3>(acc, a, b, accumulate);
+        if (count == 2) multiply_first(std::integral_constant<int, 2>{});
+        else if (count == 3) multiply_first(std::integral_constant<int, 3>{});
+        else ptx::wgmma_commit();
+    } else {
+        ptx::wgmma_commit();
     }
-    ptx::wgmma_commit();
 }
 
 /// Waits until all committed wgmma groups, which accumulate in `acc`, have completed.

@@ -79,7 +79,7 @@ FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& 
                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
     Costs costs = schedule.ping_pong ? table.warp_specialized_ping_pong : table.warp_specialized;
-    if (!of.stores_by_tma) costs.output += table.tma.stored_output;
+    if (!of.stores_by_tma) costs.round += table.tma.stored_pixel * schedule.m;
     if (!of.totals) return costs;
     Costs const& more = schedule.ping_pong ? table.totals_ping_pong : table.totals;
     std::int64_t const tiles = count_tiles(schedule, of.product), tiles_per_block = schedule.ping_pong ? 2 : 1,

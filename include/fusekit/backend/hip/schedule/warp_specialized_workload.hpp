@@ -44,6 +44,8 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
                windows = static_cast<double>(of.m < schedule.m ? of.m : schedule.m);
     double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
+    // rows of a warpgroup's MMAs of a k-tile: those of x for each 64 channels
+    double const chain_rows = schedule.m * (schedule.ping_pong ? schedule.n / 64.0 : 1);
     double const beyond = columns > 1 && of.pads_columns && of.groups == 1 && of.narrow < 1 && of.copied_bytes == 0
                               ? static_cast<double>(columns * schedule.n - of.n)
                               : 0,
@@ -54,7 +56,7 @@ FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedul
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0,
-                 chain = (tma.chain + tma.chain_row * schedule.m) * of.blocks_of_step / 4,
+                 chain = (tma.chain + tma.chain_row * chain_rows) * of.blocks_of_step / 4,
                  copies = of_row * (windows + filters) + tma.clipped_row * of.clipped_rows +
                           tma.past_row * of.past_rows +
                           beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);

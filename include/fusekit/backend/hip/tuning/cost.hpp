@@ -71,7 +71,7 @@ struct TmaCosts {
     /// row holds; more per row of filters that TMA clips, and per row that begins within 128 bytes and is not clipped
     double transposed_row = 0, clipped_row = 0, past_row = 0;
     double copy = 0;  ///< cycles per cp.async of 32 threads, which load operands that are misaligned for TMA
-    double stored_output = 0;  ///< cycles per output that threads store, because its pixels are misaligned for TMA
+    double stored_pixel = 0;  ///< cycles per pixel that threads store, because y's pixels are misaligned for TMA
     /// factor on the time of phases whose pixels of y, of less than 64 bytes, end within a sector of 32 bytes: other
     /// phases write the rest of the sector
     double partial_sectors = 1;

@@ -27,13 +27,12 @@ struct NvidiaTuning {
     /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
     /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
     /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
-    /// TMA's `chain`, split_warp_specialized, bulk_split: 90 layers of up to 132 tiles, H200: the choice takes 1.02 of
-    /// the fastest one's time, 1.10 before. TallGemm: 28 layers, H200: 20 %. Gemv: 8 layers of batch 1 and 32, H200. A
-    /// step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is another one that
-    /// loads or converts.
-    /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
-    /// H200. The choice takes 1.02 of the fastest one's time.
-    /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
+    /// WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`, split_warp_specialized, bulk_split: 146
+    /// layers of batch 1 to 128 with ten tiles each, most of them short, and 29 larger ones, H200: 13 %; the choice
+    /// takes 1.02 of the fastest one's time, 1.03 before. TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1
+    /// and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is
+    /// another one that loads or converts. Halo of several tiles per row, and of streamed filters: 31 layers of batch
+    /// 32, H200.
     /// Gradients by x: TallGemm 31 layers, 9 %; WarpSpecialized's MN-major filters 50 layers with up to seven tiles
     /// each; Col2im 5 layers, 10 %; batch 32, H200. The choice takes 1.01 of the fastest one's time, 1.04 without the
     /// costs of MN-major filters.
@@ -45,8 +44,8 @@ struct NvidiaTuning {
         .float_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 2660, .arithmetic = 1.5},
         .gathering_float_matrix = {.round = 3400, .output = 0.5, .step = 2800, .arithmetic = 1.43},
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
-        .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
-        .warp_specialized_ping_pong = {.launch = 1740, .round = 260, .output = 0.056, .step = 150, .arithmetic = 1},
+        .warp_specialized = {.launch = 1000, .round = 215, .output = 0.084, .arithmetic = 1.04},
+        .warp_specialized_ping_pong = {.launch = 1500, .round = 330, .output = 0.058, .arithmetic = 1.04},
         .split_warp_specialized = {.launch = 4000, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
         .tiled_halo = {.launch = 7400, .output = 0.037, .step = 266, .arithmetic = 0.98},
@@ -72,7 +71,7 @@ struct NvidiaTuning {
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
-        .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
+        .tall_gemm = {.launch = 2000, .round = 300, .output = 0.3, .arithmetic = 1.35},
         .transposed_tall_gemm = {.launch = 2590, .round = 370, .output = 0.185, .arithmetic = 1.87},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .col2im = {.launch = 4000, .round = 1500, .output = 0.08},
@@ -81,31 +80,31 @@ struct NvidiaTuning {
         .maxima = {.launch = 2000, .round = 1250},
         .split = {.max_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.max_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
-        .bulk_split = {.cluster_cycles = 300},
-        .tma = {.ping_pong_last_round = 0.675,
+        .bulk_split = {.cluster_cycles = 270},
+        .tma = {.ping_pong_last_round = 1,
                 .products = 1.15,
                 .shared_memory = 1.64,
                 .narrow_row = 5,
                 .odd_row = 20,
                 .short_row = 2.8,
-                .chain = 225,
+                .chain = 150,
                 .chain_row = 2.2,
                 .group_row = 7.5,
                 .last_group_row = 1.8,
                 .packed_row = 7.6,
                 .packed_step = 350,
-                .ping_pong_narrow = 2.5,
-                .ping_pong_cache = 1.2,
+                .ping_pong_narrow = 2.2,
+                .ping_pong_cache = 1.05,
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .transposed_row = 5.4,
                 .clipped_row = 37,
                 .past_row = 4,
                 .copy = 25,
-                .stored_output = 0.05,
+                .stored_pixel = 27,
                 .partial_sectors = 2.3,
-                .exchange = 4500,
-                .exchanged_bytes = 40},
+                .exchange = 2600,
+                .exchanged_bytes = 29},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
         .stem_reads = {.filters = 16, .words = 16, .copies = 300},
         .weights = {.cache_bytes = 58,
@@ -160,13 +159,15 @@ struct NvidiaTuning {
     /// Tiles of WarpSpecialized for 16 bits: four of the best five of thirteen, on 13 layers of batch 1, 8, 64 and 256;
     /// 64 x 128 for few rows (layers of up to 132 tiles); and cooperative tiles for filters that fill columns of 128
     /// badly and for numbers of tiles that fill rounds badly: 27 layers of batch 32 and 64
-    /// (bench/results/h200/last_column.txt). 96 x 128 in cooperative roles gains 0.05 % over 122 layers.
+    /// (bench/results/h200/last_column.txt). 96 x 128 in cooperative roles for long GemmK in a single round, where one
+    /// warpgroup of ping-pong idles (bench/results/h200/short_tiles.txt).
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 64, .n = 128, .stages = 8},
         {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 64, .n = 64, .stages = 8, .roles = Roles::ping_pong},
-        {.m = 96, .n = 64, .stages = 7, .roles = Roles::ping_pong},
+        {.m = 96, .n = 64, .stages = 8, .roles = Roles::ping_pong},
+        {.m = 96, .n = 128, .stages = 6},
         {.m = 128, .n = 128, .stages = 5},
         {.m = 144, .n = 128, .stages = 5},
         {.m = 144, .n = 192, .stages = 4}};
