@@ -71,6 +71,7 @@ struct NvidiaTuning {
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
+        .strip_halo = {.launch = 4000, .round = 500, .arithmetic = 1.05},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
