@@ -34,6 +34,7 @@ TEMPLATE_TEST_CASE("HIP: StripHalo convolutions are exact", "", fk::half, fk::bf
                               "n1c200h34w33k64r2s4pt1l2b0r1u1v1d1e1g1",  // an even filter, uneven padding
                               "n1c24h5w12k128r5s5pt2l2b2r2u1v1d1e1g1",  // five stages of filters
                               "n1c72h5w18k16r1s7pt0l3b0r3u1v1d1e1g1",  // 16 channels, in tiles of 128
+                              "n35c16h1w9k72r1s3pt0l1b0r1u1v1d1e1g1",     // tiles of 32 images of one row
                               "n2c520h5w7k96r3s1pt1l0b1r0u1v1d1e1g1"}) {  // nine tiles of x, fewest taps
         std::string const text = sizes + std::string(" nhwc krsc") + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,

@@ -70,6 +70,10 @@ TEST_CASE("HIP: StripHalo refuses the first condition that a problem does not me
     CHECK(unmet(test::problem(32, 128, 280, 128, 1)) == "R * S = 1 is below 3: use WarpSpecialized");
     CHECK(unmet(test::problem(32, 128, 280, 128, 7)) == "stages of filters = 3 is below 4: use WarpSpecialized");
     CHECK(unmet(test::problem(1, 8, 400, 8, 65)) == "R = 65 exceeds 64: use WarpSpecialized");
+    ConvCase rows = test::problem(1 << 29, 8, 1, 8, 3);
+    CHECK(unmet(rows) ==
+          "rows of y in all images, with R - 1 between them = 1610612736 exceeds 1073741824: use "
+          "WarpSpecialized");
     ConvCase groups = test::problem(32, 128, 28, 128, 3);
     groups.product.groups = 2;
     CHECK(unmet(groups) == "groups = 2 is not 1: use WarpSpecialized");

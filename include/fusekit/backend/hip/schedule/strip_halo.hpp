@@ -78,7 +78,10 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
             detail::unmet_by_steps(of.filter),
             // limits the pixels of a tile of x before their bytes are computed
             detail::at_most("R", of.filter.size[0], 64, fix), detail::at_most("S", of.filter.size[1], 64, fix),
-            detail::at_least("R * S", of.taps, 3, fix), detail::at_least("stages of filters", shape.stages(), 4, fix),
+            detail::at_least("R * S", shape.taps(), 3, fix),
+            detail::at_least("stages of filters", shape.stages(), 4, fix),
+            detail::at_most("rows of y in all images, with R - 1 between them",
+                            of.y[0] * (of.y[2] + of.filter.size[0] - 1), std::int64_t{1} << 30, fix),
             detail::at_most("tiles", shape.tiles(of.y), (std::int64_t{1} << 31) - 1, fix));
     }
     template <class Schedule>
