@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 #include "fusekit/tensor/filter.hpp"
@@ -68,13 +67,11 @@ struct HaloStripShape {
 /// Kernel argument of StripHaloGemm.
 struct HaloStrips {
     HaloStripShape shape = {};
-    bool in_use = false;
     int pitch = 1, rows_of_x = 1, taps = 1, stages = 1;
     int height = 0;  ///< rows of an image of y
     int blocks = 1;  ///< tiles of x per tile of y, for 64 channels of x each
     unsigned tiles = 0;
     FastDivmod channel_tiles = {}, rows_of_image = {}, of_row = {};  ///< tiles of the same pixels; rows; tiles per row
-    TensorMap boxes_of_x;  ///< (C, W, H, N), in boxes of a whole tile of x; maps.x has boxes of one row
 
     FUSEKIT_H void set(HaloStripShape const& the_shape, std::int64_t of_x, Index<4> const& y) {
         shape = the_shape;
@@ -86,7 +83,6 @@ struct HaloStrips {
         rows_of_image = FastDivmod(static_cast<unsigned>(height + shape.window_rows - 1));
         of_row = FastDivmod(static_cast<unsigned>(shape.tiles_of_row(y[3])));
     }
-    FUSEKIT_H void replace_memory(void const* of_x) { hip::replace_memory(boxes_of_x, of_x); }
 };
 
 }  // namespace fusekit::hip

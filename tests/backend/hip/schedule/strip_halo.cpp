@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/hip/schedule/problems.hpp"
+#include "fusekit/backend/hip/dispatch/predict.hpp"
 #include "fusekit/fusekit.hpp"
 
 namespace fk = fusekit;
@@ -90,4 +91,34 @@ TEST_CASE("HIP: StripHalo's time grows with the batch, and is infinite where it 
     ConvCase residual = test::problem(32, 128, 140, 256, 3);
     residual.reads_image = true;
     CHECK_FALSE(test::time_of<StripHaloEntry, StripHalo<>>(residual).is_finite());
+}
+
+namespace {
+
+/// Schedule that the library selects for a 3x3 convolution of half NHWC of batch 32 without padding, or for its
+/// gradient by x.
+template <bool of_gradient>
+std::string selected(std::int64_t c, std::int64_t h, std::int64_t k) {
+    auto const address = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
+    auto const x = fk::nhwc(32, h, h, c), y = fk::nhwc(32, h - 2, h - 2, k);
+    fk::TensorView<fk::half const> const w(address(1), fk::krsc(k, 3, 3, c));
+    auto const predicted = [&](auto const& bound, auto const& from, auto const& to) {
+        return predict_run(Architecture::sm(90), bound, fk::TensorView<fk::half const>(address(2), from),
+                           fk::TensorView<fk::half>(address(3), to))
+            .to_string();
+    };
+    if constexpr (of_gradient)
+        return predicted(fk::Plan<fk::TransposedConv<fk::filter(3, 3)>>::bind({.weights = w}), y, x).c_str();
+    else return predicted(fk::Plan<fk::Conv<fk::filter(3, 3)>>::bind({.weights = w}), x, y).c_str();
+}
+
+}  // namespace
+
+TEST_CASE("HIP: large images with 64 channels of y have StripHalo's prediction first") {
+    CHECK(selected<false>(128, 392, 64).starts_with("StripHalo<"));
+    CHECK(selected<false>(128, 280, 128).starts_with("WarpSpecialized<"));
+    CHECK(selected<false>(512, 104, 256).starts_with("WarpSpecialized<"));
+    for (std::int64_t const h : {224, 284, 390}) CHECK(selected<true>(64, h, 64).starts_with("StripHalo<"));
+    CHECK(selected<true>(64, 284, 128).starts_with("StripHalo<"));
+    CHECK(selected<true>(128, 280, 128).starts_with("WarpSpecialized<"));
 }

@@ -48,7 +48,8 @@ struct MatrixCandidates {
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                    ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
                    ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
-                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>>;
+                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                   ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 

@@ -28,13 +28,12 @@ struct Launcher<StripHaloEntry> {
                   filters = is_transposed || of_y[1] >= of_tile ? of_tile : static_cast<int>(of_y[1]);
         bool const encoded = encode_maps(gpu, unmet, [&] {
             return encode_image_rows(params.maps.x, params.x, strips.pitch, 1, {}) &&
-                   encode_image_rows(strips.boxes_of_x, params.x, strips.pitch, strips.rows_of_x, {}) &&
                    encode_filters(params.maps.w, w, HaloStripShape::channels, static_cast<std::uint32_t>(filters),
                                   false) &&
                    encode_image_rows(params.maps.y, params.y, HaloStripShape::columns, 1, {});
         });
         if (!encoded) return {};
-        params.maps.in_use = strips.in_use = true;
+        params.maps.in_use = true;
         std::int64_t const tiles = strips.tiles, most = gpu.processors();
         return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
     }

@@ -70,8 +70,6 @@ struct Launch {
             if (own.stem.in_use) own.stem.replace_memory(x);
         if constexpr (requires { own.phased_halo.in_use; })
             if (own.phased_halo.in_use) own.phased_halo.replace_memory(x);
-        if constexpr (requires { own.halo_strips.in_use; })
-            if (own.halo_strips.in_use) own.halo_strips.replace_memory(x);
         return start_with(own, stream, workspace);
     }
     /// Launches the kernel on the tensors that were passed to prepare().

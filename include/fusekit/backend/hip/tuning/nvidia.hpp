@@ -34,6 +34,8 @@ struct NvidiaTuning {
     /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
     /// H200. The choice takes 1.02 of the fastest one's time.
     /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
+    /// StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
+    /// %.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -71,7 +73,7 @@ struct NvidiaTuning {
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
-        .strip_halo = {.launch = 4000, .round = 500, .arithmetic = 1.05},
+        .strip_halo = {.launch = 6000, .round = 4500, .step = 350, .arithmetic = 0.95},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},
