@@ -44,7 +44,7 @@ set(table
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
   "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
-  "backend/hip/mainloop/(phased_(halo|warp_specialized)|stem(_weight_gradient)?|warp_(roles|specialized)) sm_90a"
+  "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_(roles|specialized)) sm_90a"
   "backend/hip/mainloop/(col2im|gemv_transposed|stream_k_tail|tall_gemm)                         sm_90a"
   "backend/hip/mainloop/gathered_planes                                                          sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"

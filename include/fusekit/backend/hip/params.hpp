@@ -17,6 +17,7 @@
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
+#include "fusekit/backend/hip/schedule/strip_halo.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
@@ -112,6 +113,7 @@ struct ConvParams {
     std::conditional_t<PhasedHaloEntry::has_kernel<Plan, T, U>, PhasedHaloTiles, detail::Nothing> phased_halo = {};
     std::conditional_t<Col2imEntry::has_kernel<Plan, T, U>, Col2imTiles, detail::Nothing> col2im = {};
     std::conditional_t<HaloEntry::has_kernel<Plan, T, U>, TiledHalo, detail::Nothing> tiled_halo = {};
+    std::conditional_t<StripHaloEntry::has_kernel<Plan, T, U>, HaloStrips, detail::Nothing> halo_strips = {};
     /// On AMD, true if 32-bit buffer offsets reach x and w, so that ChannelOperands, QuadOperands or TapOperands load
     /// them.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};

@@ -43,6 +43,8 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(facts_of<PhasedHalo<>>().kind == ScheduleKind::phased_halo);
     CHECK(facts_of<Col2im<>>().kind == ScheduleKind::col2im);
     CHECK(name<Col2im<1>>() == "Col2im<1>");
+    CHECK(facts_of<StripHalo<>>().kind == ScheduleKind::strip_halo);
+    CHECK(name<StripHalo<>>() == "StripHalo<32>");
     CHECK(name<Own>() == "Gemm<64, 64, 8, 2>");
     CHECK(name<NativeGemm<128, 64, 3, 16>>() == "NativeGemm<128, 64, 3, 16>");
     CHECK(name<WarpSpecialized<64, 128, 5, Roles::ping_pong, 2>>() == "WarpSpecialized<64, 128, 5, ping_pong, 2>");

@@ -49,7 +49,8 @@ struct MatrixCandidates {
                    ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
                    ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
                    ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
-                   ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>>;
+                   ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>,
+                   ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 

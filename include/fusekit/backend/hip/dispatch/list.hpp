@@ -19,6 +19,7 @@
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
+#include "fusekit/backend/hip/schedule/strip_halo.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
 
 #include "fusekit/backend/hip/dispatch/col2im.hpp"
@@ -32,6 +33,7 @@
 #include "fusekit/backend/hip/dispatch/phased_halo.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/dispatch/strip_halo.hpp"
 #include "fusekit/backend/hip/dispatch/tall_gemm.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/accepts_all.hpp"
@@ -66,7 +68,7 @@ namespace fusekit::hip {
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
 using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
                            StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry,
-                           TallGemmEntry, PhasedHaloEntry, Col2imEntry>;
+                           TallGemmEntry, PhasedHaloEntry, Col2imEntry, StripHaloEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -83,7 +85,8 @@ enum class ScheduleKind : unsigned char {
     gathered_planes,
     tall_gemm,
     phased_halo,
-    col2im
+    col2im,
+    strip_halo
 };
 /// Entries of the schedules for plans without a Conv or Gemm. ClusterReduction has none: Reduction's launcher derives
 /// its template arguments from the plan and the vectors of x, and most tensors exceed the registers of a cluster.
@@ -133,7 +136,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<Col2imEntry> == ScheduleKind::col2im && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<StripHaloEntry> == ScheduleKind::strip_halo && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

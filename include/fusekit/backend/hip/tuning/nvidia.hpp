@@ -36,6 +36,8 @@ struct NvidiaTuning {
     /// Gradients by x: TallGemm 31 layers, 9 %; WarpSpecialized's MN-major filters 50 layers with up to seven tiles
     /// each; Col2im 5 layers, 10 %; batch 32, H200. The choice takes 1.01 of the fastest one's time, 1.04 without the
     /// costs of MN-major filters.
+    /// StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
+    /// %.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -75,6 +77,7 @@ struct NvidiaTuning {
         .transposed_tall_gemm = {.launch = 2590, .round = 370, .output = 0.185, .arithmetic = 1.87},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .col2im = {.launch = 4000, .round = 1500, .output = 0.08},
+        .strip_halo = {.launch = 6000, .round = 4500, .step = 350, .arithmetic = 0.95},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
         .maxima = {.launch = 2000, .round = 1250},

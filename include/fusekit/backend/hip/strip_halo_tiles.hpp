@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/layout.hpp"
+
+namespace fusekit::hip {
+
+/// Tiles of StripHalo, and their SMEM. A tile of y has 32 rows x 8 columns and 128 channels or, if `splits_pixels`, 32
+/// rows x 16 columns and 64 channels. The rows of all images are numbered consecutively (StripRow,
+/// copy/strip_halo.hpp); tiles of the same pixels, and then of the same rows, are adjacent. The tile of x, halo
+/// included, has rows_of_x() rows of pitch() pixels of 64 channels. SMEM has two tiles of x, and then stages() stages
+/// of the filters of one tap.
+struct HaloStripShape {
+    static constexpr int rows = 32, columns = 8, pixels = rows * columns, channels = 64, row_bytes = 128;
+    static constexpr int max_stages = 6, operand_bytes = 193 * 1024;
+
+    bool splits_pixels = false;  ///< true if the two warpgroups have different pixels, not different channels of y
+    int window_rows = 1, window_columns = 1;
+
+    /// Shape of the tiles of a convolution to `of_y` channels: 64 or 128 channels each, by which of them y's channels
+    /// fill.
+    FUSEKIT_HD static constexpr HaloStripShape of(Filter<2> const& filter, std::int64_t of_y) {
+        bool const is_odd = (of_y + channels - 1) / channels % 2 == 1;
+        HaloStripShape const narrow{true, filter.size[0], filter.size[1]};
+        return is_odd && narrow.fits() ? narrow : HaloStripShape{false, filter.size[0], filter.size[1]};
+    }
+
+    FUSEKIT_HD constexpr int tile_columns() const { return splits_pixels ? 2 * columns : columns; }
+    FUSEKIT_HD constexpr int tile_filters() const { return splits_pixels ? 64 : 128; }
+    FUSEKIT_HD constexpr int taps() const { return window_rows * window_columns; }
+    FUSEKIT_HD constexpr int pitch() const { return tile_columns() + window_columns - 1; }
+    FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
+    FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch() * row_bytes; }
+    FUSEKIT_HD constexpr int filter_bytes() const { return tile_filters() * row_bytes; }
+    /// Offset in bytes, in the SMEM of the operands, of the filters.
+    FUSEKIT_HD constexpr int filters_at() const { return (2 * bytes_of_x() + 1023) / 1024 * 1024; }
+    FUSEKIT_HD constexpr int stages() const {
+        int const fit = (operand_bytes - filters_at()) / filter_bytes();
+        return fit < max_stages ? fit : max_stages;
+    }
+    /// Number of k-tiles by which the second warpgroup's MMAs are behind those of the first. The first one uses as many
+    /// stages, and 2 tiles of x, before the second one releases any.
+    FUSEKIT_HD constexpr unsigned lag() const { return static_cast<unsigned>(stages() - 3); }
+    FUSEKIT_HD constexpr bool fits() const {
+        return pitch() <= 256 && rows_of_x() <= 256 && stages() >= 4 && 2 * taps() >= stages();
+    }
+    /// Tiles per row of tiles; tiles of the same pixels; rows of tiles of all images.
+    FUSEKIT_HD constexpr std::int64_t tiles_of_row(std::int64_t width) const {
+        return (width + tile_columns() - 1) / tile_columns();
+    }
+    FUSEKIT_HD constexpr std::int64_t channel_tiles(std::int64_t of_y) const {
+        return (of_y + tile_filters() - 1) / tile_filters();
+    }
+    FUSEKIT_HD constexpr std::int64_t tile_rows(std::int64_t images, std::int64_t height) const {
+        return (images * (height + window_rows - 1) - window_rows + rows) / rows;
+    }
+    FUSEKIT_HD constexpr std::int64_t tiles(Index<4> const& y) const {
+        return tile_rows(y[0], y[2]) * tiles_of_row(y[3]) * channel_tiles(y[1]);
+    }
+};
+
+/// Kernel argument of StripHaloGemm.
+struct HaloStrips {
+    HaloStripShape shape = {};
+    int pitch = 1, rows_of_x = 1, taps = 1, stages = 1;
+    int height = 0;  ///< rows of an image of y
+    int blocks = 1;  ///< tiles of x per tile of y, for 64 channels of x each
+    unsigned tiles = 0;
+    FastDivmod channel_tiles = {}, rows_of_image = {}, of_row = {};  ///< tiles of the same pixels; rows; tiles per row
+
+    FUSEKIT_H void set(HaloStripShape const& the_shape, std::int64_t of_x, Index<4> const& y) {
+        shape = the_shape;
+        pitch = shape.pitch(), rows_of_x = shape.rows_of_x(), taps = shape.taps(), stages = shape.stages();
+        height = static_cast<int>(y[2]);
+        blocks = divide_up_32(static_cast<int>(of_x), HaloStripShape::channels);
+        tiles = static_cast<unsigned>(shape.tiles(y));
+        channel_tiles = FastDivmod(static_cast<unsigned>(shape.channel_tiles(y[1])));
+        rows_of_image = FastDivmod(static_cast<unsigned>(height + shape.window_rows - 1));
+        of_row = FastDivmod(static_cast<unsigned>(shape.tiles_of_row(y[3])));
+    }
+};
+
+}  // namespace fusekit::hip
