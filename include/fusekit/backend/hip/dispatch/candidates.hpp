@@ -48,7 +48,9 @@ struct MatrixCandidates {
                    ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                    ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
                    ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
-                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>>;
+                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                   ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
+                   ListIf<orders == Orders::any && TmaPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTmaPlanes>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
@@ -74,6 +76,7 @@ template <class Plan, Element T, detail::OutputElement U>
 using FallbackCandidates =
     detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                        detail::ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                       detail::ListIf<TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
                        List<DefaultDirect>>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the

@@ -19,6 +19,8 @@
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
+#include "fusekit/backend/hip/schedule/tall_planes.hpp"
+#include "fusekit/backend/hip/schedule/tma_planes.hpp"
 
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
 #include "fusekit/backend/hip/dispatch/direct.hpp"
@@ -31,6 +33,8 @@
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/tall_gemm.hpp"
+#include "fusekit/backend/hip/dispatch/tall_planes.hpp"
+#include "fusekit/backend/hip/dispatch/tma_planes.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/accepts_all.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
@@ -62,9 +66,9 @@ namespace fusekit::hip {
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
-using ConvSchedules =
-    List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry, StemEntry,
-         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry, PhasedHaloEntry>;
+using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
+                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry,
+                           TallGemmEntry, PhasedHaloEntry, TallPlanesEntry, TmaPlanesEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -80,7 +84,9 @@ enum class ScheduleKind : unsigned char {
     gemv,
     gathered_planes,
     tall_gemm,
-    phased_halo
+    phased_halo,
+    tall_planes,
+    tma_planes
 };
 /// Entries of the schedules for plans without a Conv or Gemm. ClusterReduction has none: Reduction's launcher derives
 /// its template arguments from the plan and the vectors of x, and most tensors exceed the registers of a cluster.

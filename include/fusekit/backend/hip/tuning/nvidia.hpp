@@ -20,8 +20,8 @@ struct NvidiaTuning {
     /// Groups of Halo, of WarpSpecialized: 22 and 33 layers of batch 1 to 32, H200.
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
-    /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct` is
-    /// uncalibrated.
+    /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct`: one
+    /// layer of 32 groups of 4 channels of floats, H200.
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
     /// TMA's rows of few channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or
     /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
@@ -33,6 +33,8 @@ struct NvidiaTuning {
     /// loads or converts.
     /// WarpSpecialized's steps, and its stream-K tail (`exchange`, `exchanged_bytes`): 29 layers with nine tiles each,
     /// H200. The choice takes 1.02 of the fastest one's time.
+    /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
+    /// TmaPlanes: tiles of one k-tile, H200; the time of a k-tile is derived, not measured.
     /// Halo of several tiles per row, and of streamed filters: 31 layers of batch 32, H200.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
@@ -55,12 +57,12 @@ struct NvidiaTuning {
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
         .shared_planes_taps = {.round = 14690, .output = 0.288, .step = 3400, .arithmetic = 0.97},
-        .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
-        .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
+        .float_planes = {.launch = 9000, .output = 0.4, .step = 2500, .arithmetic = 0.55},
+        .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.4, .arithmetic = 1.58},
         .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},
         .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
         .stem = {.launch = 4000, .round = 500},
-        .direct = {.arithmetic = 8},
+        .direct = {.arithmetic = 40},
         .depthwise = {.arithmetic = 4},
         .depthwise_halo = {.output = 0.2, .arithmetic = 1.85},
         .grouped = {.arithmetic = 1.65},
@@ -70,6 +72,11 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
+        .tall_planes = {.launch = 4000, .output = 0.16, .min_step = 2000, .arithmetic = 10},
+        .tall_planes_taps = {.launch = 4000, .output = 0.16, .min_step = 2500, .arithmetic = 11},
+        .float_tall_planes = {.launch = 4000, .output = 0.16, .min_step = 2300, .arithmetic = 2.05},
+        .float_tall_planes_taps = {.launch = 4000, .output = 0.16, .min_step = 3100, .arithmetic = 3.2},
+        .tma_planes = {.launch = 3000},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_ping_pong = {.launch = 2900, .round = 500, .output = 0.045},
@@ -114,6 +121,7 @@ struct NvidiaTuning {
                     .turn = 2800,
                     .shared_accumulators = 0.3},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
+        .tall_planes_filters = 1500,
         .phased_filter = 0.3,
         .memory_share = 0.83};
 
