@@ -3,6 +3,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -66,6 +67,24 @@ TEST_CASE("infinities and NaN in x and in the weights reach only TmaPlanes' outp
                 wrong += is_finite ? value != static_cast<float>(c) : std::isfinite(value);
             }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("a prepared run of TmaPlanes computes other tensors than those it was prepared for") {
+    fk::hip::Device device = sm90a_device();
+    auto planes = device.with<TmaPlanes<>>();
+    using Tensor = fk::Tensor<fk::half, fk::hip::Device>;
+    auto const of_x = fk::nchw(3, 72, 4, 18), of_y = fk::nchw(3, 66, 4, 18);
+    Tensor const w = fk::random<fk::half>(device, fk::kcrs(66, 72, 1, 1)),
+                 first = fk::random<fk::half>(device, of_x, 1), second = fk::random<fk::half>(device, of_x, 2);
+    Tensor expected(device, of_y), y(device, of_y);
+    auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
+    layer(planes, second, expected);
+    auto const run = layer.prepare(planes, first, y);
+    run(device, first, y);
+    run(device, second, y);
+    std::vector<fk::half> all(static_cast<std::size_t>(of_y.size())), got = all;
+    expected.copy_to(all.data()), y.copy_to(got.data());
+    CHECK(std::memcmp(all.data(), got.data(), all.size() * sizeof(fk::half)) == 0);
 }
 
 TEST_CASE("TmaPlanes refuses several taps, padding, strides and channels-last tensors") {
