@@ -77,6 +77,7 @@ private:
         tiles = static_cast<std::uint32_t>(divide_up_32(static_cast<int>(all_groups), groups) * in_columns);
         int const fit = stage_bytes / bytes_of_stage();
         stages = fit < max_stages ? fit : max_stages;
+        if (!cooperative) stages = stages / warpgroups * warpgroups;  // each warpgroup has stages of its own
     }
 };
 

@@ -22,12 +22,13 @@ using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 
 /// 1x1 filters: planes of one to several groups of 64 pixels, partly filled; channels of one to several k-tiles, partly
-/// filled; few filters, and tiles of 64 and 128; several rounds.
+/// filled, and more than stages; few filters, and tiles of 64 and 128; several rounds.
 constexpr char const* images[] = {"n2c24h8w10k40r1s1pt0l0b0r0u1v1d1e1g1",    "n8c64h4w4k2r1s1pt0l0b0r0u1v1d1e1g1",
                                   "n3c136h14w12k130r1s1pt0l0b0r0u1v1d1e1g1", "n4c16h6w12k64r1s1pt0l0b0r0u1v1d1e1g1",
                                   "n6c304h4w18k24r1s1pt0l0b0r0u1v1d1e1g1",   "n2c200h8w8k200r1s1pt0l0b0r0u1v1d1e1g1",
                                   "n5c32h32w28k20r1s1pt0l0b0r0u1v1d1e1g1",   "n9c72h1w8k65r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n33c40h8w8k72r1s1pt0l0b0r0u1v1d1e1g1"};
+                                  "n33c40h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",    "n5c1096h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n9c840h16w16k136r1s1pt0l0b0r0u1v1d1e1g1"};
 
 }  // namespace
 

@@ -38,19 +38,20 @@ struct MatrixCandidates {
                               ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};
         else return List<>{};
     }
-    using Bulk =
-        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
-                   ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
-                          List<Split<DefaultGatheredPlanes>>>,
-                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
-                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
-                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
-                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
-                   ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
-                   ListIf<orders == Orders::any && TmaPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTmaPlanes>>>;
+    using Bulk = JoinedList<
+        decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
+        ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
+        ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
+               List<Split<DefaultGatheredPlanes>>>,
+        ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+        ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
+        ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
+        ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+        ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
+        ListIf<orders == Orders::any && NvidiaTuning::chooses_tma_planes && TmaPlanesEntry::has_kernel<Plan, T, U>,
+               List<DefaultTmaPlanes>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 

@@ -21,7 +21,7 @@ class TmaPlanesGemm : public TmaKernel {
     using Atom = Wgmma<T, Tiles::pixels, ptx::Major::k, ptx::Major::mn>;
     using Writer = PlaneGroupStore<Plan, Atom, T>;
     static constexpr int consumers = Tiles::warpgroups, k_blocks = Tiles::channels / Atom::k;
-    using Pipeline = TmaPipeline<Tiles::max_stages, consumers>;
+    using Pipeline = TmaPipeline<Tiles::max_stages, 4 * consumers>;
     using State = DynamicPipelineState;
     using Accumulators = typename Atom::Accumulators[Tiles::max_groups];
     using Roles = WarpRoles<consumers, RegisterBudget<40, 232>>;
@@ -50,73 +50,79 @@ public:
     }
 
 private:
-    /// A tile of the CTA's sequence of tiles. If warpgroups have tiles of their own, they alternate in the sequence.
+    /// Tile `number` of a warpgroup's sequence of tiles. In cooperative tiles, all warpgroups have the same sequence.
     struct Tile {
         unsigned first_group;
         int groups, first_filter;
         bool exists, is_last;
 
-        __device__ Tile(Tiles const& tiles, unsigned block, unsigned number) {
-            unsigned const alternate = tiles.cooperative ? 1 : consumers,
-                           tile = (number / alternate * gridDim.x + block) * alternate + number % alternate,
-                           row = tiles.columns.divide(tile);
+        __device__ Tile(Tiles const& tiles, unsigned block, unsigned number, unsigned warpgroup) {
+            unsigned const rings = rings_of(tiles), own = tiles.cooperative ? 0 : warpgroup,
+                           tile = (number * gridDim.x + block) * rings + own, row = tiles.columns.divide(tile);
             first_group = row * static_cast<unsigned>(tiles.groups);
             first_filter = static_cast<int>(tile - row * tiles.columns.value()) * tiles.filters_of_tile();
             exists = tile < tiles.tiles;
-            is_last = tile + alternate * gridDim.x >= tiles.tiles;
+            is_last = tile + rings * gridDim.x >= tiles.tiles;
             groups = exists ? (min)(static_cast<int>(tiles.all_groups - first_group), tiles.groups) : 0;
         }
     };
+    /// Number of rings of stages: a ring for each warpgroup that has tiles of its own, in every second stage.
+    __device__ static unsigned rings_of(Tiles const& tiles) { return tiles.cooperative ? 1 : consumers; }
 
     /// SMEM address of the groups of pixels of a stage; the filters follow.
     __device__ static std::uint32_t stage_of(DynamicShared& shared, Tiles const& tiles, int stage) {
         return ptx::shared_address(shared.stages) + static_cast<unsigned>(stage * tiles.bytes_of_stage());
     }
 
-    /// Code of the producer thread: issues the TMA loads of all k-tiles of the CTA's tiles.
+    /// Code of the producer thread: issues the TMA loads of all k-tiles of the CTA's tiles, for warpgroups with tiles
+    /// of their own in turn.
     __device__ static void produce(Params const& params, DynamicShared& shared, unsigned block) {
         Tiles const& tiles = params.tma_planes;
-        int const filters = static_cast<int>(params.y.layout.shape[1]);
+        unsigned const rings = rings_of(tiles);
         State state{tiles.stages};
-        for (unsigned number = 0;; ++number) {
-            Tile const tile(tiles, block, number);
-            if (!tile.exists) return;
-            int const boxes_of_filters =
-                tiles.cooperative && tile.first_filter + Tiles::filters < filters ? consumers : 1;
-            auto const bytes = static_cast<unsigned>(tile.groups * Tiles::group_bytes +
-                                                     boxes_of_filters * tiles.box_filters * Tiles::channels * 2);
+        for (unsigned number = 0; Tile(tiles, block, number, 0).exists; ++number)
 #pragma unroll 1
-            for (int step = 0; step < tiles.k_tiles; ++step, state.advance()) {
-                std::uint32_t const full = shared.pipeline.producer_acquire(state, bytes);
-                std::uint32_t to = stage_of(shared, tiles, state.stage);
-                std::uint32_t const of_filters = to + static_cast<unsigned>(tiles.groups * Tiles::group_bytes);
+            for (int step = 0; step < tiles.k_tiles; ++step)
 #pragma unroll 1
-                for (int i = 0; i < tile.groups; ++i) {
-                    unsigned const group = tile.first_group + static_cast<unsigned>(i),
-                                   n = tiles.of_image.divide(group);
-                    int const pixel = static_cast<int>(group - n * tiles.of_image.value()) * Tiles::pixels;
-                    ptx::tma_load(to, &params.maps.x, full, {pixel, step * Tiles::channels, static_cast<int>(n), 0});
-                    to += Tiles::group_bytes;
+                for (unsigned ring = 0; ring < rings; ++ring, state.advance()) {
+                    Tile const tile(tiles, block, number, ring);
+                    if (tile.exists) load(params, shared, tile, step, state);
                 }
+    }
+    /// Issues the TMA loads of k-tile `step` of a tile.
+    __device__ static void load(Params const& params, DynamicShared& shared, Tile const& tile, int step,
+                                State const& state) {
+        Tiles const& tiles = params.tma_planes;
+        int const filters = static_cast<int>(params.y.layout.shape[1]),
+                  boxes_of_filters = tiles.cooperative && tile.first_filter + Tiles::filters < filters ? consumers : 1;
+        std::uint32_t const full = shared.pipeline.producer_acquire(
+            state, static_cast<unsigned>(tile.groups * Tiles::group_bytes +
+                                         boxes_of_filters * tiles.box_filters * Tiles::channels * 2));
+        std::uint32_t to = stage_of(shared, tiles, state.stage);
+        std::uint32_t const of_filters = to + static_cast<unsigned>(tiles.groups * Tiles::group_bytes);
 #pragma unroll 1
-                for (int i = 0; i < boxes_of_filters; ++i)
-                    ptx::tma_load(of_filters + static_cast<unsigned>(i * Tiles::filter_bytes), &params.maps.w, full,
-                                  {step * Tiles::channels, 0, 0, tile.first_filter + i * Tiles::filters});
-            }
+        for (int i = 0; i < tile.groups; ++i, to += Tiles::group_bytes) {
+            unsigned const group = tile.first_group + static_cast<unsigned>(i), n = tiles.of_image.divide(group);
+            int const pixel = static_cast<int>(group - n * tiles.of_image.value()) * Tiles::pixels;
+            ptx::tma_load(to, &params.maps.x, full, {pixel, step * Tiles::channels, static_cast<int>(n), 0});
         }
+#pragma unroll 1
+        for (int i = 0; i < boxes_of_filters; ++i)
+            ptx::tma_load(of_filters + static_cast<unsigned>(i * Tiles::filter_bytes), &params.maps.w, full,
+                          {step * Tiles::channels, 0, 0, tile.first_filter + i * Tiles::filters});
     }
 
     /// Code of consumer warpgroup `group`.
     __device__ static void consume(Params const& params, DynamicShared& shared, unsigned thread, unsigned group,
                                    unsigned block) {
         Tiles const& tiles = params.tma_planes;
-        unsigned const step = tiles.cooperative ? 1 : consumers, own = tiles.cooperative ? group : 0;
+        unsigned const own = tiles.cooperative ? group : 0;
         auto& staged = shared.writers[group * 4 + thread / 32];
-        for (unsigned number = tiles.cooperative ? 0 : group;; number += step) {
-            Tile const tile(tiles, block, number);
+        State state{tiles.stages};
+        if (!tiles.cooperative && group > 0) state.advance();
+        for (unsigned number = 0;; ++number) {
+            Tile const tile(tiles, block, number, group);
             if (!tile.exists) return;
-            State const state =
-                State::after(number * static_cast<unsigned>(tiles.k_tiles), static_cast<unsigned>(tiles.stages));
             Accumulators acc;
             // Groups that the tile does not have are multiplied, too, but not stored.
             if (tiles.groups == 1) multiply<1>(shared, tiles, own, acc, state, thread);
@@ -137,11 +143,12 @@ private:
     /// K-loop of a tile of `groups` groups of pixels.
     template <int groups>
     __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, unsigned own, Accumulators& acc,
-                                    State state, unsigned thread) {
+                                    State& state, unsigned thread) {
         auto const offset = static_cast<unsigned>(tiles.groups * Tiles::group_bytes) + own * Tiles::filter_bytes;
 #pragma unroll 1
-        for (int step = 0; step < tiles.k_tiles; ++step, state.advance()) {
-            auto const begin = static_cast<unsigned>(state.stage * tiles.bytes_of_stage());
+        for (int step = 0; step < tiles.k_tiles; ++step) {
+            int const stage = state.stage;
+            auto const begin = static_cast<unsigned>(stage * tiles.bytes_of_stage());
             shared.pipeline.consumer_wait(state);
             std::uint32_t a[k_blocks][4];
             load_filters(shared.stages + begin + offset, thread, a);
@@ -156,9 +163,13 @@ private:
                                    step > 0 || k > 0);
             ptx::wgmma_commit();
             mma::wait(acc);
-            if (thread == 0)
-                for (int i = tiles.cooperative ? 1 : 0; i < consumers; ++i)
-                    shared.pipeline.consumer_release(state.stage);
+            ptx::bar_warp_sync();
+            unsigned const rings = rings_of(tiles);
+            for (unsigned i = 0; i < rings; ++i) {
+                // a stage expects the arrivals of all warps
+                if (thread % 32 == 0) shared.pipeline.consumer_release(stage);
+                state.advance();
+            }
         }
     }
 

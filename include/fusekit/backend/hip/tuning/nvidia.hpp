@@ -194,7 +194,7 @@ struct NvidiaTuning {
                                                   {.rows = 64, .columns = 128, .pixels = 64, .stages = 2, .blocks = 4}};
     static constexpr unsigned max_gradient_cluster = 8;
 
-    static constexpr bool chooses_planes = true;
+    static constexpr bool chooses_planes = true, chooses_tma_planes = false;
     /// Tiles of Planes. 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7
     /// per tile; 56 pixels, for float: four images per tile.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
