@@ -19,6 +19,8 @@
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/strip_halo.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
+#include "fusekit/backend/hip/schedule/tall_planes.hpp"
+#include "fusekit/backend/hip/schedule/tma_planes.hpp"
 #include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/backend/hip/stride_phases.hpp"
@@ -110,6 +112,8 @@ struct ConvParams {
     std::conditional_t<GatheredPlanesEntry::has_kernel<Plan, T, U>, GatherTiles, detail::Nothing> gather = {};
     std::conditional_t<GemvEntry::has_kernel<Plan, T, U>, GemvTiles, detail::Nothing> gemv = {};
     std::conditional_t<TallGemmEntry::has_kernel<Plan, T, U>, TallTiles, detail::Nothing> tall = {};
+    std::conditional_t<TallPlanesEntry::has_kernel<Plan, T, U>, TallPlaneTiles, detail::Nothing> tall_planes = {};
+    std::conditional_t<TmaPlanesEntry::has_kernel<Plan, T, U>, TmaPlaneTiles, detail::Nothing> tma_planes = {};
     std::conditional_t<PhasedHaloEntry::has_kernel<Plan, T, U>, PhasedHaloTiles, detail::Nothing> phased_halo = {};
     std::conditional_t<Col2imEntry::has_kernel<Plan, T, U>, Col2imTiles, detail::Nothing> col2im = {};
     std::conditional_t<HaloEntry::has_kernel<Plan, T, U>, TiledHalo, detail::Nothing> tiled_halo = {};

@@ -40,6 +40,10 @@ TEST_CASE("HIP: a schedule's kind is its index in the list, and it prints as it 
     CHECK(facts_of<GatheredPlanes<>>().kind == ScheduleKind::gathered_planes);
     CHECK(facts_of<TallGemm<>>().kind == ScheduleKind::tall_gemm);
     CHECK(name<TallGemm<1>>() == "TallGemm<1>");
+    CHECK(facts_of<TallPlanes<>>().kind == ScheduleKind::tall_planes);
+    CHECK(name<TallPlanes<1>>() == "TallPlanes<1>");
+    CHECK(facts_of<TmaPlanes<>>().kind == ScheduleKind::tma_planes);
+    CHECK(name<TmaPlanes<>>() == "TmaPlanes<1>");
     CHECK(facts_of<PhasedHalo<>>().kind == ScheduleKind::phased_halo);
     CHECK(facts_of<Col2im<>>().kind == ScheduleKind::col2im);
     CHECK(name<Col2im<1>>() == "Col2im<1>");

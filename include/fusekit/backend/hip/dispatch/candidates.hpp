@@ -38,19 +38,22 @@ struct MatrixCandidates {
                               ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};
         else return List<>{};
     }
-    using Bulk =
-        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
-                   ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
-                          List<Split<DefaultGatheredPlanes>>>,
-                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
-                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
-                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
-                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
-                   ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>,
-                   ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
+    using Bulk = JoinedList<
+        decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
+        ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
+        ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
+               List<Split<DefaultGatheredPlanes>>>,
+        ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+        ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
+        ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
+        ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+        ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
+        ListIf<orders == Orders::any && NvidiaTuning::chooses_tma_planes && TmaPlanesEntry::has_kernel<Plan, T, U>,
+               List<DefaultTmaPlanes>>,
+        ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>,
+        ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 
@@ -76,6 +79,7 @@ template <class Plan, Element T, detail::OutputElement U>
 using FallbackCandidates =
     detail::JoinedList<detail::ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
                        detail::ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+                       detail::ListIf<TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
                        List<DefaultDirect>>;
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the

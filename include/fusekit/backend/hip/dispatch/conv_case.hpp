@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
+#include "fusekit/backend/hip/schedule/tall_planes.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip {
@@ -210,6 +211,8 @@ FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, boo
     }
     if constexpr (TallGemmEntry::has_kernel<Plan, T, U>)
         result.dense_pixels = detail::has_dense_channels_last(x) && detail::has_dense_channels_last(y);
+    if constexpr (TallPlanesEntry::has_kernel<Plan, T, U>)
+        result.dense_planes = detail::has_channels_in_planes(x.layout) && detail::has_channels_in_planes(y.layout);
     if constexpr (requires { result.spread = geometry.of_y(); }) {
         if (detail::spreads<std::remove_cvref_t<decltype(geometry)>>) result.spread = geometry.of_y();
     }

@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/gathered_planes.hpp"
 #include "fusekit/backend/hip/schedule/gathered_planes.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip::detail {
 
@@ -26,8 +27,12 @@ struct Launcher<GatheredPlanesEntry> {
         ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, GatheredPlanesGemm<Plan, WholeSchedule<Given>, T>>();
         GatherTiles& tiles = params.gather;
-        tiles = gather_tiles(params.x.layout.shape, params.y.layout.shape, window_filter(operands.filter),
-                             gpu.processors(), split_k);
+        // the tiles of the estimate that chose the schedule
+        int const processors = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+            return processors_of_clusters(split_k, gpu.processors(), Tuning::costs.idle);
+        });
+        tiles = gather_tiles(params.x.layout.shape, params.y.layout.shape, window_filter(operands.filter), processors,
+                             split_k);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));
         unmet = first_unmet(unmet_by_code(gpu, kernel),
                             holds(split_k <= 1 || launches_clusters(gpu),

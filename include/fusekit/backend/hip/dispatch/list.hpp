@@ -21,6 +21,8 @@
 #include "fusekit/backend/hip/schedule/stem.hpp"
 #include "fusekit/backend/hip/schedule/strip_halo.hpp"
 #include "fusekit/backend/hip/schedule/tall_gemm.hpp"
+#include "fusekit/backend/hip/schedule/tall_planes.hpp"
+#include "fusekit/backend/hip/schedule/tma_planes.hpp"
 
 #include "fusekit/backend/hip/dispatch/col2im.hpp"
 #include "fusekit/backend/hip/dispatch/depthwise.hpp"
@@ -35,6 +37,8 @@
 #include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/strip_halo.hpp"
 #include "fusekit/backend/hip/dispatch/tall_gemm.hpp"
+#include "fusekit/backend/hip/dispatch/tall_planes.hpp"
+#include "fusekit/backend/hip/dispatch/tma_planes.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/accepts_all.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
@@ -66,9 +70,10 @@ namespace fusekit::hip {
 //   cost(facts, ConvCase, CostTable, GpuRates)
 //                                   estimated time by the constants in tuning/; infinite if it cannot compute the call
 // A specialization of Launcher (dispatch/launcher.hpp) prepares launches of the schedule.
-using ConvSchedules = List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry,
-                           StemEntry, DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry,
-                           TallGemmEntry, PhasedHaloEntry, Col2imEntry, StripHaloEntry>;
+using ConvSchedules =
+    List<GemmEntry, NativeGemmEntry, MatrixGemmEntry, WarpSpecializedEntry, HaloEntry, PlanesEntry, StemEntry,
+         DirectEntry, DepthwiseEntry, GroupedEntry, GemvEntry, GatheredPlanesEntry, TallGemmEntry, PhasedHaloEntry,
+         Col2imEntry, StripHaloEntry, TallPlanesEntry, TmaPlanesEntry>;
 /// Kinds of schedules by name, for the tables that tools/tune writes; kind_of<Entry> is the kind of any entry.
 enum class ScheduleKind : unsigned char {
     gemm,
@@ -86,7 +91,9 @@ enum class ScheduleKind : unsigned char {
     tall_gemm,
     phased_halo,
     col2im,
-    strip_halo
+    strip_halo,
+    tall_planes,
+    tma_planes
 };
 /// Entries of the schedules for plans without a Conv or Gemm. ClusterReduction has none: Reduction's launcher derives
 /// its template arguments from the plan and the vectors of x, and most tensors exceed the registers of a cluster.
@@ -136,7 +143,7 @@ using EntryOf = TypeAt<detail::Entries, detail::index_of_entry<Schedule>(detail:
 /// ScheduleKind of an entry: its index in ConvSchedules.
 template <class Entry>
 inline constexpr ScheduleKind kind_of = static_cast<ScheduleKind>(detail::index_in<Entry>(ConvSchedules{}));
-static_assert(kind_of<StripHaloEntry> == ScheduleKind::strip_halo && ConvSchedules::size <= TunedTable::kinds);
+static_assert(kind_of<TmaPlanesEntry> == ScheduleKind::tma_planes && ConvSchedules::size <= TunedTable::kinds);
 
 /// Template arguments of a schedule's type as a run-time value, with the kind of the schedule and its CTAs per SM.
 template <class Schedule>

@@ -20,6 +20,12 @@ FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
+/// True if the rows of a tensor's images, and the planes of its channels, follow each other without gaps.
+FUSEKIT_H inline bool has_channels_in_planes(Layout<4> const& of) {
+    return (of.shape[3] == 1 || of.stride[3] == 1) && (of.shape[2] == 1 || of.stride[2] == of.shape[3]) &&
+           (of.shape[1] == 1 || of.stride[1] == of.shape[2] * of.shape[3]);
+}
+
 /// True if a tensor is dense with channels last, at a multiple of 16 bytes.
 template <class T>
 FUSEKIT_H bool has_dense_channels_last(TensorView<T> const& view) {

@@ -68,6 +68,7 @@ struct ConvCase {
     Filter<2> spread = {{1, 1}, {},     {},
                         {1, 1}, {1, 1}, 1};  ///< of a TransposedConv with strides and two spatial modes: its of_y()
     bool dense_pixels = false;  ///< true if x and y are dense, with channels last, at multiples of 16 bytes
+    bool dense_planes = false;  ///< true if the planes of x and of y are dense, in NCHW order, with images anywhere
     bool aligned_rows = true;  ///< with rows_of_pixels: true if rows of x start at multiples of 16 bytes
 };
 

@@ -36,16 +36,20 @@ struct PlanesProduct {
     /// tile's MMAs
     int pixels, columns;
     int terms;  ///< MMAs per product of x and w: 6 for float (bf16x6.hpp), else 1
+    int missing = 0;  ///< channels of the last block past the last one, if TMA loads their taps as zeros
 };
 
 /// Work of the busiest SM with Planes, for the cost model. For 1x1 windows transposing x takes longer than the MMAs, in
 /// proportion to the number of pixels.
 FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.pixels : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
-    return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
+    constexpr double missing_channel = 750;  // cycles: four layers of 32 and 48 missing channels, H200
+    auto const rounds = static_cast<double>(detail::divide_up(of.tiles, processors));
+    return {.rounds = rounds,
             .steps = static_cast<double>(of.channel_blocks),
             .arithmetic = of.terms * wgmma_cycles(multiplied) * channels_of_block / 16 * of.channels / 64,
-            .outputs = static_cast<double>(of.pixels * of.channels)};
+            .outputs = static_cast<double>(of.pixels * of.channels),
+            .exchanges = rounds * missing_channel * of.missing};
 }
 
 /// Entry of Planes in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
@@ -195,7 +199,10 @@ private:
                 .channels = Schedule::channels(sizeof(T)),
                 .pixels = Schedule::parts * tiles.pixels_of_y(),
                 .columns = columns,
-                .terms = floats ? 6 : 1};
+                .terms = floats ? 6 : 1,
+                .missing = !floats && of.taps > 1 && of.contiguous_taps
+                               ? static_cast<int>(detail::divide_up(of.x[1], tiles.channels) * tiles.channels - of.x[1])
+                               : 0};
     }
     FUSEKIT_H static PlanesProduct product_of(ScheduleFacts const& schedule, ConvCase const& of) {
         bool const floats = of.type == DataType::float32;

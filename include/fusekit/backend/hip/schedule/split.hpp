@@ -91,6 +91,11 @@ FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Pr
     return best;
 }
 
+/// Number of SMs on which clusters of `split_k` CTAs can run.
+FUSEKIT_H constexpr int processors_of_clusters(int split_k, int processors, IdleInClusters const& idle) {
+    return processors - (split_k == 8 ? processors / idle.of_8 : split_k == 4 ? processors / idle.of_4 : 0);
+}
+
 /// Returns the shortest estimated time of split-K by clusters of 2, 4 or 8 CTAs per tile, at most `max_split_k`, and
 /// this number of CTAs. time_of(split_k, processors) returns the time on the SMs that clusters of `split_k` CTAs
 /// occupy. The time is infinite if a launch may not use clusters.
@@ -100,10 +105,7 @@ FUSEKIT_H Estimate cluster_split_estimate(std::int64_t max_split_k, CostTable co
     Estimate best;
     if (!launches_clusters(rates.architecture)) return best;
     for (int split_k = 2; split_k <= 8 && split_k <= max_split_k; split_k *= 2) {
-        int const idle = split_k == 8   ? rates.processors / table.idle.of_8
-                         : split_k == 4 ? rates.processors / table.idle.of_4
-                                        : 0;
-        Estimate time = time_of(split_k, rates.processors - idle);
+        Estimate time = time_of(split_k, processors_of_clusters(split_k, rates.processors, table.idle));
         time.split_k = split_k;
         if (time.seconds < best.seconds) best = time;
     }

@@ -161,8 +161,8 @@ struct CostTable {
         warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, halo_groups,
         halo_stored_groups, planes, planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps,
         float_pixels, float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma,
-        gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_tall_gemm, phased_halo, col2im,
-        strip_halo;
+        gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_tall_gemm, tall_planes, tall_planes_taps,
+        float_tall_planes, float_tall_planes_taps, tma_planes, phased_halo, col2im, strip_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
@@ -175,6 +175,7 @@ struct CostTable {
     WeightCosts weights = {};
     IdleInClusters idle;
     double transposed_filter = 0;  ///< cycles per weight that a CTA of TallGemm transposes
+    double tall_planes_filters = 0;  ///< cycles in which a CTA of TallPlanes loads filters, per 64 indices of GemmK
     double phased_filter = 0;  ///< cycles per pair of weights that a CTA of PhasedHalo copies
     double memory_share = 0.85;
     double clock_share = 1;  ///< clock under load, as a fraction of the peak clock

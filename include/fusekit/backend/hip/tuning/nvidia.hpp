@@ -38,6 +38,8 @@ struct NvidiaTuning {
     /// costs of MN-major filters.
     /// StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
     /// %.
+    /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
+    /// TmaPlanes: tiles of one k-tile, H200; the time of a k-tile is derived, not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -59,8 +61,8 @@ struct NvidiaTuning {
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
         .shared_planes_taps = {.round = 14690, .output = 0.288, .step = 3400, .arithmetic = 0.97},
-        .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
-        .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
+        .float_planes = {.launch = 9000, .output = 0.4, .step = 2500, .arithmetic = 0.55},
+        .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.4, .arithmetic = 1.58},
         .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},
         .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
         .stem = {.launch = 4000, .round = 500},
@@ -75,6 +77,11 @@ struct NvidiaTuning {
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 2000, .round = 300, .output = 0.3, .arithmetic = 1.35},
         .transposed_tall_gemm = {.launch = 2590, .round = 370, .output = 0.185, .arithmetic = 1.87},
+        .tall_planes = {.launch = 4000, .output = 0.16, .min_step = 2000, .arithmetic = 10},
+        .tall_planes_taps = {.launch = 4000, .output = 0.16, .min_step = 2500, .arithmetic = 11},
+        .float_tall_planes = {.launch = 4000, .output = 0.16, .min_step = 2300, .arithmetic = 2.05},
+        .float_tall_planes_taps = {.launch = 4000, .output = 0.16, .min_step = 3100, .arithmetic = 3.2},
+        .tma_planes = {.launch = 3000},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .col2im = {.launch = 4000, .round = 1500, .output = 0.08},
         .strip_halo = {.launch = 6000, .round = 4500, .step = 350, .arithmetic = 0.95},
@@ -135,6 +142,7 @@ struct NvidiaTuning {
                     .one_warpgroup = 1.75},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
         .transposed_filter = 0.3,
+        .tall_planes_filters = 1500,
         .phased_filter = 0.3,
         .memory_share = 0.83};
 
@@ -209,7 +217,7 @@ struct NvidiaTuning {
                                                   {.rows = 64, .columns = 128, .pixels = 64, .stages = 2, .blocks = 4}};
     static constexpr unsigned max_gradient_cluster = 8;
 
-    static constexpr bool chooses_planes = true;
+    static constexpr bool chooses_planes = true, chooses_tma_planes = false;
     /// Tiles of Planes. 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7
     /// per tile; 56 pixels, for float: four images per tile.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},

@@ -15,9 +15,18 @@ struct GatherTileCosts {
     static constexpr int fragments = 250;  ///< fragments of operand a for 4 taps
     static constexpr int shared = 120 + 64;  ///< SMEM accesses per tap, without filters and gathered groups
     static constexpr int shared_group = 12;  ///< SMEM accesses per gathered group of 32 positions x 8 channels
-    static constexpr int loads = 1000;  ///< latency of the loads in flight
+    static constexpr int loads = 1400;  ///< latency of the loads in flight
     /// sectors of 32 bytes that a load of 32 16-bit pixels reads on average: adjacent, and with a column stride
     static constexpr double sectors = 2.5, strided_sectors = 4;
+};
+
+/// TmaPlanes. Tiles of one k-tile on an H200; step, bytes and products are derived, not measured.
+struct TmaPlaneTileCosts {
+    static constexpr double tile = 800, group = 700;  ///< cycles per tile, and per group of 64 pixels, of its results
+    /// least cycles of a k-tile, whose MMAs wait for its filters, and per group of pixels
+    static constexpr double step = 330, group_step = 40;
+    static constexpr double bytes = 50;  ///< bytes per cycle from L2 to SMEM
+    static constexpr double products = 1.1;  ///< factor on the published cycles of MMAs
 };
 
 /// Grouped, per CTA of 4 warps. Reading a fragment takes 4 cycles for each row of a strip (operand a), or 2 for all 4

@@ -31,7 +31,7 @@ struct TunedProblem {
 /// Result of tools/tune on one GPU: a borrowed array of problems sorted by key, and for each kind of schedule the ratio
 /// of measured to estimated time, 0 if not measured. device.tuned(table) is a stream whose calls use it.
 struct TunedTable {
-    static constexpr int kinds = 16;  ///< maximum number of kinds of schedules
+    static constexpr int kinds = 24;  ///< maximum number of kinds of schedules
 
     Architecture architecture;
     TunedProblem const* problems = nullptr;
