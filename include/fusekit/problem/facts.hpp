@@ -48,7 +48,7 @@ FUSEKIT_H constexpr bool dense_alike(Layout<4> const& x, Layout<4> const& y) {
     return dense(x, order) && dense(y, order);
 }
 
-FUSEKIT_H inline bool aligned(void const* data, int bytes) {
+FUSEKIT_H constexpr bool aligned(void const* data, int bytes) {
     return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0;
 }
 
@@ -64,7 +64,7 @@ FUSEKIT_H constexpr bool steps_whole(Layout<4> const& layout, int mode, int coun
 /// True if a vector of `count` elements along mode `fastest` is aligned in memory at every index that is a multiple of
 /// `count`.
 template <class T>
-FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
+FUSEKIT_H constexpr bool vectorizable(TensorView<T> const& view, int count, int fastest) {
     Layout<4> const& layout = view.layout;
     for (int mode = 0; mode < 4; ++mode)
         if (mode != fastest && !detail::steps_whole(layout, mode, count)) return false;
@@ -75,7 +75,7 @@ FUSEKIT_H bool vectorizable(TensorView<T> const& view, int count, int fastest) {
 /// True if each plane (image n, channel c) is dense, has a multiple of `count` pixels, and begins at a multiple of
 /// `count` elements.
 template <class T>
-FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
+FUSEKIT_H constexpr bool vectorizable_planes(TensorView<T> const& x, int count) {
     Index<4> const& shape = x.layout.shape;
     return dense(x.layout, Index<2>{{2, 3}}) && shape[2] * shape[3] % count == 0 &&
            detail::steps_whole(x.layout, 0, count) && detail::steps_whole(x.layout, 1, count) &&
@@ -85,7 +85,7 @@ FUSEKIT_H bool vectorizable_planes(TensorView<T> const& x, int count) {
 /// True if each filter is dense along GemmK with the taps as fastest modes (KCRS), has a multiple of `count` weights,
 /// and begins at a multiple of `count` elements.
 template <class T>
-FUSEKIT_H bool vectorizable_taps(TensorView<T> const& w, int count) {
+FUSEKIT_H constexpr bool vectorizable_taps(TensorView<T> const& w, int count) {
     Index<4> const& shape = w.layout.shape;
     return dense(w.layout, Index<3>{{1, 2, 3}}) && shape[1] * shape[2] * shape[3] % count == 0 &&
            detail::steps_whole(w.layout, 0, count) && aligned(w.data, count * static_cast<int>(sizeof(T)));

@@ -74,7 +74,7 @@ struct Col2imTiles : Col2imShape {
     FastDivmod of_image = {}, of_row = {}, blocks = {};  ///< tiles of an image and of a row; blocks of 16 rows of a box
 
     FUSEKIT_H void replace_memory(void const* of_x) { hip::replace_memory(x, of_x); }
-    FUSEKIT_H void set(Col2imShape const& shape, Index<4> const& y) {
+    FUSEKIT_H constexpr void set(Col2imShape const& shape, Index<4> const& y) {
         static_cast<Col2imShape&>(*this) = shape;
         std::int64_t const in_image = shape.tiles_of_image(y[2], y[3]);
         of_image = FastDivmod(static_cast<std::uint32_t>(in_image));

@@ -16,16 +16,16 @@ namespace fusekit::hip::detail {
 class OffsetRange {
 public:
     /// Extends the range by 0 to `steps` steps of `stride` elements.
-    FUSEKIT_H void add(std::int64_t steps, std::int64_t stride) {
+    FUSEKIT_H constexpr void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t reach = 0;
         known = known && !__builtin_mul_overflow(steps, stride, &reach);
         std::int64_t& end = reach < 0 ? low : high;
         known = known && !__builtin_add_overflow(end, reach, &end);
     }
-    FUSEKIT_H bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
+    FUSEKIT_H constexpr bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// True if the byte offsets of AMD's 32-bit buffer loads (Buffer) reach all elements in the range; an element has
     /// `bytes` bytes.
-    FUSEKIT_H bool fits_buffer(int bytes) const {
+    FUSEKIT_H constexpr bool fits_buffer(int bytes) const {
         constexpr std::int64_t bias = Buffer::bias, after = std::int64_t{Buffer::out_of_bounds} - bias - 16;
         return known && low >= -bias / bytes && high <= after / bytes;
     }
@@ -38,7 +38,7 @@ private:
 /// Sets the stride to 0 in modes of extent 1, along which kernels would otherwise step into the padding and overflow
 /// 32-bit offsets. A view without elements gets a stride of 0 in all modes.
 template <class T>
-FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
+FUSEKIT_H constexpr TensorView<T> without_idle_strides(TensorView<T> view) {
     bool const empty = has_no_elements(view.layout.shape);
     for (int mode = 0; mode < 4; ++mode)
         if (empty || view.layout.shape[mode] == 1) view.layout.stride[mode] = 0;
@@ -53,13 +53,13 @@ enum class OversizedOperand { none, x, weights, y };
 
 /// Number of elements, in one mode, from a window's first tap to its last tap inside an image of extent `image`.
 template <int Space>
-FUSEKIT_H std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
+FUSEKIT_H constexpr std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
     std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
                        to_last = image - 1 + filter.pad_before[mode];
     return window < to_last ? window : to_last;
 }
 template <int Space, bool Spreads>
-FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const& filter, int mode, Extent) {
+FUSEKIT_H constexpr std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const& filter, int mode, Extent) {
     return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
 }
 
@@ -67,8 +67,8 @@ FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const&
 /// filter to its taps inside the image, or from a channel of y to the next. The starts themselves have 64-bit
 /// addresses.
 template <class Geometry>
-FUSEKIT_H OversizedOperand oversized_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
-                                             detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+FUSEKIT_H constexpr OversizedOperand oversized_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
+                                                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
     constexpr int Space = Geometry::rank;
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) { return steps_to_last_tap(filter, mode, image[2 + mode]); };
@@ -89,9 +89,9 @@ FUSEKIT_H OversizedOperand oversized_operand(Geometry const& filter, detail::Col
 /// consecutive pixels and, from the first filter, the tile's filters. Images, rows and columns may have any order in
 /// memory.
 template <int Space, Element T>
-FUSEKIT_H bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T const> const& x,
-                                  problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
-                                  std::int64_t tile) {
+FUSEKIT_H constexpr bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T const> const& x,
+                                            problem::Slices<Space> const& slices, Layout<4> const& weights,
+                                            Index<4> const& y, std::int64_t tile) {
     Index<4> const& shape = x.layout.shape;
     auto const padding = [&](int mode) { return filter.pad_before[mode] + filter.pad_after[mode]; };
     std::int64_t images = y[0] - 1, rows = shape[2] + padding(0), columns = shape[3] + padding(Space - 1);
@@ -115,8 +115,8 @@ FUSEKIT_H bool windows_fit_buffer(Filter<Space> const& filter, TensorView<T cons
 /// True if the 32-bit byte offsets of a Buffer reach all of x, and the padding that a transposed convolution's windows
 /// read.
 template <int Space, bool Spreads, Element T>
-FUSEKIT_H bool transposed_windows_fit_buffer(TransposedFilter<Space, Spreads> const& transposed,
-                                             TensorView<T const> const& x) {
+FUSEKIT_H constexpr bool transposed_windows_fit_buffer(TransposedFilter<Space, Spreads> const& transposed,
+                                                       TensorView<T const> const& x) {
     Filter<Space> const& filter = transposed.of_y();
     auto const reach = [&](int mode) {
         std::int64_t const taps = std::int64_t{filter.size[mode]} * filter.dilations[mode];
@@ -133,7 +133,7 @@ FUSEKIT_H bool transposed_windows_fit_buffer(TransposedFilter<Space, Spreads> co
     return range.fits_buffer(sizeof(T));
 }
 template <Element T>
-FUSEKIT_H bool filters_fit_buffer(Layout<4> const& weights, std::int64_t tile) {
+FUSEKIT_H constexpr bool filters_fit_buffer(Layout<4> const& weights, std::int64_t tile) {
     OffsetRange range;
     range.add(tile, weights.stride[0]);
     for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
@@ -143,7 +143,7 @@ FUSEKIT_H bool filters_fit_buffer(Layout<4> const& weights, std::int64_t tile) {
 /// True if each quad (four consecutive pixels of a row of y, from a multiple of four on) reads four consecutive
 /// elements of x at each tap, and only the first and last quads of a row read padding (QuadOffsets).
 template <int Space, Element T>
-FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
+FUSEKIT_H constexpr bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     if (stride[3] != 1) return false;
     if (is_single_pixels(filter) && (shape[2] == 1 || stride[2] == shape[3])) return shape[2] * shape[3] % 4 == 0;

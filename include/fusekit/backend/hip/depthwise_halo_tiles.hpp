@@ -73,7 +73,7 @@ struct DepthwiseHaloTiles {
 
     /// Sets the division with the least estimated time for y, on `processors` SMs, with elements of `bytes` bytes.
     /// Returns false if no tile fits SMEM, or indices exceed 31 bits.
-    FUSEKIT_H bool choose(DepthwiseHaloNumbers const& of, Index<4> const& y, int bytes, int processors) {
+    FUSEKIT_H constexpr bool choose(DepthwiseHaloNumbers const& of, Index<4> const& y, int bytes, int processors) {
         int const lanes = planes / of.channels, groups = max_threads / lanes, height = static_cast<int>(y[2]),
                   taps = of.window.h * of.window.w, weight_bytes = taps * planes * 4,
                   all_columns = divide_up_32(static_cast<int>(y[3]), of.columns);
@@ -132,7 +132,7 @@ private:
 
     /// Estimated cycles of the SM with the most CTAs, in rounds of resident CTAs. A thread has `instructions`
     /// instructions; a CTA reads and writes `traffic` bytes.
-    FUSEKIT_H double cycles(int processors, double instructions, double traffic) const {
+    FUSEKIT_H constexpr double cycles(int processors, double instructions, double traffic) const {
         constexpr int all_threads = 512, all_bytes = 224 * 1024;
         using TileCosts = DepthwiseHaloTileCosts;
         auto const busiest = static_cast<double>(detail::divide_up(ctas, std::int64_t{processors}));

@@ -31,7 +31,7 @@ struct DepthwisePlaneTiles {
     /// Sets the division: of at most 5 rows a thread, 8 with many taps, whose CTAs of about 128 threads have the fewest
     /// idle threads, in packets that are whole if possible. Returns false if no tile fits SMEM, or indices exceed 31
     /// bits.
-    FUSEKIT_H bool choose(Numbers const& of, Index<4> const& x, Index<4> const& y) {
+    FUSEKIT_H constexpr bool choose(Numbers const& of, Index<4> const& x, Index<4> const& y) {
         constexpr int most_threads = 128, threads_of_overhead = 16;
         int const most_thread_rows = of.few_taps ? 5 : 8;
         if (y[0] * y[1] * y[2] * y[3] == 0) return false;
@@ -79,7 +79,7 @@ private:
 
     /// Sets bytes of SMEM: the CTA's parts of x and y, each from the packet of 16 bytes on in which it begins, and
     /// after x the columns right of its last row that the last thread's vectors contain.
-    FUSEKIT_H void set_bytes(Numbers const& of, Index<4> const& x, Index<4> const& y) {
+    FUSEKIT_H constexpr void set_bytes(Numbers const& of, Index<4> const& x, Index<4> const& y) {
         auto const padded = [](std::int64_t bytes) {
             std::int64_t const all = (bytes + 2 * packet_bytes - 1) / packet_bytes * packet_bytes;
             return static_cast<int>(all < max_shared_bytes ? all : max_shared_bytes);

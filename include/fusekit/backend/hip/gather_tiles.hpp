@@ -39,21 +39,23 @@ struct GatherTiles {
     FastDivmod of_row = {}, of_image = {}, of_plane = {}, channel_tiles = {}, filter_chunks = {};
     unsigned positions = 0, tiles = 0;
 
-    FUSEKIT_HD int taps() const { return tap_rows * tap_columns; }
-    FUSEKIT_HD int segments() const { return row_segments * column_segments; }
-    FUSEKIT_HD int tile_pixels() const { return wide ? 2 * pixels : pixels; }
-    FUSEKIT_HD int tile_filters() const { return wide ? filters : 2 * filters; }
+    FUSEKIT_HD constexpr int taps() const { return tap_rows * tap_columns; }
+    FUSEKIT_HD constexpr int segments() const { return row_segments * column_segments; }
+    FUSEKIT_HD constexpr int tile_pixels() const { return wide ? 2 * pixels : pixels; }
+    FUSEKIT_HD constexpr int tile_filters() const { return wide ? filters : 2 * filters; }
     /// Number of positions that a tile's taps read from segment `i`.
-    FUSEKIT_HD int length(int i) const {
+    FUSEKIT_HD constexpr int length(int i) const {
         int const row = i / column_segments, column = i % column_segments;
         return tile_pixels() + (tap_rows - 1 - row) / row_step * tap_height * pitch +
                (tap_columns - 1 - column) / column_step * tap_width;
     }
-    FUSEKIT_HD int first_row(int segment) const { return segment / column_segments * dilation_h - pad_top; }
-    FUSEKIT_HD int first_column(int segment) const { return segment % column_segments * dilation_w - pad_left; }
+    FUSEKIT_HD constexpr int first_row(int segment) const { return segment / column_segments * dilation_h - pad_top; }
+    FUSEKIT_HD constexpr int first_column(int segment) const {
+        return segment % column_segments * dilation_w - pad_left;
+    }
     /// Offset, in positions from the start of a stage, of the element that tap (r, s) reads for a tile's first
     /// position.
-    FUSEKIT_HD int tap_offset(int r, int s) const {
+    FUSEKIT_HD constexpr int tap_offset(int r, int s) const {
         int const segment = r % row_step * column_segments + s % column_step;
         return segment * segment_pixels + r / row_step * tap_height * pitch + s / column_step * tap_width;
     }
@@ -61,14 +63,18 @@ struct GatherTiles {
     /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position; then filters, with all taps of
     /// the stage's channels in filter_chunks chunks of 16 bytes, and one more chunk where rows would otherwise begin in
     /// the same banks.
-    FUSEKIT_HD int chunk_bytes() const { return segments() * segment_pixels * 16; }
-    FUSEKIT_HD int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
+    FUSEKIT_HD constexpr int chunk_bytes() const { return segments() * segment_pixels * 16; }
+    FUSEKIT_HD constexpr int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
     /// Number of stages of a tile for `channels` channels of x.
-    FUSEKIT_HD int channel_blocks(int channels) const { return (channels + slices * slice - 1) / (slices * slice); }
-    FUSEKIT_HD int stage_bytes() const { return 2 * slices * chunk_bytes() + tile_filters() * filter_pitch(); }
+    FUSEKIT_HD constexpr int channel_blocks(int channels) const {
+        return (channels + slices * slice - 1) / (slices * slice);
+    }
+    FUSEKIT_HD constexpr int stage_bytes() const {
+        return 2 * slices * chunk_bytes() + tile_filters() * filter_pitch();
+    }
 
     /// Number of elements of a channel of y, of all images, before position `at`.
-    FUSEKIT_HD std::uint32_t elements_before(std::uint32_t at) const {
+    FUSEKIT_HD constexpr std::uint32_t elements_before(std::uint32_t at) const {
         std::uint32_t const n = of_image.divide(at);
         if (n >= static_cast<std::uint32_t>(images)) return static_cast<std::uint32_t>(images) * of_plane.value();
         std::uint32_t const within = at - n * of_image.value(), row = of_row.divide(within),
@@ -77,7 +83,9 @@ struct GatherTiles {
         return n * of_plane.value() + row * width + (column < width ? column : width);
     }
     /// True if `at` is a pixel of y, not a position in a gap.
-    FUSEKIT_HD bool is_pixel(std::uint32_t at) const { return elements_before(at + 1) != elements_before(at); }
+    FUSEKIT_HD constexpr bool is_pixel(std::uint32_t at) const {
+        return elements_before(at + 1) != elements_before(at);
+    }
 };
 
 namespace detail {
@@ -91,8 +99,8 @@ struct GatherMode {
     std::int64_t pitch = 0;
 
     /// `splits`: one segment per tap.
-    FUSEKIT_H GatherMode(Filter<2> const& filter, int mode, std::int64_t extent_of_x, std::int64_t extent_of_y,
-                         bool splits)
+    FUSEKIT_H constexpr GatherMode(Filter<2> const& filter, int mode, std::int64_t extent_of_x,
+                                   std::int64_t extent_of_y, bool splits)
         : x(extent_of_x),
           y(extent_of_y),
           stride(filter.strides[mode]),
@@ -118,14 +126,14 @@ struct GatherMode {
 
 private:
     /// True if tap i is in bounds of x for some pixel of y.
-    FUSEKIT_H bool is_inside(int i) const {
+    FUSEKIT_H constexpr bool is_inside(int i) const {
         std::int64_t const at = std::int64_t{i} * dilation - pad;  // of the first pixel
         if (at >= x || at + (y - 1) * stride < 0) return false;
         return at >= 0 || (-at + stride - 1) / stride * stride + at < x;
     }
     /// True if the last `shared` positions read after a row may also be the first positions of the next row, because
     /// both are padding.
-    FUSEKIT_H bool can_share(int shared) const {
+    FUSEKIT_H constexpr bool can_share(int shared) const {
         std::int64_t const next = y + span - shared;  // position of the next row's start
         for (int i = 0; i < segments; ++i) {
             std::int64_t const first = std::int64_t{i} * dilation - pad,
@@ -137,7 +145,7 @@ private:
 };
 
 /// Number of groups of 32 positions x 8 channels that producer warps gather per slice of 16 channels.
-FUSEKIT_H inline double gathered_groups(GatherTiles const& tiles) {
+FUSEKIT_H constexpr double gathered_groups(GatherTiles const& tiles) {
     int groups = 0;
     for (int i = 0; i < tiles.segments(); ++i) groups += (tiles.length(i) + 31) / 32;
     return 2.0 * groups;
@@ -145,7 +153,7 @@ FUSEKIT_H inline double gathered_groups(GatherTiles const& tiles) {
 
 /// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the maximum of the cycles of MMAs, of SMEM
 /// accesses, and of the producers' global loads.
-FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
+FUSEKIT_H constexpr double gather_cycles(GatherTiles const& tiles) {
     using Costs = GatherTileCosts;
     double const taps = tiles.taps(), groups = gathered_groups(tiles),
                  batches = static_cast<double>(divide_up(tiles.slices * tiles.taps(), 4)) / tiles.slices,
@@ -159,7 +167,7 @@ FUSEKIT_H inline double gather_cycles(GatherTiles const& tiles) {
 }
 
 /// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels.
-FUSEKIT_H inline double gathered_bytes(GatherTiles const& tiles) {
+FUSEKIT_H constexpr double gathered_bytes(GatherTiles const& tiles) {
     return gathered_groups(tiles) * 8 * 32 *
                (tiles.stride_w > 1 ? GatherTileCosts::strided_sectors : GatherTileCosts::sectors) +
            32.0 * tiles.tile_filters() * tiles.all_taps;
@@ -169,8 +177,8 @@ FUSEKIT_H inline double gathered_bytes(GatherTiles const& tiles) {
 
 /// Returns the tiling with the least estimated time on `processors` SMs; `stages` is 0 if none fits SMEM or no tap is
 /// in bounds of x. With split-K, `sharers` CTAs reduce a tile, which has 128 channels.
-FUSEKIT_H inline GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, int processors,
-                                          int sharers = 1) {
+FUSEKIT_H constexpr GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                             int processors, int sharers = 1) {
     GatherTiles best;
     double least = 0;
     for (int variant = 0; variant < (sharers > 1 ? 4 : 8); ++variant) {

@@ -42,8 +42,8 @@ struct GemvCut {
 
     /// Selects the tile with the least estimated time of the busiest SM: `step_cycles` per step of each round of
     /// `resident` CTAs, plus its CTAs' operands at L2's bandwidth. Small tiles occupy all SMs; large tiles read less.
-    FUSEKIT_H static GemvCut best(GemvProduct const& of, int resident, int processors, double cache_bytes,
-                                  double step_cycles) {
+    FUSEKIT_H static constexpr GemvCut best(GemvProduct const& of, int resident, int processors, double cache_bytes,
+                                            double step_cycles) {
         GemvCut best;
         int const least = of.by_mma ? 8 : 4, most = !of.by_mma      ? 4
                                                     : of.rows <= 8  ? 8
@@ -61,10 +61,10 @@ struct GemvCut {
         return best;
     }
 
-    FUSEKIT_H GemvCut() = default;
+    FUSEKIT_H constexpr GemvCut() = default;
 
 private:
-    FUSEKIT_H GemvCut(GemvProduct const& of, int rows, int bits, int processors) {
+    FUSEKIT_H constexpr GemvCut(GemvProduct const& of, int rows, int bits, int processors) {
         // filters of a warp; bytes of a row whose loads by a warp are in flight at once (collective/gemv_mma.hpp)
         int const most = of.by_mma ? 4 : 2, step_bytes = !of.by_mma ? 512 : rows > 8 ? 128 : of.transposed ? 192 : 384;
         tiles.rows = rows, tiles.filter_bits = bits;

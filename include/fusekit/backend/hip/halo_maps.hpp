@@ -19,7 +19,8 @@ namespace detail {
 /// Encodes a tensor map in boxes of `rows` image rows x `columns` columns x 64 channels. With several groups, whose
 /// channels are whole packets, the map has groups as its last mode; otherwise that mode has extent 1.
 template <class T>
-FUSEKIT_H bool encode_image_rows(TensorMap& map, TensorView<T> const& view, int columns, int rows, HaloGroups groups) {
+FUSEKIT_H constexpr bool encode_image_rows(TensorMap& map, TensorView<T> const& view, int columns, int rows,
+                                           HaloGroups groups) {
     MapModes<T> const modes(view);
     std::uint32_t const box[] = {channels_of_row<T>, static_cast<std::uint32_t>(columns),
                                  static_cast<std::uint32_t>(rows), 1, 1};
@@ -37,14 +38,15 @@ FUSEKIT_H bool encode_image_rows(TensorMap& map, TensorView<T> const& view, int 
 
 /// Encodes a tensor map of y, or of a tensor of y's shape, in boxes of box.rows image rows x box.pitch columns.
 template <class U, class Box>
-FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, Box const& box, HaloGroups groups = {}) {
+FUSEKIT_H constexpr bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, Box const& box,
+                                          HaloGroups groups = {}) {
     return detail::encode_image_rows(map, y, box.pitch, box.rows, groups);
 }
 
 /// Encodes a tensor map of x in boxes of the image rows, halo included, that the windows of a tile of y read.
 template <class T, class HaloShape>
-FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape,
-                                HaloGroups groups = {}) {
+FUSEKIT_H constexpr bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape,
+                                          HaloGroups groups = {}) {
     return detail::encode_image_rows(map, x, shape.pitch, shape.rows_of_x(), groups);
 }
 

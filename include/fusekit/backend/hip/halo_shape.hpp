@@ -108,10 +108,10 @@ struct TiledHalo {
     unsigned all = 0;  ///< number of tiles
     FastDivmod channel_tiles = {}, of_image = {}, of_row = {};  ///< tiles of the same pixels; tiles per image, per row
 
-    FUSEKIT_H TiledHalo() = default;
+    FUSEKIT_H constexpr TiledHalo() = default;
     /// Tiles of a convolution of `of_x` channels to y. The ring has at most `most` stages in `bytes` bytes of SMEM.
     template <class Shape>
-    FUSEKIT_H TiledHalo(Shape const& shape, std::int64_t of_x, Index<4> const& y, int bytes, int most)
+    FUSEKIT_H constexpr TiledHalo(Shape const& shape, std::int64_t of_x, Index<4> const& y, int bytes, int most)
         : columns(shape.columns),
           pitch(shape.pitch),
           rows(shape.rows),
@@ -130,11 +130,11 @@ struct TiledHalo {
         all = static_cast<unsigned>(y[0]) * in_image * of_channels;
     }
 
-    FUSEKIT_HD bool splits_rows() const { return box_step > 0; }
+    FUSEKIT_HD constexpr bool splits_rows() const { return box_step > 0; }
     /// True if the filters of all channels do not fit SMEM, so that each stage's are loaded with it.
-    FUSEKIT_HD bool streams_filters() const { return blocks > 1; }
+    FUSEKIT_HD constexpr bool streams_filters() const { return blocks > 1; }
     /// First channel of y of the tiles of CTA number `block`.
-    FUSEKIT_HD int first_channel(unsigned block) const {
+    FUSEKIT_HD constexpr int first_channel(unsigned block) const {
         return static_cast<int>(channel_tiles.remainder(block)) * channels;
     }
 };

@@ -21,19 +21,19 @@ FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
 /// below 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
 class FastDivmod {
 public:
-    FUSEKIT_H FastDivmod() = default;
+    FUSEKIT_H constexpr FastDivmod() = default;
     /// Precomputes m and s of the divisor. A divisor of 0, an extent of a tensor without elements, is replaced by 1.
-    FUSEKIT_H explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
+    FUSEKIT_H constexpr explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
         std::uint32_t const the_divisor = divisor;
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;
         multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - the_divisor) << 32) / the_divisor + 1);
     }
 
-    FUSEKIT_HD std::uint32_t value() const { return divisor; }
-    FUSEKIT_HD std::uint32_t divide(std::uint32_t n) const {
+    FUSEKIT_HD constexpr std::uint32_t value() const { return divisor; }
+    FUSEKIT_HD constexpr std::uint32_t divide(std::uint32_t n) const {
         return (static_cast<std::uint32_t>(std::uint64_t{n} * multiplier >> 32) + n) >> shift;
     }
-    FUSEKIT_HD std::uint32_t remainder(std::uint32_t n) const { return n - divide(n) * divisor; }
+    FUSEKIT_HD constexpr std::uint32_t remainder(std::uint32_t n) const { return n - divide(n) * divisor; }
 
 private:
     std::uint32_t divisor = 1, multiplier = 1, shift = 0;

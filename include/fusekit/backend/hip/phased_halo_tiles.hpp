@@ -138,7 +138,8 @@ struct PhasedHaloTiles : PhasedHaloShape {
 
     FUSEKIT_H void replace_memory(void const* of_x) { hip::replace_memory(x, of_x); }
     /// `the_vector` divides the width of a block.
-    FUSEKIT_H void set(PhasedHaloShape const& shape, std::int64_t images, std::int64_t filters, int the_vector) {
+    FUSEKIT_H constexpr void set(PhasedHaloShape const& shape, std::int64_t images, std::int64_t filters,
+                                 int the_vector) {
         static_cast<PhasedHaloShape&>(*this) = shape;
         vector = the_vector;
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };

@@ -32,8 +32,9 @@ struct PlaneTiles {
     bool channels_last;  ///< true if x and y are channels-last
     bool single;  ///< true for 1x1 filters without padding
 
-    FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
-                          Filter<2> const& filter, Extent number_of_images = 1, bool are_channels_last = false)
+    FUSEKIT_HD constexpr PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
+                                    Filter<2> const& filter, Extent number_of_images = 1,
+                                    bool are_channels_last = false)
         : y_height(static_cast<int>(height_of_y)),
           y_width(static_cast<int>(width_of_y)),
           x_height(static_cast<int>(height_of_x)),
@@ -59,18 +60,18 @@ struct PlaneTiles {
         of_image = divide_up_32(y_height, rows);
     }
 
-    FUSEKIT_HD int taps() const { return window_rows * window_columns; }
-    FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
+    FUSEKIT_HD constexpr int taps() const { return window_rows * window_columns; }
+    FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
     /// Number of pixels in a tile of x: the last tap's offset plus Pixels, because the MMAs of each tap read Pixels
     /// consecutive pixels.
-    FUSEKIT_HD int pixels_of_x() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
+    FUSEKIT_HD constexpr int pixels_of_x() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
     /// Number of pixels of a tile of x that the windows of a part's pixels read.
-    FUSEKIT_HD int pixels_read() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
+    FUSEKIT_HD constexpr int pixels_read() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
 
     /// Number of pixels of a part of y, including the gaps between rows.
-    FUSEKIT_HD int pixels_of_y() const { return (rows - 1) * pitch + y_width; }
+    FUSEKIT_HD constexpr int pixels_of_y() const { return (rows - 1) * pitch + y_width; }
     /// N, in pixels, of each of the two MMAs that cover a part: the smallest N of wgmma that is wide enough.
-    FUSEKIT_HD int columns_of_half() const {
+    FUSEKIT_HD constexpr int columns_of_half() const {
         static_assert(Pixels == 240);
         int const needed = (pixels_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
@@ -78,30 +79,32 @@ struct PlaneTiles {
 
     /// For channels-last x: number of pixels of x that TMA loads for a part, and distance in bytes in SMEM from the
     /// pixels of one part to those of the next.
-    FUSEKIT_HD int pixels_loaded() const { return rows_of_x() * pitch; }
-    FUSEKIT_HD int part_bytes() const { return (pixels_loaded() * channels * element_bytes + 1023) / 1024 * 1024; }
+    FUSEKIT_HD constexpr int pixels_loaded() const { return rows_of_x() * pitch; }
+    FUSEKIT_HD constexpr int part_bytes() const {
+        return (pixels_loaded() * channels * element_bytes + 1023) / 1024 * 1024;
+    }
     /// Offset in bytes, from the start of a tile of x, of 16-byte chunk `chunk` (8 channels) of a pixel, after the
     /// swizzle.
-    FUSEKIT_HD static unsigned chunk_offset(int pixel, unsigned chunk) {
+    FUSEKIT_HD static constexpr unsigned chunk_offset(int pixel, unsigned chunk) {
         constexpr unsigned chunks = row_bytes / 16;
         auto const row = static_cast<unsigned>(pixel);
         return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
     /// True if a part has all rows of an image: then the planes of consecutive channels are contiguous in the part.
-    FUSEKIT_HD bool whole() const { return rows == y_height; }
+    FUSEKIT_HD constexpr bool whole() const { return rows == y_height; }
     /// Distance in elements from a channel to the next in an SMEM stage of x's planes. A copy starts at a multiple of
     /// 16 bytes, so up to 16 bytes less one element before the first element that is needed.
-    FUSEKIT_HD int plane_pitch() const {
+    FUSEKIT_HD constexpr int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
         return whole() ? plane() : (seen * x_width + 2 * (packet - 1)) / packet * packet;
     }
 
     /// Number of elements of a plane of x, which is one channel of one image.
-    FUSEKIT_HD int plane() const { return x_height * x_width; }
+    FUSEKIT_HD constexpr int plane() const { return x_height * x_width; }
     /// Number of elements by which the copy of channel `channel` of a channel block starts before row `first` of x, so
     /// that its address is a multiple of 16 bytes.
-    FUSEKIT_HD int early(int channel, int first) const {
+    FUSEKIT_HD constexpr int early(int channel, int first) const {
         return whole()
                    ? 0
                    : static_cast<int>(static_cast<unsigned>(channel * (plane() % packet) + first * x_width) % packet);
@@ -109,26 +112,28 @@ struct PlaneTiles {
 
     /// First row of x (first_row_of_x), and the row past the last (end_row_of_x), that the windows of a part starting
     /// at row `row` of y read; clamped to x.
-    FUSEKIT_HD int first_row_of_x(int row) const {
+    FUSEKIT_HD constexpr int first_row_of_x(int row) const {
         int const first = whole() ? 0 : row - pad_top;
         return first > 0 ? first : 0;
     }
-    FUSEKIT_HD int end_row_of_x(int row) const {
+    FUSEKIT_HD constexpr int end_row_of_x(int row) const {
         int const end = whole() ? x_height : row - pad_top + rows_of_x();
         return end < x_height ? end : x_height;
     }
 
     /// Bytes of SMEM for `parts` parts. term_bytes(): the transposed tile of x of one bfloat16 term. tile_bytes(): of
     /// all terms. plane_bytes(): one stage of x's planes as TMA loads them.
-    FUSEKIT_HD int term_bytes(int parts) const { return (parts * pixels_of_x() * row_bytes + 1023) / 1024 * 1024; }
-    FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
-    FUSEKIT_HD int plane_bytes(int parts) const {
+    FUSEKIT_HD constexpr int term_bytes(int parts) const {
+        return (parts * pixels_of_x() * row_bytes + 1023) / 1024 * 1024;
+    }
+    FUSEKIT_HD constexpr int tile_bytes(int parts) const { return terms * term_bytes(parts); }
+    FUSEKIT_HD constexpr int plane_bytes(int parts) const {
         return channels_last ? parts * part_bytes()
                              : (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
     }
     /// Number of stages of x's planes that fit `bytes` bytes of SMEM in addition to two transposed tiles, at most
     /// `most`.
-    FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
+    FUSEKIT_HD constexpr int plane_stages(int parts, int bytes, int most) const {
         int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);
         return fit < most ? fit : most;
     }

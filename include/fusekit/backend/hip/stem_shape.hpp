@@ -62,7 +62,7 @@ struct StemShape {
         return best;
     }
 
-    FUSEKIT_H StemShape() = default;
+    FUSEKIT_H constexpr StemShape() = default;
 
 private:
     FUSEKIT_H constexpr StemShape(int the_shift, int channels, Filter<2> const& filter, bool loads_by_tma)

@@ -73,7 +73,7 @@ struct HaloStrips {
     unsigned tiles = 0;
     FastDivmod channel_tiles = {}, rows_of_image = {}, of_row = {};  ///< tiles of the same pixels; rows; tiles per row
 
-    FUSEKIT_H void set(HaloStripShape const& the_shape, std::int64_t of_x, Index<4> const& y) {
+    FUSEKIT_H constexpr void set(HaloStripShape const& the_shape, std::int64_t of_x, Index<4> const& y) {
         shape = the_shape;
         pitch = shape.pitch(), rows_of_x = shape.rows_of_x(), taps = shape.taps(), stages = shape.stages();
         height = static_cast<int>(y[2]);

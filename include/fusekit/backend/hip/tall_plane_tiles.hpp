@@ -28,7 +28,7 @@ struct TallPlaneTiles {
     bool vectors = false;  ///< true if the weights of each filter are contiguous vectors of four, aligned to their size
 
     /// Offset of pixel `pixel` in a channel of image 0 of a tensor whose images are `image_stride` elements apart.
-    FUSEKIT_HD std::int64_t offset_of(std::int64_t image_stride, unsigned pixel) const {
+    FUSEKIT_HD constexpr std::int64_t offset_of(std::int64_t image_stride, unsigned pixel) const {
         unsigned const n = plane.divide(pixel);
         return n * image_stride + (pixel - n * plane.value());
     }

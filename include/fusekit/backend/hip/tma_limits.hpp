@@ -23,8 +23,8 @@ struct NamesForTma {
 
 /// Returns the first TMA condition on a tensor's layout that is not met: channel stride 1, an address aligned to 16
 /// bytes, and all other strides positive multiples of 16 bytes below 2^40 bytes.
-FUSEKIT_H inline Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
-                                    NamesForTma const& names = {}) {
+FUSEKIT_H constexpr Unmet unmet_by_tma(Layout<4> const& layout, void const* data, std::size_t element_bytes,
+                                       NamesForTma const& names = {}) {
     constexpr int modes[] = {0, 2, 3};
     Unmet unmet = first_unmet(equal(names.channel_stride, layout.stride[1], 1, "pass it channels-last"),
                               holds(problem::aligned(data, 16), names.address, "align it to 16 bytes"));
@@ -56,14 +56,14 @@ FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
 
 /// Returns an unmet condition if no single stride, a multiple of 16 bytes, leads from each pixel of a batch to the
 /// next.
-FUSEKIT_H inline Unmet unmet_by_gaps(Layout<4> const& layout, std::size_t element_bytes, NamesForTma const& names) {
+FUSEKIT_H constexpr Unmet unmet_by_gaps(Layout<4> const& layout, std::size_t element_bytes, NamesForTma const& names) {
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(element_bytes);
     return bytes > 0 && bytes % 16 == 0 ? Unmet{} : names.gaps;
 }
 
 /// Returns the first unmet condition on a tensor whose pixels TMA loads as the rows of a matrix.
-FUSEKIT_H inline Unmet unmet_by_pixels(Layout<4> const& layout, void const* data, std::size_t element_bytes,
-                                       NamesForTma const& names = {}) {
+FUSEKIT_H constexpr Unmet unmet_by_pixels(Layout<4> const& layout, void const* data, std::size_t element_bytes,
+                                          NamesForTma const& names = {}) {
     return first_unmet(unmet_by_tma(layout, data, element_bytes, names), unmet_by_gaps(layout, element_bytes, names));
 }
 
@@ -81,7 +81,7 @@ inline constexpr int max_im2col_stride = 8;
 
 /// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none. Maps of
 /// several groups have five modes, and lower limits.
-FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
+FUSEKIT_H constexpr Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
     std::int64_t const corner = grouped ? 16 : 128;
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
@@ -99,7 +99,7 @@ FUSEKIT_H inline Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = f
 /// Returns an unmet condition if the channels of a pixel of y are not a multiple of 16 bytes: TMA stores write
 /// multiples of 16 bytes, and on an H100 a store overwrote up to 15 bytes after the last channel.
 template <class U>
-FUSEKIT_H Unmet unmet_by_packets(TensorView<U> const& y) {
+FUSEKIT_H constexpr Unmet unmet_by_packets(TensorView<U> const& y) {
     return multiple_of("bytes of a pixel of y", y.layout.shape[1] * static_cast<Extent>(sizeof(U)), 16,
                        "use MatrixGemm");
 }
@@ -107,7 +107,7 @@ FUSEKIT_H Unmet unmet_by_packets(TensorView<U> const& y) {
 /// Returns the first unmet condition for loading the even filters of each 16 before the odd ones (pairs_filters), for
 /// 8-bit results: K a multiple of 16, and one stride from each tap to the next.
 template <class W>
-FUSEKIT_H Unmet unmet_by_pairs(TensorView<W> const& w) {
+FUSEKIT_H constexpr Unmet unmet_by_pairs(TensorView<W> const& w) {
     Index<4> const &filters = w.layout.shape, &stride = w.layout.stride;
     bool const rows = filters[2] > 1 && filters[3] > 1;
     return first_unmet(multiple_of("K", filters[0], 16, "use NativeGemm"),

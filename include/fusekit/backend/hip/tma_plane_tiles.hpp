@@ -26,12 +26,12 @@ struct TmaPlaneTiles {
     int box_filters = 64;  ///< filters of a TMA load
     int vector = 1;  ///< elements of a store to y: 8, 4, 2 or 1
 
-    FUSEKIT_HD int filters_of_tile() const { return cooperative ? warpgroups * filters : filters; }
-    FUSEKIT_HD int bytes_of_stage() const {
+    FUSEKIT_HD constexpr int filters_of_tile() const { return cooperative ? warpgroups * filters : filters; }
+    FUSEKIT_HD constexpr int bytes_of_stage() const {
         return groups * group_bytes + (cooperative ? warpgroups : 1) * filter_bytes;
     }
     /// Estimated cycles of the busiest SM with these tiles.
-    FUSEKIT_H double cycles(int processors) const {
+    FUSEKIT_H constexpr double cycles(int processors) const {
         using Costs = TmaPlaneTileCosts;
         int const together = cooperative ? 1 : warpgroups, multiplied = groups == 1 ? 1 : max_groups;
         auto const rounds = static_cast<double>(divide_up_32(static_cast<int>(tiles), together * processors));
@@ -45,8 +45,8 @@ struct TmaPlaneTiles {
     }
 
     /// The fastest tiles for n images of planes of `plane` pixels, c channels of x and k of y.
-    FUSEKIT_H static TmaPlaneTiles of(std::int64_t n, std::int64_t plane, std::int64_t c, std::int64_t k,
-                                      int processors) {
+    FUSEKIT_H static constexpr TmaPlaneTiles of(std::int64_t n, std::int64_t plane, std::int64_t c, std::int64_t k,
+                                                int processors) {
         TmaPlaneTiles best;
         double least = 0;
         for (int groups = 1; groups <= max_groups; ++groups)
@@ -59,11 +59,11 @@ struct TmaPlaneTiles {
         return best;
     }
 
-    FUSEKIT_H TmaPlaneTiles() = default;
+    FUSEKIT_H constexpr TmaPlaneTiles() = default;
 
 private:
-    FUSEKIT_H TmaPlaneTiles(std::int64_t n, std::int64_t the_plane, std::int64_t c, std::int64_t k, int the_groups,
-                            bool is_cooperative)
+    FUSEKIT_H constexpr TmaPlaneTiles(std::int64_t n, std::int64_t the_plane, std::int64_t c, std::int64_t k,
+                                      int the_groups, bool is_cooperative)
         : plane(static_cast<int>(the_plane)),
           groups(the_groups),
           cooperative(is_cooperative),

@@ -21,7 +21,7 @@ struct MatrixCandidates {
                                       (orders == Orders::any || std::is_same_v<T, float>);
 
     template <bool units>
-    FUSEKIT_H static auto register_operands() {
+    FUSEKIT_H static constexpr auto register_operands() {
         if constexpr (units)
             return JoinedList<
                 MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>,
@@ -29,7 +29,7 @@ struct MatrixCandidates {
         else return List<>{};
     }
     template <bool bulk>
-    FUSEKIT_H static auto bulk_operands() {
+    FUSEKIT_H static constexpr auto bulk_operands() {
         if constexpr (bulk)
             return JoinedList<WarpSpecializedTable<NvidiaTuning, T>,
                               ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>(),
@@ -84,7 +84,7 @@ using FallbackCandidates =
 
 /// Key of a convolution in a tuned table. If `taps` is not the filter's R S, as in convolutions of volumes, or if the
 /// convolution has phases, the key has s = -1, which no table contains.
-FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
+FUSEKIT_H constexpr TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
     bool const has_taps =
         filter.size[0] * filter.size[1] == of.taps && of.phases == 1 && (of.taps == 1 || !of.transposed);
@@ -123,31 +123,31 @@ public:
     static constexpr int most = 32;  ///< maximum length of the list of schedules
 
     template <class... Schedules>
-    FUSEKIT_H Ranking(List<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
-                      TunedTable const* tuned = nullptr)
+    FUSEKIT_H constexpr Ranking(List<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
+                                TunedTable const* tuned = nullptr)
         : Ranking(detail::facts_of_each<Schedules...>, sizeof...(Schedules), of, costs, rates, tuned) {
         static_assert(sizeof...(Schedules) <= most);
     }
 
     /// Index, in the list of schedules, of the shortest time among those that strike() has not removed; -1 if there is
     /// none.
-    FUSEKIT_H int best() const {
+    FUSEKIT_H constexpr int best() const {
         int best = -1;
         for (int i = 0; i < count; ++i)
             if (times[i].seconds < (best < 0 ? Estimate::infinite : times[best].seconds)) best = i;
         return best;
     }
-    FUSEKIT_H ScheduleFacts const& schedule(int number) const { return schedules[number]; }
-    FUSEKIT_H Estimate const& time(int number) const { return times[number]; }
-    FUSEKIT_H void strike(int number) { times[number] = {}; }
+    FUSEKIT_H constexpr ScheduleFacts const& schedule(int number) const { return schedules[number]; }
+    FUSEKIT_H constexpr Estimate const& time(int number) const { return times[number]; }
+    FUSEKIT_H constexpr void strike(int number) { times[number] = {}; }
 
 private:
     ScheduleFacts const* schedules;
     int count;
     Estimate times[most];
 
-    FUSEKIT_H Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
-                      GpuRates const& rates, TunedTable const* tuned)
+    FUSEKIT_H constexpr Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of,
+                                CostTable const& costs, GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         bool const launches = !detail::has_no_elements(of.y);
         for (int i = 0; i < count; ++i)
@@ -155,7 +155,7 @@ private:
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 
-    FUSEKIT_H void correct(TunedTable const& tuned, TunedProblem const* measured) {
+    FUSEKIT_H constexpr void correct(TunedTable const& tuned, TunedProblem const* measured) {
         for (int i = 0; i < count; ++i) {
             if (times[i].is_finite()) times[i].seconds *= tuned.factor(schedules[i].kind);
             if (measured && times[i].is_finite() && schedules[i] == measured->schedule)

@@ -17,7 +17,7 @@ namespace detail {
 
 /// Layout of the weights with modes collapsed to K, C, R, S; for a Gemm N x K x 1 x 1.
 template <class Plan>
-FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+FUSEKIT_H constexpr CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
@@ -40,10 +40,12 @@ struct ConvOperands {
     FUSEKIT_H Refusal refuse_limits() const {
         return refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output);
     }
-    FUSEKIT_H GroupedProduct product() const { return product_of<Plan>(filter, output); }
+    FUSEKIT_H constexpr GroupedProduct product() const { return product_of<Plan>(filter, output); }
     /// True if x or the weights have no elements, so that every sum over C, R and S is 0.
-    FUSEKIT_H bool sum_nothing() const { return has_no_elements(x.layout.shape) || has_no_elements(weights.shape); }
-    FUSEKIT_H bool exceed_offsets() const {
+    FUSEKIT_H constexpr bool sum_nothing() const {
+        return has_no_elements(x.layout.shape) || has_no_elements(weights.shape);
+    }
+    FUSEKIT_H constexpr bool exceed_offsets() const {
         return oversized_operand(filter, x.collapsed_layout(), weights, y.layout) != OversizedOperand::none;
     }
 };
@@ -51,7 +53,7 @@ struct ConvOperands {
 /// True if the mask of a KOffset has bits for all slices, rows and columns of a window, or if the filter is not padded,
 /// so that no tap is out of bounds.
 template <class Plan, class Geometry>
-FUSEKIT_H bool has_bits_for(Geometry const& filter) {
+FUSEKIT_H constexpr bool has_bits_for(Geometry const& filter) {
     if constexpr (std::is_same_v<Geometry, Filter<Geometry::rank>>)
         if (filter.pad(0) == filter) return true;
     for (int mode = 0; mode < filter.rank; ++mode)
@@ -62,7 +64,7 @@ FUSEKIT_H bool has_bits_for(Geometry const& filter) {
 /// Layout of a depthwise convolution's filters, K x 1 x R x S for K channels of y. Those of a transposed convolution
 /// have groups along the second mode (TransposedConv::filters()).
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H constexpr Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& operands) {
     Layout<4> w{operands.weights.shape, operands.weights.stride};
     if constexpr (has_transposed_conv<Plan>) {
         if (w.shape[0] == 1) w.stride[0] = w.stride[1];
@@ -73,7 +75,7 @@ FUSEKIT_H Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& operands) {
 
 /// Returns the first condition of Depthwise's 32-bit indices on extents and strides that the operands do not meet.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H constexpr Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
     constexpr std::int64_t most = std::int64_t{1} << 24;  // elements; a thread steps over fewer than 64 columns
     auto const column = [](Layout<4> const& of) { return of.shape[3] > 1 ? of.stride[3] : 0; };
     Index<4> const& of_y = operands.y.layout.shape;
@@ -91,13 +93,13 @@ FUSEKIT_H Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
 }
 
 template <class... Window>
-FUSEKIT_H bool is_unrolled_filter(List<Window...>, Filter<2> const& filter) {
+FUSEKIT_H constexpr bool is_unrolled_filter(List<Window...>, Filter<2> const& filter) {
     return (false || ... || (Window::taps > 0 && Window::accepts(filter)));
 }
 /// True if Depthwise would loop over the taps of a channels-last convolution (AnyWindow) of so few outputs that Direct
 /// takes less time.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H constexpr bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
     if constexpr (arch::is_targeted<arch::Amd> || sizeof(T) != 2 || has_transposed_conv<Plan>) return false;
     else {
         Filter<2> const filter = window_filter(operands.filter);
@@ -112,7 +114,7 @@ FUSEKIT_H bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U> const&
 /// True if the library selects Depthwise: each group has one channel of x, all its conditions are met, and Direct is
 /// not faster.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H constexpr bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
         return operands.filter.group_count > 1 && operands.weights.shape[1] == 1 && !unmet_by_extents(operands) &&
                !is_faster_direct(operands);
@@ -122,7 +124,7 @@ FUSEKIT_H bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& o
 /// True if the Direct schedule, which has no tiles, is the only one possible: for sums over no products, groups of few
 /// channels, windows with more taps than a KOffset's mask has bits, or operands whose offsets exceed 32 bits.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
+FUSEKIT_H constexpr bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
     if (operands.sum_nothing()) return true;
     bool const exceeds_offsets = operands.exceed_offsets();
     if constexpr (Plan::Head::may_be_grouped ||
@@ -136,7 +138,7 @@ FUSEKIT_H bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
 
 /// Bytes of x, w and y. Elements of x that no window reads (with a stride larger than the filter) are not counted.
 template <Element T, OutputElement U>
-FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
+FUSEKIT_H constexpr double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
     auto const size = [](Index<4> const& shape) {
         return static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) *
                static_cast<double>(shape[3]);
@@ -150,8 +152,8 @@ FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& 
 
 /// Returns the ConvCase of a plan's convolution or GEMM, from which schedules estimate their time and check conditions.
 template <class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
-                           std::size_t workspace_bytes, IndexLimits const& limits = {}) {
+FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
+                                     std::size_t workspace_bytes, IndexLimits const& limits = {}) {
     auto const& x = operands.x;
     auto const& y = operands.y;
     auto const& geometry = operands.filter;

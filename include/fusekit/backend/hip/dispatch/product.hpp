@@ -17,7 +17,7 @@ struct GroupedProduct {
 
 /// Returns the sizes of the GEMMs of a head whose output, before a Pool, has shape y.
 template <class Plan, class Geometry>
-FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
+FUSEKIT_H constexpr GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
         std::int64_t const groups = filter.group_count;
         return {y[0] * y[2] * y[3], y[1] / groups, groups};
@@ -29,8 +29,8 @@ FUSEKIT_H GroupedProduct product_of([[maybe_unused]] Geometry const& filter, Ind
 /// Number of tiles of tile_m pixels that cover `m` pixels. Each phase of a TransposedConv (conv_phases.hpp) has its own
 /// tiles.
 template <class Plan>
-FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
-                                   problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
+FUSEKIT_H constexpr std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
+                                             problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
     if constexpr (has_phases<Plan>()) return ConvPhases<typename Plan::Head>::tiles(y, slices, tile_m);
     else return divide_up(m, tile_m);
 }
@@ -42,8 +42,8 @@ struct SlabTiles {
     Slabs slabs;
 };
 template <class Plan>
-FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m,
-                              std::int64_t columns, IndexLimits const& limits) {
+FUSEKIT_H constexpr SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_space> const& slices,
+                                        int tile_m, std::int64_t columns, IndexLimits const& limits) {
     constexpr bool of_channels = problem::GroupsOf<typename Plan::Head>::of_channels;
     auto const count = [&](std::int64_t images) {
         y[0] = images;
@@ -58,7 +58,7 @@ FUSEKIT_H SlabTiles cut_slabs(Index<4> y, problem::Slices<Plan::Head::collapsed_
 
 /// True if each weight matrix of a batch starts at a multiple of `count` elements from the first one.
 template <class Plan>
-FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
+FUSEKIT_H constexpr bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
         return true;
     } else {
@@ -70,14 +70,14 @@ FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
 /// View of x with the pixels of one group: all of x or, if each matrix of a batch is a group, one matrix, as an image
 /// of one row.
 template <class Plan, Element T>
-FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
+FUSEKIT_H constexpr TensorView<T const> pixels_of_group(TensorView<T const> x) {
     if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;
     return x;
 }
 
 /// True if `count` consecutive pixels of a group are contiguous in x and aligned to `count` elements.
 template <class Plan, Element T>
-FUSEKIT_H bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
+FUSEKIT_H constexpr bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
     return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&
            problem::vectorizable_planes(pixels_of_group<Plan>(x), count);
 }

@@ -35,8 +35,8 @@ namespace detail {
 /// if columns = 0, over `segments` channels of `steps` packets each. Prefers few packets per thread, then wide
 /// segments. A cluster has the fewest CTAs that hold a segment, and more if SMs would be idle.
 template <class Schedule>
-FUSEKIT_H ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t columns, std::int64_t steps,
-                                       unsigned max_cluster, std::int64_t processors) {
+FUSEKIT_H constexpr ClusterCut cut_into_clusters(std::int64_t segments, std::int64_t columns, std::int64_t steps,
+                                                 unsigned max_cluster, std::int64_t processors) {
     unsigned const widest = columns > 0 ? Schedule::widest : 1, narrow_width = widest > 1 ? widest / 2 : 1;
     auto const cut = [&](unsigned width, int most) -> ClusterCut {
         if (width > narrow_width && width >= 2 * columns) return {};

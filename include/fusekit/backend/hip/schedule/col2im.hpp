@@ -83,7 +83,7 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
             detail::equal("x's channel stride", of.x_channel_stride, 1, "use MatrixGemm"),
             detail::equal("groups", of.product.groups, 1, "use MatrixGemm"),
@@ -93,8 +93,8 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Col2im<" + detail::list_of(of.blocks) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultCol2im, half, half>(of) || of.x[1] % 8 != 0) return {};
         Col2imShape const shape = Col2imShape::of(of.x[1], of.y, of.filter);
         std::int64_t const tiles = of.y[0] * shape.tiles_of_image(of.y[2], of.y[3]),
@@ -110,7 +110,7 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
             table.col2im, of.product.bytes, table, rates);
     }
 
-    FUSEKIT_H static Unmet unmet_by_shape(Col2imShape const& shape) {
+    FUSEKIT_H static constexpr Unmet unmet_by_shape(Col2imShape const& shape) {
         return detail::at_least("rows of y in a tile that fits shared memory", shape.rows, 1, "use WarpSpecialized");
     }
 };

@@ -117,7 +117,7 @@ struct DepthwiseEntry : ConvEntry {
     static constexpr bool has_planes = has_planes_kernel<Plan, T, U>();
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
             detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or Gemm"),
             detail::equal("C / groups", of.product.groups > 0 ? of.x[1] / of.product.groups : 0, 1, "use Direct"));
@@ -126,8 +126,8 @@ struct DepthwiseEntry : ConvEntry {
     static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Depthwise<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultDepthwise, float, float>(of)) return {};
         double const outputs = static_cast<double>(of.product.m * of.product.n * of.product.groups) / rates.processors;
         return estimate(Workload{.rounds = 1,
@@ -139,7 +139,7 @@ struct DepthwiseEntry : ConvEntry {
 
 private:
     /// True if a kernel is expected to read x from SMEM (has_halo).
-    FUSEKIT_H static bool reads_halo(ConvCase const& of, GpuRates const& rates) {
+    FUSEKIT_H static constexpr bool reads_halo(ConvCase const& of, GpuRates const& rates) {
         constexpr int largest = 7;
         return rates.architecture.maker() == Architecture::Maker::nvidia && size_of(of.type) == 2 && of.channels_last &&
                of.x_channels_last && of.x[1] == of.y[1] && of.x[1] % 2 == 0 && of.phases == 1 &&

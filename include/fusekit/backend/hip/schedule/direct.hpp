@@ -16,7 +16,7 @@ template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 
 /// Work of one output per thread, whose multiply-adds are sequential, for the cost model.
-FUSEKIT_H inline Workload direct_workload(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+FUSEKIT_H constexpr Workload direct_workload(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
@@ -39,8 +39,8 @@ struct DirectEntry : ConvEntry {
     static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Direct<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         return estimate(direct_workload(static_cast<double>(of.product.m * of.product.n * of.product.groups),
                                         of.product.gemm_k, rates),
                         table.direct, of.product.bytes, table, rates);

@@ -18,7 +18,7 @@ struct ConvEntry : AnyEntry {
     template <class Plan>
     static constexpr bool runs = Plan::has_mainloop;
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const&) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const&) {
         return {};
     }
     /// ScheduleFacts of a schedule without split-K; `kind`, `splits` and `blocks` are set by the caller.

@@ -70,7 +70,7 @@ struct GatheredPlanesEntry : TmaEntry<GatheredPlanesEntry> {
     static constexpr bool is_window = has_windows<Plan>();
 
     template <class Schedule, class T, class U = T>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         if (Unmet const unmet = unmet_by_operands(of)) return unmet;
         return unmet_by_tiles(gather_tiles(of.x, of.y, of.filter, 1));
     }
@@ -82,8 +82,8 @@ struct GatheredPlanesEntry : TmaEntry<GatheredPlanesEntry> {
         return "GatheredPlanes<" + detail::list_of(of.parts) + ">";
     }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (of.type == DataType::float32 || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
         // Planes is measured for 1x1 filters with stride 1; this schedule is not.
         if (unmet_by_operands(of) || (of.taps > 1 && !of.contiguous_taps) || detail::is_single_pixels(of.filter))
@@ -94,14 +94,14 @@ struct GatheredPlanesEntry : TmaEntry<GatheredPlanesEntry> {
         });
     }
 
-    FUSEKIT_H static Unmet unmet_by_tiles(GatherTiles const& tiles) {
+    FUSEKIT_H static constexpr Unmet unmet_by_tiles(GatherTiles const& tiles) {
         return detail::at_least("stages in shared memory", tiles.stages, 1, "use MatrixGemm");
     }
 
 private:
     /// Estimated time if `split_k` CTAs reduce each tile.
-    FUSEKIT_H static Estimate time_of(int split_k, int processors, ConvCase const& of, Costs const& costs,
-                                      CostTable const& table, GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate time_of(int split_k, int processors, ConvCase const& of, Costs const& costs,
+                                                CostTable const& table, GpuRates const& rates) {
         GatherTiles const tiles = gather_tiles(of.x, of.y, of.filter, processors, split_k);
         int const blocks = tiles.stages > 0 ? tiles.channel_blocks(static_cast<int>(of.x[1])) : 0;
         if (blocks < split_k) return {};
@@ -113,7 +113,7 @@ private:
                                  .outputs = 2.0 * GatherTiles::filters * GatherTiles::pixels},
                         costs, of.product.bytes, table, rates);
     }
-    FUSEKIT_H static Unmet unmet_by_operands(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet unmet_by_operands(ConvCase const& of) {
         return detail::first_unmet(detail::holds(of.planes == detail::PlanesOrder::planes,
                                                  "x's or y's planes are not contiguous at multiples of 16 bytes",
                                                  "pass them dense, of planes of a multiple of 16 bytes"),

@@ -38,8 +38,8 @@ concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 
 /// Work of a GEMM in SIMT arithmetic, for the cost model. All threads have equal work. The waves of an SM are
 /// distributed over its warp schedulers; the one with the most waves ends last.
-FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product const& of, int processors,
-                                        double products_a_cycle, SimtCosts const& simt) {
+FUSEKIT_H constexpr Workload gemm_workload(ScheduleFacts const& schedule, Product const& of, int processors,
+                                           double products_a_cycle, SimtCosts const& simt) {
     int const threads = schedule.m * schedule.n / 64;
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks;
@@ -55,8 +55,8 @@ FUSEKIT_H inline Workload gemm_workload(ScheduleFacts const& schedule, Product c
 namespace detail {
 
 /// Estimated time of a Gemm or NativeGemm schedule; `products` is the number of multiply-adds per SM and cycle.
-FUSEKIT_H inline Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                        GpuRates const& rates, Costs const& costs, double products) {
+FUSEKIT_H constexpr Estimate gemm_estimate(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                           GpuRates const& rates, Costs const& costs, double products) {
     if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= min_matrix_channels) return {};
     PartTime const time{schedule, of, table, rates, costs, products, [](PartTime const& all, Product const& part) {
                             return gemm_workload(all.schedule, part, all.rates.processors, all.products,
@@ -105,8 +105,8 @@ struct GemmEntry : ConvEntry {
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "Gemm<" + detail::list_of(of.m, of.n, of.k, of.blocks) + ">";
     }
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         return detail::gemm_estimate(schedule, of, table, rates, table.gemm, rates.products);
     }
 };

@@ -83,7 +83,7 @@ struct GemvEntry : ConvEntry {
     static constexpr bool has_kernel = Element<U> && meets_conditions<Plan, T>();
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
             detail::at_most("rows of x", of.product.m, GemvTiles::max_rows, "use NativeGemm"),
             detail::equal("groups", of.product.groups, 1, "use NativeGemm"),
@@ -98,14 +98,14 @@ struct GemvEntry : ConvEntry {
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Gemv<" + detail::list_of(of.blocks) + ">"; }
 
     /// True if the GPU's kernels use mma.sync for elements of `bytes` bytes.
-    FUSEKIT_H static bool is_by_mma(int bytes, GpuRates const& rates) {
+    FUSEKIT_H static constexpr bool is_by_mma(int bytes, GpuRates const& rates) {
         return bytes <= 2 && rates.architecture.maker() == Architecture::Maker::nvidia;
     }
-    FUSEKIT_H static GemvCut cut(GemvProduct const& of, CostTable const& table, GpuRates const& rates) {
+    FUSEKIT_H static constexpr GemvCut cut(GemvProduct const& of, CostTable const& table, GpuRates const& rates) {
         return GemvCut::best(of, DefaultGemv::blocks, rates.processors, rates.cache_bytes, table.gemv.min_step);
     }
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultGemv, float, float>(of) || of.product.gemm_k == 0) return {};
         int const bytes = size_of(of.type);
         bool const by_mma = is_by_mma(bytes, rates);

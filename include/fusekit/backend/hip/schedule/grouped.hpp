@@ -103,12 +103,12 @@ struct GroupedEntry : ConvEntry {
                                            std::is_same_v<T, U> && has_tma_window<Plan>();
 
     /// True if GPUs of the architecture have mma.sync of 16-bit elements.
-    FUSEKIT_H static bool runs_on(Architecture architecture) {
+    FUSEKIT_H static constexpr bool runs_on(Architecture architecture) {
         return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; });
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         if (Unmet const unmet = unmet_by_channels(of)) return unmet;
         return unmet_by_tile(choose_grouped_tile(problem_of(of), 1).tile);
     }
@@ -116,8 +116,8 @@ struct GroupedEntry : ConvEntry {
     static constexpr ScheduleFacts facts{.m = Schedule::threads};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Grouped<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (!runs_on(rates.architecture) || unmet_by_channels(of)) return {};
         GroupedProblem const problem = problem_of(of);
         bool const planes = of.x_channel_stride != 1 || of.y_channel_stride != 1;
@@ -133,24 +133,24 @@ struct GroupedEntry : ConvEntry {
                         planes ? table.grouped_planes : table.grouped, of.product.bytes, table, rates);
     }
 
-    FUSEKIT_H static GroupedProblem problem_of(ConvCase const& of) {
+    FUSEKIT_H static constexpr GroupedProblem problem_of(ConvCase const& of) {
         if (of.spread.strides != PerMode<2>{1, 1})
             return grouped_problem(of.x, of.y, detail::TransposedFilter<2, true>(of.spread));
         Filter<2> filter = of.filter;
         filter.group_count = static_cast<int>(of.product.groups);
         return grouped_problem(of.x, of.y, filter);
     }
-    FUSEKIT_H static Unmet unmet_by_tile(GroupedTile const& tile) {
+    FUSEKIT_H static constexpr Unmet unmet_by_tile(GroupedTile const& tile) {
         return detail::holds(tile.rows > 0, "no tile of x and its filters fits 96 KB of shared memory",
                              "use NativeGemm");
     }
 
 private:
-    FUSEKIT_H static bool is_sm90a(Architecture architecture) {
+    FUSEKIT_H static constexpr bool is_sm90a(Architecture architecture) {
         return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
     }
     /// Returns the first condition on channels that a convolution does not meet.
-    FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet unmet_by_channels(ConvCase const& of) {
         std::int64_t const groups = of.product.groups > 0 ? of.product.groups : 1;
         char const* const fix = "use NativeGemm";
         return detail::first_unmet(detail::at_least("groups", of.product.groups, 2, "use MatrixGemm or NativeGemm"),

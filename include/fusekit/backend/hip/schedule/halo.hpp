@@ -39,8 +39,9 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 /// Work of `tiles` tiles of n channels of y, each repeated for `channel_tiles` times as many channels, for the cost
 /// model: a step is a 64 x m x 64 product of one tap and one of `blocks` stages of x, whose channels have `pixel_bytes`
 /// bytes. With several stages its filters are read from L2.
-FUSEKIT_H inline Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles, std::int64_t channel_tiles,
-                                        std::int64_t blocks, int taps, std::int64_t pixel_bytes, int processors) {
+FUSEKIT_H constexpr Workload halo_workload(ScheduleFacts const& schedule, std::int64_t tiles,
+                                           std::int64_t channel_tiles, std::int64_t blocks, int taps,
+                                           std::int64_t pixel_bytes, int processors) {
     std::int64_t const per_round = processors / channel_tiles;  // tiles of the same channels in a round
     return {.rounds = static_cast<double>(detail::divide_up(tiles, per_round > 0 ? per_round : 1)),
             .steps = static_cast<double>(taps * blocks),
@@ -93,7 +94,7 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles;
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         Filter<2> const& filter = of.filter;
         bool const grouped = of.product.groups > 1;
         if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
@@ -114,8 +115,8 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     static constexpr ScheduleFacts facts{.m = Schedule::pixels, .n = Schedule::channels};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Halo<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         auto const bytes = static_cast<int>(size_of(of.type));
         std::int64_t const tiles = bytes == 1 ? count_tiles<int8>(of) : count_tiles<half>(of);
         if (tiles == 0) return {};
@@ -138,7 +139,7 @@ struct HaloEntry : TmaEntry<HaloEntry> {
 
 private:
     template <class Schedule>
-    FUSEKIT_H static Unmet unmet_by_channels(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet unmet_by_channels(ConvCase const& of) {
         bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
         char const* const fix = "use WarpSpecialized";
         return detail::first_unmet(
@@ -146,8 +147,9 @@ private:
             detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters, fix));
     }
     /// Estimated time of several groups of 16-bit elements, each with `tiles` tiles and an equal share of the CTAs.
-    FUSEKIT_H static Estimate cost_of_groups(ScheduleFacts const& schedule, ConvCase const& of, std::int64_t tiles,
-                                             CostTable const& table, GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost_of_groups(ScheduleFacts const& schedule, ConvCase const& of,
+                                                       std::int64_t tiles, CostTable const& table,
+                                                       GpuRates const& rates) {
         std::int64_t const groups = of.product.groups,
                            of_group = rates.processors > groups ? rates.processors / groups : 1,
                            ctas = groups * (of_group < tiles ? of_group : tiles);
@@ -159,7 +161,7 @@ private:
         return estimate(workload, costs, of.product.bytes, table, rates);
     }
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet unmet_by_groups(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet unmet_by_groups(ConvCase const& of) {
         std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
         char const* const fix = "use Grouped or NativeGemm";
         return detail::first_unmet(
@@ -173,30 +175,30 @@ private:
             detail::holds(!of.maxima || k % 8 == 0, "an Amax of groups of channels that are no multiple of 8", fix));
     }
     /// Most channels from the multiple of 8 before a group's first channel to its last one.
-    FUSEKIT_H static std::int64_t span_of(std::int64_t channels) {
+    FUSEKIT_H static constexpr std::int64_t span_of(std::int64_t channels) {
         std::int64_t const step = channels & -channels;
         return channels + (step < 8 ? 8 - step : 0);
     }
     /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if it has one group and
     /// a filter of one tap, so that a tile has no halo.
     template <class T>
-    FUSEKIT_H static std::int64_t count_tiles(ConvCase const& of) {
+    FUSEKIT_H static constexpr std::int64_t count_tiles(ConvCase const& of) {
         if ((of.taps == 1 && of.product.groups == 1) || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
         return of.y[0] *
                shape_of<DefaultHalo<T>, T, T>(of).tiles_of_image(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]));
     }
     template <class Schedule, class T, class U>
-    FUSEKIT_H static detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
+    FUSEKIT_H static constexpr detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
         auto const height = static_cast<int>(of.y[2]), width = static_cast<int>(of.y[3]);
         if (of.product.groups > 1) return {height, width, of.filter};  // groups are computed in whole rows
         return detail::HaloShapeOf<Schedule, T, U>::of(height, width, of.filter, Schedule::halo_bytes, keeps_rows(of));
     }
     template <class T>
-    FUSEKIT_H static bool splits_rows(ConvCase const& of) {
+    FUSEKIT_H static constexpr bool splits_rows(ConvCase const& of) {
         return shape_of<DefaultHalo<T>, T, T>(of).splits_rows;
     }
     /// True for the convolutions whose time in TiledHaloGemm is unknown.
-    FUSEKIT_H static bool keeps_rows(ConvCase const& of) {
+    FUSEKIT_H static constexpr bool keeps_rows(ConvCase const& of) {
         return size_of(of.type) == 1 || of.totals || of.maxima || of.reads_image;
     }
 };

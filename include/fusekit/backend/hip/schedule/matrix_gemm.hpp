@@ -19,8 +19,8 @@ struct MatrixGemm {
 
 /// Work of tensor cores with operands loaded through registers, for the cost model; `terms`: tensor-core products per
 /// product of elements.
-FUSEKIT_H inline Workload matrix_workload(ScheduleFacts const& schedule, Product const& of, int processors,
-                                          double products_a_cycle, int terms) {
+FUSEKIT_H constexpr Workload matrix_workload(ScheduleFacts const& schedule, Product const& of, int processors,
+                                             double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks,
                        outputs = at_once * schedule.m * schedule.n;
@@ -74,8 +74,8 @@ struct MatrixGemmEntry : ConvEntry {
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "MatrixGemm<" + detail::list_of(of.m, of.n, of.blocks) + ">";
     }
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         bool const is_float = of.type == DataType::float32;
         if (is_float && of.product.n < min_matrix_channels) return {};
         Costs const& costs = of.terms == 2      ? table.tf32_matrix

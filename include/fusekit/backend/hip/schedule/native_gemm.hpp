@@ -8,7 +8,7 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Multiply-adds per cycle of an SM or compute unit, on its fastest unit for an element type.
-FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
+FUSEKIT_H constexpr double native_products(DataType type, GpuRates const& rates) {
     bool const is_half = type == DataType::float16, is_bfloat16 = type == DataType::bfloat16,
                is_int8 = type == DataType::int8,
                is_float8 = type == DataType::float8_e4m3 || type == DataType::float8_e5m2,
@@ -38,8 +38,8 @@ struct NativeGemmEntry : ConvEntry {
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "NativeGemm<" + detail::list_of(of.m, of.n, of.blocks, of.k) + ">";
     }
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         bool const is_half = of.type == DataType::float16 || of.type == DataType::bfloat16;
         if (is_half && of.on_matrix_units) return {};
         return detail::gemm_estimate(schedule, of, table, rates, table.native, detail::native_products(of.type, rates));

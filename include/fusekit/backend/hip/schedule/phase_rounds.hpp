@@ -15,7 +15,8 @@ struct PhaseRounds {
     int taps[max_tma_phases] = {}, phases;
     std::int64_t blocks;
 
-    FUSEKIT_H PhaseRounds(ScheduleFacts const& schedule, ConvCase const& of, int processors) : phases(of.phases) {
+    FUSEKIT_H constexpr PhaseRounds(ScheduleFacts const& schedule, ConvCase const& of, int processors)
+        : phases(of.phases) {
         std::int64_t tiles = 0;
         for (int i = 0; i < phases; ++i) {
             tiles += divide_up(of.of_phases[i].m, schedule.m) * divide_up(of.product.n, schedule.n);
@@ -24,13 +25,13 @@ struct PhaseRounds {
         blocks = tiles < processors ? tiles : processors;
     }
 
-    FUSEKIT_H std::int64_t tiles() const { return ends[phases - 1]; }
+    FUSEKIT_H constexpr std::int64_t tiles() const { return ends[phases - 1]; }
 
     /// Number of tiles of a CTA, and the sum of their taps.
     struct Load {
         std::int64_t tiles = 0, taps = 0;
     };
-    FUSEKIT_H Load of_block(std::int64_t block) const {
+    FUSEKIT_H constexpr Load of_block(std::int64_t block) const {
         Load load;
         int phase = 0;
         for (std::int64_t round = 0;; ++round) {
@@ -44,8 +45,8 @@ struct PhaseRounds {
 
 /// Sets the rounds of a workload, and the mean of their steps, to those of the CTA with the most work. `steps_of_tap`:
 /// k-tiles per tap. With more than 16 rounds the workload, which is that of an average CTA, stays unchanged.
-FUSEKIT_H inline void set_busiest(Workload& workload, PhaseRounds const& of, std::int64_t steps_of_tap,
-                                  Costs const& costs) {
+FUSEKIT_H constexpr void set_busiest(Workload& workload, PhaseRounds const& of, std::int64_t steps_of_tap,
+                                     Costs const& costs) {
     constexpr std::int64_t many = 16;
     if (of.tiles() == 0 || of.tiles() > many * of.blocks) return;
     double const of_step = costs.step + costs.arithmetic * workload.arithmetic,

@@ -78,7 +78,7 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         if (Unmet const unmet = detail::unmet_by_channels_last(of)) return unmet;
         return unmet_by_shape(phased_halo_shape(of.x, of.y, of.spread));
     }
@@ -86,8 +86,8 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
     static constexpr ScheduleFacts facts{.m = Schedule::positions, .n = PhasedHaloShape::most_columns};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "PhasedHalo<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultPhasedHalo, half, half>(of) || of.x[1] % 8 != 0) return {};
         PhasedHaloShape const shape = phased_halo_shape(of.x, of.y, of.spread);
         std::int64_t const tiles = shape.tiles(of.x[0]) * shape.blocks;
@@ -102,7 +102,7 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
                         costs, of.product.bytes, table, rates);
     }
 
-    FUSEKIT_H static Unmet unmet_by_shape(PhasedHaloShape const& shape) {
+    FUSEKIT_H static constexpr Unmet unmet_by_shape(PhasedHaloShape const& shape) {
         return detail::at_least("stages in shared memory", shape.stages, 2, "use WarpSpecialized or MatrixGemm");
     }
 };

@@ -41,7 +41,7 @@ struct PlanesProduct {
 
 /// Work of the busiest SM with Planes, for the cost model. For 1x1 windows transposing x takes longer than the MMAs, in
 /// proportion to the number of pixels.
-FUSEKIT_H inline Workload planes_workload(PlanesProduct const& of, int processors) {
+FUSEKIT_H constexpr Workload planes_workload(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.pixels : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     constexpr double missing_channel = 750;  // cycles: four layers of 32 and 48 missing channels, H200
     auto const rounds = static_cast<double>(detail::divide_up(of.tiles, processors));
@@ -103,17 +103,17 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     }
 
     template <class Schedule, class T>
-    FUSEKIT_H static PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,
-                                                              Filter<2> const& filter, bool channels_last) {
+    FUSEKIT_H static constexpr PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,
+                                                                        Filter<2> const& filter, bool channels_last) {
         return {y[2], y[3], x[2], x[3], filter, y[0], channels_last};
     }
     template <class Schedule, class T, class U = T>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return can_implement<WholeSchedule<Schedule>, T>(of.x, of.y, of.filter, of.planes);
     }
     template <class Schedule, class T>
-    FUSEKIT_H static Unmet can_implement(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                         detail::PlanesOrder order) {
+    FUSEKIT_H static constexpr Unmet can_implement(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                                   detail::PlanesOrder order) {
         bool const channels_last = order == detail::PlanesOrder::channels_last,
                    single = detail::is_single_pixels(filter);
         if (Unmet const unmet = detail::first_unmet(
@@ -141,8 +141,8 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     }
     /// Number of tiles of y: sets of Parts parts (of at most `Pixels` pixels each) times blocks of channels of y.
     template <class Schedule, class T>
-    FUSEKIT_H static std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                              bool channels_last) {
+    FUSEKIT_H static constexpr std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                                        bool channels_last) {
         auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
         return detail::divide_up(std::int64_t{tiles.images} * tiles.of_image, Schedule::parts) *
                detail::divide_up(y[1], Schedule::channels(sizeof(T)));
@@ -153,8 +153,8 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
         .m = Schedule::pixels, .n = 64 * Schedule::consumers, .parts = Schedule::parts};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Planes<" + detail::list_of(of.m, of.parts) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         bool const whole_filters = !of.contiguous_taps || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
         if (!whole_filters || of.product.groups != 1 || of.product.n < min_matrix_channels) return {};
         PlanesProduct const whole = product_of(schedule, of);
@@ -184,7 +184,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
 private:
     /// PlanesProduct of a schedule for the cost model; its `tiles` is 0 if the schedule cannot compute the convolution.
     template <class Schedule, class T>
-    FUSEKIT_H static PlanesProduct product_with(ConvCase const& of) {
+    FUSEKIT_H static constexpr PlanesProduct product_with(ConvCase const& of) {
         if (can_implement<Schedule, T>(of)) return {};
         bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
         auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
@@ -204,7 +204,7 @@ private:
                                ? static_cast<int>(detail::divide_up(of.x[1], tiles.channels) * tiles.channels - of.x[1])
                                : 0};
     }
-    FUSEKIT_H static PlanesProduct product_of(ScheduleFacts const& schedule, ConvCase const& of) {
+    FUSEKIT_H static constexpr PlanesProduct product_of(ScheduleFacts const& schedule, ConvCase const& of) {
         bool const floats = of.type == DataType::float32;
         if (schedule.m == 64) return floats ? PlanesProduct{} : product_with<Planes<64, 2>, half>(of);
         if (schedule.m == 56) return floats ? product_with<Planes<56, 4>, float>(of) : PlanesProduct{};

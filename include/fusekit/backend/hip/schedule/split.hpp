@@ -57,7 +57,7 @@ template <class Plan, Element T>
 inline constexpr bool can_split = (multiplies_floats<Plan, T> || has_matrix_units<Plan, T>) && !Plan::totals_tiles;
 
 /// True if a launch may use clusters: the GPU's architecture and all targets of the program have them.
-FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
+FUSEKIT_H constexpr bool launches_clusters(Architecture architecture) {
     return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
 
@@ -69,9 +69,10 @@ namespace detail {
 /// accumulators: the CTAs of an SM do so one after another, and each doubling of the CTAs per tile costs `exchange`
 /// cycles. `threads` is the number of a CTA's threads that issue MMAs. `idle`: SMs on which no cluster can run.
 template <class TimeOf>
-FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of, std::int64_t max_tiles,
-                                  std::int64_t max_blocks, double exchange, int processors, TimeOf const& time_of,
-                                  IdleInClusters const& idle = {1 << 30, 1 << 30}) {
+FUSEKIT_H constexpr Estimate split_estimate(ScheduleFacts const& schedule, int threads, Product const& of,
+                                            std::int64_t max_tiles, std::int64_t max_blocks, double exchange,
+                                            int processors, TimeOf const& time_of,
+                                            IdleInClusters const& idle = {1 << 30, 1 << 30}) {
     int const piece_k = threads < 128 ? 64 : 128;
     std::int64_t const tiles = count_tiles(schedule, of), pieces = divide_up(of.gemm_k, piece_k);
     Estimate best;
@@ -100,8 +101,8 @@ FUSEKIT_H constexpr int processors_of_clusters(int split_k, int processors, Idle
 /// this number of CTAs. time_of(split_k, processors) returns the time on the SMs that clusters of `split_k` CTAs
 /// occupy. The time is infinite if a launch may not use clusters.
 template <class TimeOf>
-FUSEKIT_H Estimate cluster_split_estimate(std::int64_t max_split_k, CostTable const& table, GpuRates const& rates,
-                                          TimeOf const& time_of) {
+FUSEKIT_H constexpr Estimate cluster_split_estimate(std::int64_t max_split_k, CostTable const& table,
+                                                    GpuRates const& rates, TimeOf const& time_of) {
     Estimate best;
     if (!launches_clusters(rates.architecture)) return best;
     for (int split_k = 2; split_k <= 8 && split_k <= max_split_k; split_k *= 2) {
@@ -114,8 +115,8 @@ FUSEKIT_H Estimate cluster_split_estimate(std::int64_t max_split_k, CostTable co
 
 /// Largest number of CTAs of a launch with split-K. CTAs in clusters are not limited. Other CTAs exchange accumulators
 /// through the workspace, which limits their number by its size, and must be co-resident: one per SM.
-FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
-                                                 std::size_t workspace_bytes) {
+FUSEKIT_H constexpr std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
+                                                    std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
     std::size_t const bytes = workspace_bytes < max_workspace_bytes ? workspace_bytes : max_workspace_bytes;
     if (bytes < GroupWorkspace::state_bytes) return 0;
@@ -126,7 +127,7 @@ FUSEKIT_H inline std::int64_t max_sharing_blocks(ScheduleFacts const& schedule, 
 
 /// Estimated time of a Gemm, NativeGemm or MatrixGemm schedule, whose operands are loaded through registers. `threads`:
 /// threads per CTA.
-FUSEKIT_H inline Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
+FUSEKIT_H constexpr Estimate register_estimate(PartTime const& time, int threads, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);
     return split_estimate(time.schedule, threads, time.of.product,

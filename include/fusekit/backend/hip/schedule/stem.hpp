@@ -29,8 +29,8 @@ using DefaultStem = Stem<4>;
 /// Work of `tiles` tiles of 64 pixels x 64 channels, for the cost model, computed by the warpgroups of an SM
 /// concurrently. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
 /// `by_tma`: TMA loads the rows of x.
-FUSEKIT_H inline Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
-                                        StemCosts const& reads, bool by_tma = true) {
+FUSEKIT_H constexpr Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
+                                           StemCosts const& reads, bool by_tma = true) {
     double const steps = panels * chunks, copies = by_tma ? 0 : reads.copies / steps;
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = steps,
@@ -83,7 +83,7 @@ struct StemEntry : TmaEntry<StemEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         Unmet const unmet =
             detail::first_unmet(detail::holds(of.rows_of_pixels, "x's pixels are not contiguous in rows and channels",
                                               "pass x channels-last and dense"),
@@ -97,7 +97,8 @@ struct StemEntry : TmaEntry<StemEntry> {
     /// StemShape (tiling) of a convolution; its `panels` is 0 if the filter or the stage of every tile shape is too
     /// large.
     template <class Schedule>
-    FUSEKIT_H static StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter, bool by_tma) {
+    FUSEKIT_H static constexpr StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
+                                               bool by_tma) {
         if (unmet_by_window(filter)) return {};
         StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes, by_tma);
         return shape.panels <= Schedule::max_panels ? shape : StemShape();
@@ -107,8 +108,8 @@ struct StemEntry : TmaEntry<StemEntry> {
     static constexpr ScheduleFacts facts{.m = Schedule::consumers, .n = Schedule::channels};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Stem<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (!of.rows_of_pixels || !of.channels_last) return {};
         StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter, of.aligned_rows);
         if (tile.panels == 0) return {};
@@ -130,7 +131,7 @@ private:
     }
     /// Returns the condition that makes every tile shape exceed SMEM, with the value that exceeds its limit.
     template <class Schedule>
-    FUSEKIT_H static Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
+    FUSEKIT_H static constexpr Unmet unmet_by_shape(std::int64_t channels, Filter<2> const& filter) {
         std::int64_t const lead = filter.strides[1] * channels % 2 == 0 ? filter.pad_before[1] * channels % 2 : 0;
         return detail::first_unmet(
             detail::at_most("S * C", filter.size[1] * channels, StemShape::max_chunks * StemShape::chunk - lead,

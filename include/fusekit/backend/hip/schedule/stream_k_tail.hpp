@@ -28,7 +28,7 @@ struct TailSplit {
     int splits = 1;
     std::int64_t blocks = 0, whole = 0;  ///< whole: number of rounds before the last
 
-    FUSEKIT_H TailSplit() = default;
+    FUSEKIT_H constexpr TailSplit() = default;
 
     /// Number of persistent CTAs in clusters of `splits`. Some SMs cannot run clusters of 4.
     FUSEKIT_H static constexpr std::int64_t max_blocks(int splits, int processors, IdleInClusters const& idle) {
@@ -52,8 +52,8 @@ namespace detail {
 
 /// Sets a workload's rounds and steps to those of a launch with a tail, and adds the exchange of accumulators: a CTA
 /// receives those of half a tile from each of the others.
-FUSEKIT_H inline void set_tail(Workload& workload, TailSplit const& of, std::int64_t steps,
-                               ScheduleFacts const& schedule, TmaCosts const& tma) {
+FUSEKIT_H constexpr void set_tail(Workload& workload, TailSplit const& of, std::int64_t steps,
+                                  ScheduleFacts const& schedule, TmaCosts const& tma) {
     auto const whole = static_cast<double>(of.whole),
                last = static_cast<double>(divide_up(steps, std::int64_t{of.splits}));
     workload.rounds = whole + 1;

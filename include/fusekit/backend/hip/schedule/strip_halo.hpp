@@ -70,7 +70,7 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         char const* const fix = "use WarpSpecialized";
         HaloStripShape const shape = HaloStripShape::of(of.filter, of.y[1]);
         return detail::first_unmet(
@@ -88,8 +88,8 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
     static constexpr ScheduleFacts facts{.m = Schedule::strip_rows};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "StripHalo<" + detail::list_of(of.m) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultStripHalo, half, half>(of) || size_of(of.type) != 2) return {};
         if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma || of.totals || of.maxima || of.reads_image)
             return {};

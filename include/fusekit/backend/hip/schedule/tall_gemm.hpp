@@ -63,7 +63,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
             detail::equal("groups", of.product.groups, 1, "use WarpSpecialized"),
             detail::equal("R * S", of.taps, 1, "use WarpSpecialized"),
@@ -80,8 +80,8 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "TallGemm<" + detail::list_of(of.blocks) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (can_implement<DefaultTallGemm, half, half>(of)) return {};
         TallTiles const tiles = TallTiles::of(of.product.m, of.x[1], of.product.n, 2, of.transposed);
         std::int64_t const k = of.product.n,

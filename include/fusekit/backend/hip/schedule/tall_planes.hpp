@@ -59,7 +59,7 @@ struct TallPlanesEntry : TmaEntry<TallPlanesEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         using Tiles = TallPlaneTiles;
         bool const windows = !detail::is_single_pixels(of.filter.groups(1));
         auto const reach = [&](int mode) {
@@ -76,8 +76,8 @@ struct TallPlanesEntry : TmaEntry<TallPlanesEntry> {
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "TallPlanes<" + detail::list_of(of.blocks) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         using Tiles = TallPlaneTiles;
         if (of.product.m == 0 || can_implement<DefaultTallPlanes, float, float>(of)) return {};
         bool const windows = !detail::is_single_pixels(of.filter.groups(1)), floats = of.type == DataType::float32;

@@ -64,7 +64,7 @@ struct TmaPlanesEntry : TmaEntry<TmaPlanesEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         return detail::first_unmet(
             detail::holds(of.planes == detail::PlanesOrder::planes,
                           "x's or y's planes are not contiguous at multiples of 16 bytes",
@@ -80,8 +80,8 @@ struct TmaPlanesEntry : TmaEntry<TmaPlanesEntry> {
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "TmaPlanes<" + detail::list_of(of.blocks) + ">"; }
 
-    FUSEKIT_H static Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (of.type == DataType::float32 || can_implement<DefaultTmaPlanes, half, half>(of)) return {};
         TmaPlaneTiles const tiles =
             TmaPlaneTiles::of(of.x[0], of.x[2] * of.x[3], of.x[1], of.product.n, rates.processors);

@@ -62,11 +62,11 @@ inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, 
 namespace detail {
 
 /// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
-FUSEKIT_H inline Unmet unmet_by_channel_strides(ConvCase const& of) {
+FUSEKIT_H constexpr Unmet unmet_by_channel_strides(ConvCase const& of) {
     return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
                        equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"));
 }
-FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
+FUSEKIT_H constexpr Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
     return first_unmet(unmet_by_channel_strides(of), equal("groups", of.product.groups, 1, "use MatrixGemm"),
                        holds(false, "x or y is not channels-last", "use MatrixGemm"));
@@ -75,8 +75,8 @@ FUSEKIT_H inline Unmet unmet_by_channels_last(ConvCase const& of) {
 /// Costs of WarpSpecialized, plus those of ChannelStatistics if the plan has them. A column is all tiles with the same
 /// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
 /// column and it stores one total; otherwise each tile stores its own, which costs more.
-FUSEKIT_H inline Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                 int processors) {
+FUSEKIT_H constexpr Costs tma_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                    int processors) {
     if (schedule.splits) return table.split_warp_specialized;
     Costs costs = schedule.ping_pong ? table.warp_specialized_ping_pong : table.warp_specialized;
     if (!of.stores_by_tma) costs.round += table.tma.stored_pixel * schedule.m;
@@ -153,7 +153,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     }
 
     template <class Schedule, class T, class U>
-    FUSEKIT_H static Unmet can_implement(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         bool const grouped = sizeof(T) == 2 && sizeof(U) == 2;
         return detail::first_unmet(
             grouped ? unmet_by_groups(of) : detail::unmet_by_channels_last(of),
@@ -167,8 +167,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         return "WarpSpecialized<" + detail::list_of(of.m, of.n, of.stages) + (of.ping_pong ? ", ping_pong" : "") +
                (of.blocks == 1 ? "" : ", " + Text::number(of.blocks)) + ">";
     }
-    FUSEKIT_H static Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                   GpuRates const& rates) {
+    FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                             GpuRates const& rates) {
         if (unmet_by_groups(of) || !of.aligned_pixels) return {};
         if (of.maxima && schedule.n == 192) return {};  // SMEM has no room for maxima
         if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
@@ -229,7 +229,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
 private:
     /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
     /// tile of the tail.
-    FUSEKIT_H static Estimate with_tail(detail::PartTime const& time, Product const& whole, std::int64_t steps) {
+    FUSEKIT_H static constexpr Estimate with_tail(detail::PartTime const& time, Product const& whole,
+                                                  std::int64_t steps) {
         ScheduleFacts const& schedule = time.schedule;
         ConvCase const& of = time.of;
         Estimate best = time(whole);
@@ -252,7 +253,7 @@ private:
     }
     /// Returns the first condition on channel strides, and on several groups of channels of 16-bit elements, that a
     /// convolution does not meet.
-    FUSEKIT_H static Unmet unmet_by_groups(ConvCase const& of) {
+    FUSEKIT_H static constexpr Unmet unmet_by_groups(ConvCase const& of) {
         std::int64_t const groups = of.product.groups;
         if (groups == 1) return detail::unmet_by_channels_last(of);
         if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
@@ -265,7 +266,8 @@ private:
     /// Sets the rows of a TransposedConv's filters that are slow to load: those of the last 64 channels of y, in the
     /// last column of tiles, if these are fewer. In the last channels of x, taps whose box passes the last tap are
     /// clipped.
-    FUSEKIT_H static void set_rows_of_taps(BulkProduct& product, ScheduleFacts const& schedule, ConvCase const& of) {
+    FUSEKIT_H static constexpr void set_rows_of_taps(BulkProduct& product, ScheduleFacts const& schedule,
+                                                     ConvCase const& of) {
         constexpr std::int64_t box = 64;
         std::int64_t const channels = of.y[1], past = detail::divide_up(channels, box) * box - 1,
                            of_last = past / channels, clipped = of_last < of.taps ? of_last : of.taps;
@@ -278,16 +280,16 @@ private:
                 : rows;
         product.past_rows = rows - product.clipped_rows;
     }
-    FUSEKIT_H static bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
+    FUSEKIT_H static constexpr bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
         return of.packs_taps && !schedule.splits &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
     }
     /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are
     /// packed, of all taps.
-    FUSEKIT_H static std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
+    FUSEKIT_H static constexpr std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
         return packs(schedule, of) ? of.x[1] * of.taps : of.x[1] / of.product.groups;
     }
-    FUSEKIT_H static int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
+    FUSEKIT_H static constexpr int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
         return bulk_row_bytes(schedule.n, static_cast<int>(size_of(of.type)));
     }
 };

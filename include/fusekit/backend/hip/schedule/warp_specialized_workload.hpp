@@ -30,8 +30,8 @@ struct BulkProduct {
 /// the busy SMs. Copies: TMA, which is slower for narrow and short rows and for rows past the last filter; or a warp's
 /// cp.async instructions. Chain: MMAs of a warpgroup that add to the same accumulators. With ping-pong the MMAs of the
 /// next tile overlap the epilogue, so that a partly filled last round costs less.
-FUSEKIT_H inline Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
-                                                    int processors, TmaCosts const& tma) {
+FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
+                                                       int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m),
                        columns = detail::divide_up(of.n, schedule.n) * of.groups,
                        busy = rows * columns < processors ? rows * columns : processors;

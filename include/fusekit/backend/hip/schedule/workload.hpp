@@ -10,14 +10,14 @@
 
 namespace fusekit::hip::detail {
 
-FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of) {
+FUSEKIT_H constexpr std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of) {
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
 /// Number of rounds of `tiles` tiles on `processors` SMs; in a round each SM computes a tile. A partly filled last
 /// round counts as a fraction of a round, from `least` to 1: idle SMs leave L2 bandwidth to the others, but the latency
 /// of the kernel's first loads and last stores remains.
-FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
+FUSEKIT_H constexpr double rounds_of(std::int64_t tiles, int processors, double least) {
     std::int64_t const whole = tiles / processors, remaining = tiles % processors;
     if (whole == 0) return 1;
     double const share = static_cast<double>(remaining) / processors;
@@ -35,7 +35,7 @@ struct PartTime {
     double products;  ///< multiply-adds per SM and cycle
     Workload (*workload_of)(PartTime const&, Product const&);
 
-    FUSEKIT_H Estimate operator()(Product const& part, double exchanges = 0) const {
+    FUSEKIT_H constexpr Estimate operator()(Product const& part, double exchanges = 0) const {
         Workload workload = workload_of(*this, part);
         workload.exchanges = exchanges;
         return estimate(workload, costs, of.product.bytes, table, rates);

@@ -79,7 +79,7 @@ consteval int count_of(T const (&)[count]) {
 }
 
 template <class Tuning, int... i>
-FUSEKIT_H auto gemm_table(std::integer_sequence<int, i...>)
+FUSEKIT_H constexpr auto gemm_table(std::integer_sequence<int, i...>)
     -> List<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
 /// Tiles of MatrixGemm, whose operands are loaded through registers, for elements T.
@@ -97,7 +97,7 @@ struct RegisterTiles<Tuning, tf32> {
 };
 
 template <class Of, int... i>
-FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
+FUSEKIT_H constexpr auto matrix_table(std::integer_sequence<int, i...>)
     -> List<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
 /// NativeGemm schedule that the library may select. Code for sm_90a omits a NativeCandidate if a MatrixGemm is faster.
@@ -121,7 +121,7 @@ struct NativeTiles<Tuning, T> {
     static constexpr auto const& tiles = Tuning::native_bytes;
 };
 template <class Tuning, class Of, int... i>
-FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
+FUSEKIT_H constexpr auto native_table(std::integer_sequence<int, i...>)
     -> List<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
 /// Type: list of the Gemm schedules of a tuning table, or of its NativeGemm schedules if is_native.
@@ -152,7 +152,7 @@ struct MatrixTiles<Tuning, T> {
 };
 
 template <class Of, int... i>
-FUSEKIT_H auto warp_specialized_table(std::integer_sequence<int, i...>) -> List<
+FUSEKIT_H constexpr auto warp_specialized_table(std::integer_sequence<int, i...>) -> List<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
 /// Tiles of Planes for elements T.
@@ -166,10 +166,10 @@ struct PlanesParts<Tuning, float> {
 };
 
 template <class Of, int... i>
-FUSEKIT_H auto planes_table(std::integer_sequence<int, i...>)
+FUSEKIT_H constexpr auto planes_table(std::integer_sequence<int, i...>)
     -> List<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
 template <class... Schedules>
-FUSEKIT_H auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
+FUSEKIT_H constexpr auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
 
 template <class Tuning, bool single_pixels, int number>
 struct WeightScheduleOf {
@@ -177,7 +177,7 @@ struct WeightScheduleOf {
     using Type = BulkWeights<cut.rows, cut.columns, cut.pixels, cut.stages, cut.products, cut.blocks>;
 };
 template <class Tuning, bool single_pixels, int... i>
-FUSEKIT_H auto weight_table(std::integer_sequence<int, i...>)
+FUSEKIT_H constexpr auto weight_table(std::integer_sequence<int, i...>)
     -> List<typename WeightScheduleOf<Tuning, single_pixels, i>::Type...>;
 
 template <class Tuning, int element_bytes, bool pixelwise, bool stores>
