@@ -36,6 +36,7 @@
 
 #include "fusekit/backend/hip/runtime/device_code.hpp"
 #include "fusekit/backend/hip/dispatch/prepare.hpp"
+#include "fusekit/backend/hip/dispatch/with_layouts.hpp"
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif

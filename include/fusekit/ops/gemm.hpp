@@ -15,10 +15,10 @@ struct GemmWith : detail::MatrixHead<Option> {
         Required<Collapsed<AnyView<2>, 2>, field::weights> weights;
     };
 
-    FUSEKIT_HD static AnyView<4> filters(Args const& args) {
+    FUSEKIT_HD static constexpr AnyView<4> filters(Args const& args) {
         Index<2> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
-        return detail::MatrixHead<Option>::filters(args.weights.float32, args.weights.type, shape[0], shape[1],
-                                                   stride[0], stride[1]);
+        float const* const data = std::is_constant_evaluated() ? nullptr : args.weights.float32;
+        return detail::MatrixHead<Option>::filters(data, args.weights.type, shape[0], shape[1], stride[0], stride[1]);
     }
 
     /// Offset in elements, from the weights' first element, of the weight that multiplies column k of x.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/tensor/matrices.hpp"
+#include "fusekit/tensor/overflow.hpp"
 
 /// Collapses the one, two or three spatial modes of a tensor to rows and columns, so that all loops have two: a signal
 /// is one row, and a volume is the rows of its slices, slice after slice. The stride between slices must be that of H
@@ -13,12 +14,12 @@ namespace detail {
 /// Product of strides or of counts; 0 if it overflows.
 FUSEKIT_H constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? 0 : product;
+    return mul_overflows(a, b, product) ? 0 : product;
 }
 /// Product of extents; -1, which checks report as an invalid extent, if it overflows.
 FUSEKIT_H constexpr Extent extent_product(Extent a, Extent b) {
     Extent product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? -1 : product;
+    return mul_overflows(a, b, product) ? -1 : product;
 }
 
 /// Sets the rows of a collapsed volume to slices * slice_rows, and records the number of slices.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/tensor/collapsed.hpp"
+#include "fusekit/tensor/overflow.hpp"
 
 /// Collapses matrices to images of one row: matrix row m becomes pixel q = m, and matrix column k becomes channel k. M
 /// x K is 1 x K x 1 x M, B x M x K is B x K x 1 x M, and A x B x M x K is A x K x B x M, for any strides.
@@ -29,7 +30,7 @@ FUSEKIT_H constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& lay
     // Modes that the matrix does not have get the strides of a packed image.
     auto const size = [&](int mode) {
         Extent product = 0;
-        return __builtin_mul_overflow(result.shape[mode], result.stride[mode], &product) ? 0 : product;
+        return mul_overflows(result.shape[mode], result.stride[mode], product) ? 0 : product;
     };
     if (Rank < 4) result.stride[2] = size(3);
     if (Rank < 3) result.stride[0] = size(1) > size(3) ? size(1) : size(3);

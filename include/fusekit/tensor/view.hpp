@@ -144,9 +144,10 @@ struct AnyView {
 
 namespace detail {
 
-/// Returns `view` as a TensorView of T. Precondition: its elements are of type T.
+/// Returns `view` as a TensorView of T. Precondition: its elements are of type T. At compile time it has no address.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
+    if (std::is_constant_evaluated()) return {nullptr, view.layout};
 #define FUSEKIT_TYPED(Type, data_type, number)                                 \
     if constexpr (std::same_as<T, Type>) return {view.data_type, view.layout}; \
     else

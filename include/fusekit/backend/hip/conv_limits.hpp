@@ -18,9 +18,9 @@ public:
     /// Extends the range by 0 to `steps` steps of `stride` elements.
     FUSEKIT_H constexpr void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t reach = 0;
-        known = known && !__builtin_mul_overflow(steps, stride, &reach);
+        known = known && !fusekit::detail::mul_overflows(steps, stride, reach);
         std::int64_t& end = reach < 0 ? low : high;
-        known = known && !__builtin_add_overflow(end, reach, &end);
+        known = known && !fusekit::detail::add_overflows(end, reach, end);
     }
     FUSEKIT_H constexpr bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// True if the byte offsets of AMD's 32-bit buffer loads (Buffer) reach all elements in the range; an element has

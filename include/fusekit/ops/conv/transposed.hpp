@@ -29,8 +29,7 @@ FUSEKIT_H constexpr Extent max_input(Filter<Rank> const& f, int mode, Extent out
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
                  beyond = covered - 1 - f.pad_before[mode] - f.pad_after[mode];
     Extent most = 0;
-    bool const fits =
-        !__builtin_mul_overflow(out, Extent{f.strides[mode]}, &most) && !__builtin_add_overflow(most, beyond, &most);
+    bool const fits = !mul_overflows(out, Extent{f.strides[mode]}, most) && !add_overflows(most, beyond, most);
     return fits && most > 0 ? most : 0;
 }
 template <int Rank>

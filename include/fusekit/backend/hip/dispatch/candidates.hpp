@@ -112,7 +112,7 @@ FUSEKIT_H constexpr TunedKey key_of(ConvCase const& of) {
 namespace detail {
 
 template <class... Schedules>
-inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
+inline constexpr ScheduleFacts facts_of_each[sizeof...(Schedules)] = {facts_of<Schedules>()...};
 
 }  // namespace detail
 

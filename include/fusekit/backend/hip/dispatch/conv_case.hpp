@@ -16,25 +16,35 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Layout of the weights with modes collapsed to K, C, R, S; for a Gemm N x K x 1 x 1.
-template <class Plan>
-FUSEKIT_H constexpr CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+template <class Plan, class Bound>
+FUSEKIT_H constexpr CollapsedLayout<4> layout_of_weights(Bound const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
 
-/// Operands of a plan with a Conv or Gemm, and values that are computed from them once per call.
-template <class Plan, Element T, OutputElement U>
+/// Operands of a plan with a Conv or Gemm, and values that are computed from them once per call. Bound is a BoundPlan,
+/// or at compile time its head alone.
+template <class Plan, Element T, OutputElement U, class Bound = BoundPlan<Plan>>
 struct ConvOperands {
     using Geometry = decltype(Plan::Head::geometry(std::declval<BoundPlan<Plan> const&>().head));
 
-    BoundPlan<Plan> const& bound;
+    Bound const& bound;
     ImageView<T const> const& x;
     ImageView<U> const& y;
-    Geometry const filter = Plan::Head::geometry(bound.head);
-    CollapsedLayout<4> const weights = layout_of_weights<Plan>(bound);
+    Geometry const filter;
+    CollapsedLayout<4> const weights;
     /// extents and collapsed modes (tensor/collapse.hpp) of the mainloop's output: y's, or before a Pool those of its
     /// input
-    CollapsedShape<4> const output = {conv_output<Plan>(y.layout).shape, y.from};
+    CollapsedShape<4> const output;
+
+    // Initializes from the parameters: nvcc's front end does not read a reference member at compile time.
+    FUSEKIT_H constexpr ConvOperands(Bound const& the_bound, ImageView<T const> const& the_x, ImageView<U> const& the_y)
+        : bound(the_bound),
+          x(the_x),
+          y(the_y),
+          filter(Plan::Head::geometry(the_bound.head)),
+          weights(layout_of_weights<Plan>(the_bound)),
+          output(conv_output<Plan>(the_y.layout).shape, the_y.from) {}
 
     /// Returns an error if an extent exceeds the kernels' 32-bit indices. Must be called before the functions below.
     FUSEKIT_H Refusal refuse_limits() const {
@@ -63,8 +73,8 @@ FUSEKIT_H constexpr bool has_bits_for(Geometry const& filter) {
 
 /// Layout of a depthwise convolution's filters, K x 1 x R x S for K channels of y. Those of a transposed convolution
 /// have groups along the second mode (TransposedConv::filters()).
-template <class Plan, Element T, OutputElement U>
-FUSEKIT_H constexpr Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& operands) {
+template <class Plan, Element T, OutputElement U, class Bound>
+FUSEKIT_H constexpr Layout<4> depthwise_layout(ConvOperands<Plan, T, U, Bound> const& operands) {
     Layout<4> w{operands.weights.shape, operands.weights.stride};
     if constexpr (has_transposed_conv<Plan>) {
         if (w.shape[0] == 1) w.stride[0] = w.stride[1];
@@ -74,8 +84,8 @@ FUSEKIT_H constexpr Layout<4> depthwise_layout(ConvOperands<Plan, T, U> const& o
 }
 
 /// Returns the first condition of Depthwise's 32-bit indices on extents and strides that the operands do not meet.
-template <class Plan, Element T, OutputElement U>
-FUSEKIT_H constexpr Unmet unmet_by_extents(ConvOperands<Plan, T, U> const& operands) {
+template <class Plan, Element T, OutputElement U, class Bound>
+FUSEKIT_H constexpr Unmet unmet_by_extents(ConvOperands<Plan, T, U, Bound> const& operands) {
     constexpr std::int64_t most = std::int64_t{1} << 24;  // elements; a thread steps over fewer than 64 columns
     auto const column = [](Layout<4> const& of) { return of.shape[3] > 1 ? of.stride[3] : 0; };
     Index<4> const& of_y = operands.y.layout.shape;
@@ -98,8 +108,8 @@ FUSEKIT_H constexpr bool is_unrolled_filter(List<Window...>, Filter<2> const& fi
 }
 /// True if Depthwise would loop over the taps of a channels-last convolution (AnyWindow) of so few outputs that Direct
 /// takes less time.
-template <class Plan, Element T, OutputElement U>
-FUSEKIT_H constexpr bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+template <class Plan, Element T, OutputElement U, class Bound>
+FUSEKIT_H constexpr bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T, U, Bound> const& operands) {
     if constexpr (arch::is_targeted<arch::Amd> || sizeof(T) != 2 || has_transposed_conv<Plan>) return false;
     else {
         Filter<2> const filter = window_filter(operands.filter);
@@ -113,8 +123,8 @@ FUSEKIT_H constexpr bool is_faster_direct([[maybe_unused]] ConvOperands<Plan, T,
 
 /// True if the library selects Depthwise: each group has one channel of x, all its conditions are met, and Direct is
 /// not faster.
-template <class Plan, Element T, OutputElement U>
-FUSEKIT_H constexpr bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U> const& operands) {
+template <class Plan, Element T, OutputElement U, class Bound>
+FUSEKIT_H constexpr bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U, Bound> const& operands) {
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
         return operands.filter.group_count > 1 && operands.weights.shape[1] == 1 && !unmet_by_extents(operands) &&
                !is_faster_direct(operands);
@@ -123,8 +133,8 @@ FUSEKIT_H constexpr bool runs_depthwise([[maybe_unused]] ConvOperands<Plan, T, U
 
 /// True if the Direct schedule, which has no tiles, is the only one possible: for sums over no products, groups of few
 /// channels, windows with more taps than a KOffset's mask has bits, or operands whose offsets exceed 32 bits.
-template <class Plan, Element T, OutputElement U>
-FUSEKIT_H constexpr bool runs_without_tiles(ConvOperands<Plan, T, U> const& operands) {
+template <class Plan, Element T, OutputElement U, class Bound>
+FUSEKIT_H constexpr bool runs_without_tiles(ConvOperands<Plan, T, U, Bound> const& operands) {
     if (operands.sum_nothing()) return true;
     bool const exceeds_offsets = operands.exceed_offsets();
     if constexpr (Plan::Head::may_be_grouped ||
@@ -151,8 +161,8 @@ FUSEKIT_H constexpr double bytes_of(Index<4> const& x, Index<4> const& w, Index<
 }  // namespace detail
 
 /// Returns the ConvCase of a plan's convolution or GEMM, from which schedules estimate their time and check conditions.
-template <class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U> const& operands, bool on_matrix_units,
+template <class Plan, Element T, detail::OutputElement U, class Bound>
+FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> const& operands, bool on_matrix_units,
                                      std::size_t workspace_bytes, IndexLimits const& limits = {}) {
     auto const& x = operands.x;
     auto const& y = operands.y;

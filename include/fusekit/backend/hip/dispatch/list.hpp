@@ -164,15 +164,17 @@ struct EntryFacts {
 namespace detail {
 
 template <class... Entries>
-FUSEKIT_H EntryFacts const& entry_of(ScheduleKind kind, List<Entries...>) {
-    static constexpr EntryFacts entries[] = {
-        {Entries::name, Entries::on_matrix_units, Entries::by_tma, Entries::written, Entries::cost}...};
-    return entries[static_cast<int>(kind)];
+inline constexpr EntryFacts facts_of_entries[sizeof...(Entries)] = {
+    {Entries::name, Entries::on_matrix_units, Entries::by_tma, Entries::written, Entries::cost}...};
+
+template <class... Entries>
+FUSEKIT_H constexpr EntryFacts const& entry_of(ScheduleKind kind, List<Entries...>) {
+    return facts_of_entries<Entries...>[static_cast<int>(kind)];
 }
 
 }  // namespace detail
 
-FUSEKIT_H inline EntryFacts const& entry_of(ScheduleKind kind) { return detail::entry_of(kind, ConvSchedules{}); }
+FUSEKIT_H constexpr EntryFacts const& entry_of(ScheduleKind kind) { return detail::entry_of(kind, ConvSchedules{}); }
 
 FUSEKIT_H inline Text ScheduleFacts::name(int split_k) const {
     Text const whole = entry_of(kind).written(*this);
@@ -189,8 +191,8 @@ FUSEKIT_H Unmet can_implement(ConvCase const& of) {
 
 /// Estimated time of a convolution with a schedule, by the cost constants of `table`; infinite if the schedule cannot
 /// compute it.
-FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                                      GpuRates const& rates) {
+FUSEKIT_H constexpr Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                         GpuRates const& rates) {
     EntryFacts const& entry = entry_of(schedule.kind);
     if ((entry.on_matrix_units && !of.on_matrix_units) || (entry.by_tma && of.in_slabs)) return {};
     return entry.cost(schedule, of, table, rates);

@@ -91,7 +91,8 @@ inline constexpr NamesForTma names_of_x{"x is not at a multiple of 16 bytes",
 template <class T>
 FUSEKIT_H constexpr int copy_bytes(TensorView<T> const& view) {
     Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
-    auto bits = reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(shape[1]) * sizeof(T) | 16;
+    auto bits = static_cast<std::uintptr_t>(shape[1]) * sizeof(T) | 16;
+    if (!std::is_constant_evaluated()) bits |= reinterpret_cast<std::uintptr_t>(view.data);
     for (int const mode : {0, 2, 3})
         if (shape[mode] > 1) bits |= static_cast<std::uintptr_t>(stride[mode]) * sizeof(T);
     return static_cast<int>(bits & -bits);

@@ -16,6 +16,8 @@ template <class Schedule>
 class Scheduled;
 class Tuned;
 class ChannelsLast;
+template <auto x, auto y>
+class WithLayouts;
 struct TunedTable;
 
 /// Ordered queue of runs on a GPU: a HIP stream that the object owns, or one of the application's. Runs are
@@ -90,6 +92,13 @@ public:
     /// Returns a stream for whose calls kernels are compiled for channel stride 1 only. A call with another layout of x
     /// or y throws Error.
     FUSEKIT_H ChannelsLast channels_last() const;
+
+    /// Returns a stream for whose calls the layouts of x and y are constants: layer(device.with_layouts<fk::nhwc(8, 56,
+    /// 56, 64), fk::nhwc(8, 56, 56, 64)>(), x, y). The schedule is selected at compile time, and only its kernel is
+    /// compiled. A call with another layout of x or y throws Error, and so do filters or addresses that the kernel does
+    /// not take: it expects packed filters, in x's order, and multiples of 16 bytes.
+    template <auto x, auto y>
+    FUSEKIT_H WithLayouts<x, y> with_layouts() const;
 
     /// Prepares the launch of a bound plan. Precondition: the arguments are validated, and x and y have the alignment
     /// of later runs.
