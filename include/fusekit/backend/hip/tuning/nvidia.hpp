@@ -73,7 +73,8 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
         .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
         .tall_gemm = {.launch = 3000, .round = 300, .output = 0.3, .arithmetic = 1.25},
-        .transposed_tall_gemm = {.launch = 2590, .round = 370, .output = 0.185, .arithmetic = 1.87},
+        .transposed_gemv = {.launch = 1400, .output = 8, .min_step = 800, .arithmetic = 2},
+        .transposed_tall_gemm = {.launch = 2800, .round = 400, .output = 0.175, .arithmetic = 1.95},
         .phased_halo = {.launch = 4000, .round = 2700, .output = 0.3, .arithmetic = 1.15},
         .col2im = {.launch = 4000, .round = 1500, .output = 0.08},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
@@ -99,8 +100,8 @@ struct NvidiaTuning {
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .transposed_row = 5.4,
-                .clipped_row = 37,
-                .past_row = 4,
+                .clipped_row = 30,
+                .past_row = 5,
                 .copy = 25,
                 .stored_output = 0.05,
                 .partial_sectors = 2.3,
@@ -122,7 +123,7 @@ struct NvidiaTuning {
                     .turn = 2800,
                     .shared_accumulators = 0.3},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
-        .transposed_filter = 0.3,
+        .transposed_filter = 0.25,
         .phased_filter = 0.3,
         .memory_share = 0.83};
 
