@@ -66,7 +66,12 @@ struct GemvCut {
 private:
     FUSEKIT_H constexpr GemvCut(GemvProduct const& of, int rows, int bits, int processors) {
         // filters of a warp; bytes of a row whose loads by a warp are in flight at once (collective/gemv_mma.hpp)
-        int const most = of.by_mma ? 4 : 2, step_bytes = !of.by_mma ? 512 : rows > 8 ? 128 : of.transposed ? 192 : 384;
+        int const most = of.by_mma ? 4 : 2, step_bytes = (!of.by_mma  ? 512
+                                                          : rows <= 8 ? 384
+                                                                      : 128) /
+                                                         (!of.transposed ? 1
+                                                          : rows <= 8    ? 3
+                                                                         : 2);
         tiles.rows = rows, tiles.filter_bits = bits;
         tiles.warp_bits = bits < most ? bits : most;
         tiles.groups = 1 << (bits - tiles.warp_bits);

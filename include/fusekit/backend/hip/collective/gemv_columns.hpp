@@ -66,7 +66,7 @@ private:
     __device__ static void sum_of(GemvPart const& of, int first_m, Rows const& rows, unsigned lane,
                                   Partial const& partial, Meanwhile const& meanwhile) {
         // columns: MMAs along the rows of x; depth: steps whose loads are in flight at once
-        constexpr int columns = most_rows / 8, depth = !vectors ? 1 : columns == 1 ? 6 : 4, of_lane = 4;
+        constexpr int columns = most_rows / 8, depth = !vectors ? 1 : columns == 1 ? 4 : 2, of_lane = 4;
         int const row = static_cast<int>(lane / 4), filters = of.filters - 2 * row;
         unsigned c = of.begin + lane % 4 * of_lane;
         std::int64_t const to_next = rows.channel_stride();

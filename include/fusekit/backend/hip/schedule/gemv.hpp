@@ -125,7 +125,7 @@ struct GemvEntry : ConvEntry {
                      .arithmetic = at_once * static_cast<double>(filters * rows * of.product.gemm_k) / products,
                      .cache_bytes = at_once * static_cast<double>(cut.cta_bytes),
                      .outputs = static_cast<double>(of.product.m * of.product.n) / rates.processors},
-            table.gemv, of.product.bytes, table, rates);
+            of.transposed ? table.transposed_gemv : table.gemv, of.product.bytes, table, rates);
     }
 };
 

@@ -84,10 +84,11 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                                              GpuRates const& rates) {
         if (can_implement<DefaultTallGemm, half, half>(of)) return {};
         TallTiles const tiles = TallTiles::of(of.product.m, of.x[1], of.product.n, 2, of.transposed);
-        std::int64_t const k = of.product.n,
-                           column = k <= 8    ? 8
-                                    : k <= 16 ? 16
-                                              : TallTiles::warp_filters,
+        std::int64_t const k = of.product.n, last = (k - 1) % TallTiles::warp_filters + 1,
+                           last_column = last <= 8    ? 8
+                                         : last <= 16 ? 16
+                                                      : TallTiles::warp_filters,
+                           column = TallTiles::blocks(k) == 1 ? last_column : TallTiles::warp_filters,
                            blocks = tiles.rows / TallTiles::warp_rows * TallTiles::blocks(k),
                            of_warp = detail::divide_up(blocks, std::int64_t{TallTiles::warps}),
                            resident = tiles.tiles > static_cast<std::uint32_t>(rates.processors) ? schedule.blocks : 1,
@@ -101,13 +102,18 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
                      products = static_cast<double>(tiles.steps(of.x[1], k)) * loads * TallTiles::warp_rows *
                                 TallTiles::warp_filters * TallTiles::step / (rates.half_products / 2);
         Costs costs = of.transposed ? table.transposed_tall_gemm : table.tall_gemm;
+        // mean share of a block of 32 filters that is stored
+        double const whole = static_cast<double>(TallTiles::blocks(k) * TallTiles::warp_filters),
+                     stored = !of.transposed || TallTiles::blocks(k) == 1
+                                  ? 1
+                                  : (whole - static_cast<double>(TallTiles::warp_filters - last_column)) / whole;
         if (of.transposed) costs.launch += table.transposed_filter * static_cast<double>(of.x[1] * k);
         return estimate(Workload{.rounds = static_cast<double>(detail::divide_up(
                                      std::int64_t{tiles.tiles}, std::int64_t{schedule.blocks} * rates.processors)),
                                  .steps = 1,
                                  .arithmetic = products * static_cast<double>(resident),
-                                 .outputs = static_cast<double>(resident * of_warp * TallTiles::warps *
-                                                                TallTiles::warp_rows * column)},
+                                 .outputs = stored * static_cast<double>(resident * of_warp * TallTiles::warps *
+                                                                         TallTiles::warp_rows * column)},
                         costs, of.product.bytes, table, rates);
     }
 };

@@ -265,19 +265,22 @@ private:
     }
     /// Sets the rows of a TransposedConv's filters that are slow to load: those of the last 64 channels of y, in the
     /// last column of tiles, if these are fewer. In the last channels of x, taps whose box passes the last tap are
-    /// clipped.
+    /// clipped, which is slow for an odd number of packets of 8 channels, and where rows of less than 128 bytes share
+    /// lines of L2.
     FUSEKIT_H static constexpr void set_rows_of_taps(BulkProduct& product, ScheduleFacts const& schedule,
                                                      ConvCase const& of) {
-        constexpr std::int64_t box = 64;
-        std::int64_t const channels = of.y[1], past = detail::divide_up(channels, box) * box - 1,
-                           of_last = past / channels, clipped = of_last < of.taps ? of_last : of.taps;
+        constexpr std::int64_t box = 64, packet = 8;
+        std::int64_t const channels = of.y[1], taps = of.taps,
+                           of_last = (detail::divide_up(channels, box) * box - 1) / channels,
+                           clipped = of_last < taps ? of_last : taps;
         product.mn_major = true;
         if (channels % box == 0) return;
         double const rows = static_cast<double>(box) / static_cast<double>(detail::divide_up(channels, schedule.n));
-        product.clipped_rows =
-            detail::reads_past_taps(channels, of.taps)
-                ? rows * static_cast<double>(clipped) / static_cast<double>(of.taps * detail::divide_up(of.x[1], box))
-                : rows;
+        if (channels * taps < box || channels / packet % 2 != 0)
+            product.clipped_rows =
+                detail::reads_past_taps(channels, taps)
+                    ? rows * static_cast<double>(clipped) / static_cast<double>(taps * detail::divide_up(of.x[1], box))
+                    : rows;
         product.past_rows = rows - product.clipped_rows;
     }
     FUSEKIT_H static constexpr bool packs(ScheduleFacts const& schedule, ConvCase const& of) {

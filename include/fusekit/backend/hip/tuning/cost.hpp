@@ -161,8 +161,8 @@ struct CostTable {
         warp_specialized_ping_pong, split_warp_specialized, halo, tiled_halo, streamed_halo, halo_bytes, halo_groups,
         halo_stored_groups, planes, planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps,
         float_pixels, float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma,
-        gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_tall_gemm, tall_planes, tall_planes_taps,
-        float_tall_planes, float_tall_planes_taps, tma_planes, phased_halo, col2im, strip_halo;
+        gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_gemv, transposed_tall_gemm, tall_planes,
+        tall_planes_taps, float_tall_planes, float_tall_planes_taps, tma_planes, phased_halo, col2im, strip_halo;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;
