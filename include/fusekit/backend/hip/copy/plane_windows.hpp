@@ -30,16 +30,17 @@ public:
         };
 
         /// Fills the table. All threads call it; a barrier follows.
-        __device__ void init(Layout<4> const& x, Tiles const& tiles, unsigned thread, int threads) {
+        __device__ void init(Layout<4> const& of_x, Tiles const& of_tiles, unsigned first, int threads) {
             if constexpr (has_windows) {
-                if (!tiles.windows) return;
-                auto const plane = static_cast<int>(x.stride[1]), width = static_cast<int>(x.shape[3]);
-                for (int k = static_cast<int>(thread); k < Tiles::max_k; k += threads) {
-                    int const c = k / tiles.taps, tap = k - c * tiles.taps, r = tap / tiles.window_columns,
-                              s = tap - r * tiles.window_columns;
+                if (!of_tiles.windows) return;
+                auto const plane = static_cast<int>(of_x.stride[1]), width = static_cast<int>(of_x.shape[3]);
+                for (int k = static_cast<int>(first); k < Tiles::max_k; k += threads) {
+                    int const index = k < of_tiles.k ? k : 0, c = index / of_tiles.taps,
+                              tap = index - c * of_tiles.taps, r = tap / of_tiles.window_columns,
+                              s = tap - r * of_tiles.window_columns;
                     // The row of an index past GemmK is in bounds of no window.
-                    taps[k] = {c * plane + r * tiles.dilation_h * width + s * tiles.dilation_w,
-                               static_cast<std::uint16_t>(k < tiles.k ? r : Tiles::max_taps - 1),
+                    taps[k] = {c * plane + r * of_tiles.dilation_h * width + s * of_tiles.dilation_w,
+                               static_cast<std::uint16_t>(k < of_tiles.k ? r : Tiles::max_taps - 1),
                                static_cast<std::uint16_t>(s)};
                 }
             }
