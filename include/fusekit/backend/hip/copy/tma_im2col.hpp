@@ -51,11 +51,17 @@ __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// Issues, in one thread, the TMA loads of the operands of the output tile at `tile` into the pipeline's stages: of all
+/// Operands that a thread TMA-loads. Two threads that load one each take less time for a k-tile: a load waits until the
+/// thread's load before it has read its operands.
+struct LoadedOperands {
+    bool x = true, w = true;
+};
+
+/// Issues, in one thread, the TMA loads of `operands` of the output tile at `tile` into the pipeline's stages: of all
 /// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds.
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
-                                  State& state, TileStart const& tile, Range const&... range) {
+                                  State& state, LoadedOperands operands, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
@@ -66,43 +72,58 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     int const filters =
         is_last ? params.maps.last_filters : Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
     auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
-    unsigned const bytes = Stage::bytes(filters, params.maps.rows_of_x);
-    int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
+    unsigned const bytes = Stage::bytes(operands.w ? filters : 0, operands.x ? params.maps.rows_of_x : 0);
+    bool of_group = false;
+    if constexpr (std::remove_cvref_t<Params>::may_have_groups) of_group = conv.groups() > 1;
+    // In registers: otherwise nvcc loads them from constant memory in each k-tile.
+    int own[] = {conv.group_c(), conv.window_rows(), conv.window_columns(),
+                 of_group                  ? 2
+                 : params.maps.has_windows ? 1
+                                           : 0};
+    ptx::fence_operands(own);
+    int const channels = own[0], rows = own[1], columns = own[2], mode = own[3];  // mode of x's loads
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
     auto const load = [&](int r, int s, int c) {
         Stage& stage = stages[state.stage];
         auto const full = pipeline.producer_acquire(state, bytes);
-        auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
         auto const column = static_cast<unsigned>(s * filter.dilations[1]),
                    row = static_cast<unsigned>(r * filter.dilations[0]);
-        bool of_group = false;
-        if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
-            of_group = conv.groups() > 1;
-            if (of_group) {
-                bool const is_mode = channels % detail::whole_block != 0;
-                ptx::tma_load_im2col(
-                    to_x, &params.maps.x, full,
-                    {c + (is_mode ? 0 : tile.group * channels), w, h, first.n, is_mode ? tile.group : 0}, column, row);
+        if (operands.x) {
+            auto const to = ptx::shared_address(stage.x);
+            if (mode == 0) {
+                ptx::tma_load(to, &params.maps.x, full, {c, tile.m});
+            } else {
+                bool loaded = false;
+                if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+                    loaded = mode == 2;
+                    if (loaded) {
+                        bool const is_mode = channels % detail::whole_block != 0;
+                        ptx::tma_load_im2col(
+                            to, &params.maps.x, full,
+                            {c + (is_mode ? 0 : tile.group * channels), w, h, first.n, is_mode ? tile.group : 0},
+                            column, row);
+                    }
+                }
+                if (!loaded) ptx::tma_load_im2col(to, &params.maps.x, full, {c, w, h, first.n}, column, row);
             }
         }
-        if (of_group) {
-        } else if (params.maps.has_windows)
-            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n}, column, row);
-        else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
-        if constexpr (transposed) {
-            int const tap = (rows - 1 - r) * columns + columns - 1 - s;
-            for (int n = 0; n < filters; n += 64)
-                load_transposed_filters(params.maps, conv, to_w + static_cast<unsigned>(n) * Stage::row_bytes, full,
-                                        tap, tile.n + n, c);
-        } else if constexpr (in_pairs) {
-            ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
-        } else {
-            bool in_row = false;
-            if constexpr (std::remove_cvref_t<Params>::may_have_groups) in_row = params.maps.has_rows_of_taps;
-            int const tap = r * columns + s;
-            if (in_row) ptx::tma_load(to_w, &params.maps.w, full, {c + tap * channels, 0, 0, tile.n});
-            else ptx::tma_load(to_w, map_w, full, {c, s, r, tile.n});
+        if (operands.w) {
+            auto const to = ptx::shared_address(stage.w);
+            if constexpr (transposed) {
+                int const tap = (rows - 1 - r) * columns + columns - 1 - s;
+                for (int n = 0; n < filters; n += 64)
+                    load_transposed_filters(params.maps, conv, to + static_cast<unsigned>(n) * Stage::row_bytes, full,
+                                            tap, tile.n + n, c);
+            } else if constexpr (in_pairs) {
+                ptx::tma_load(to, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
+            } else {
+                bool in_row = false;
+                if constexpr (std::remove_cvref_t<Params>::may_have_groups) in_row = params.maps.has_rows_of_taps;
+                int const tap = r * columns + s;
+                if (in_row) ptx::tma_load(to, &params.maps.w, full, {c + tap * channels, 0, 0, tile.n});
+                else ptx::tma_load(to, map_w, full, {c, s, r, tile.n});
+            }
         }
         state.advance();
     };
@@ -127,7 +148,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
 #pragma unroll 1
             for (int s = 0; s < columns; ++s)
 #pragma unroll 1
-                for (int c = 0; c < channels; c += Stage::tile_k) load(r, s, c);
+                for (int c = 0, left = channels; left > 0; c += Stage::tile_k, left -= Stage::tile_k) load(r, s, c);
     }
 }
 

@@ -46,7 +46,7 @@ public:
         TileStart const start = Tiles(conv)[block / count];
         unsigned const steps = bulk_steps<Stage>(conv);
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
-        Whole::begin(params, shared, thread);
+        Whole::begin(params, shared, thread, Whole::loaders);
         cluster_arrive();
         State state;
         if (warp >= 4) {
@@ -57,8 +57,10 @@ public:
                     producer.load_tile(conv, shared.stages, shared.pipeline, start, own, true);
                 }
             }
-            if (params.maps.copied_bytes == 0 && warp == 4 && ptx::elect_sync())
-                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, start, own);
+            unsigned const loader = warp - 4;
+            if (params.maps.copied_bytes == 0 && loader < Whole::loaders && ptx::elect_sync())
+                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, Whole::operands_of(loader),
+                                  start, own);
             ptx::bar_warp_sync();  // a cluster barrier needs converged warps
             cluster_wait();
             start_next_kernel();

@@ -18,8 +18,8 @@
 
 namespace fusekit::hip {
 
-/// Warp-specialized implicit GEMM on sm_90a for channels-last tensors. One producer thread TMA-loads operands into a
-/// ring of SMEM stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong
+/// Warp-specialized implicit GEMM on sm_90a for channels-last tensors. Two producer threads TMA-load an operand each
+/// into a ring of SMEM stages; consumer warpgroups run the MMAs, cooperatively or in ping-pong
 /// (schedule/warp_specialized.hpp), and the epilogue. GemmM is the channels of y and GemmN the pixels: a thread has two
 /// channels of an accumulator tile, and keeps their epilogue parameters and statistics in registers. CTAs are
 /// persistent: the loads of the next output tile overlap the epilogue of the previous one. With params.split_k.count >
@@ -83,7 +83,7 @@ public:
         auto const conv = params.problem();
         Roles const roles(thread);
         Tiles const tiles(conv);
-        begin(params, shared, thread);
+        begin(params, shared, thread, loaders);
         if (roles.begin_producer()) {
             if constexpr (Plan::totals_tiles)
                 if (roles.warp != Roles::first_producer)
@@ -107,17 +107,19 @@ public:
                 }
             }
             StreamKTail const items = items_of(params, tiles);
-            if (roles.warp == Roles::first_producer && ptx::elect_sync()) {
+            unsigned const loader = roles.warp - Roles::first_producer;
+            if (loader < loaders && ptx::elect_sync()) {
+                LoadedOperands const operands = operands_of(loader);
                 State state;
                 if constexpr (divides_tail) {
                     unsigned const steps = bulk_steps<Stage>(conv);
                     for (unsigned item = block; item < items.size(); item += gridDim.x)
-                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state,
+                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, operands,
                                           tiles[items.tile_of(item)],
                                           items.is_divided(item) ? items.range_of(item, steps) : StepRange{0, steps});
                 } else {
                     for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
-                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, tiles[tile]);
+                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, operands, tiles[tile]);
                 }
             }
             if constexpr (divides_tail)
@@ -131,14 +133,22 @@ public:
     }
 
 protected:
-    __device__ static void begin(Params const& params, DynamicShared& shared, unsigned thread) {
+    /// Number of warps that TMA-load operands: one for each operand, or one because the others merge statistics.
+    static constexpr unsigned loaders = Plan::totals_tiles ? 1 : 2;
+    __device__ static LoadedOperands operands_of(unsigned loader) {
+        if constexpr (loaders == 1) return {};
+        else return {loader == 0, loader == 1};
+    }
+
+    /// `arrivals`: number of threads that TMA-load a stage's operands.
+    __device__ static void begin(Params const& params, DynamicShared& shared, unsigned thread, unsigned arrivals = 1) {
         auto const init = [&] {
             for (auto& writer : shared.writers) Writer::init(writer);
             if constexpr (copies)
                 shared.pipeline.init(params.maps.packs_taps         ? Packed::arrivals
                                      : params.maps.copied_bytes > 0 ? Copies::warps
-                                                                    : 1);
-            else shared.pipeline.init();
+                                                                    : arrivals);
+            else shared.pipeline.init(arrivals);
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         };
         TmaKernel::begin(thread, init, [&] { prefetch_maps(params.maps, thread); });
