@@ -92,8 +92,10 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
-    unsigned const slot = split_k.slots > 0 ? number % split_k.slots : number,
-                   first_sum = split_k.in_sequence ? slot : slot * split_k.groups;
+    unsigned slot = number;
+    if constexpr (Tile::sequences)
+        if (split_k.slots > 0) slot = number % split_k.slots;
+    unsigned const first_sum = Tile::sequences && split_k.in_sequence ? slot : slot * split_k.groups;
     auto* const of_groups = split_k.groups == 1 ? nullptr  // null: no workspace
                                                 : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
                                                       std::size_t{first_sum} * height * row_packets + packet;
