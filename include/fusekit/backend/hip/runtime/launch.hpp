@@ -171,8 +171,10 @@ struct Kernel {
         return hip::is_launchable(*known, reinterpret_cast<void const*>(function), threads, shared_bytes, device);
     }
 };
+// static: nvcc 13 gives each unit its own host stub of a kernel template (--static-global-template-stub), to which what
+// is known, such as its limit of shared memory, belongs.
 template <class Plan, class Mainloop>
-FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
+FUSEKIT_H static Kernel<typename Mainloop::Params> kernel_of() {
     static KnownKernel known;
     constexpr bool waits = kernels_overlap && requires { Mainloop::waits_for_previous_kernel; };
     return {&fused<Plan, Mainloop>, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
