@@ -65,7 +65,6 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     auto const dy = detail::typed<T>(params.bound.head.dy);
     auto& maps = params.maps;
     auto const& x = params.x;
-    Index<4> const& of_dy = dy.layout.shape;
     WeightProduct const product = detail::weight_product(params);
     std::int64_t const steps = detail::divide_up(product.pixels, pixels);
     int const phases = params.has_phases ? product.phases : 0;
