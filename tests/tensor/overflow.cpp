@@ -12,7 +12,9 @@ constexpr std::int64_t sum_of_products(std::int64_t a, std::int64_t b, std::int6
     std::int64_t product = 0, sum = 0;
     return mul_overflows(a, b, product) || add_overflows(product, c, sum) ? -1 : sum;
 }
-static_assert(sum_of_products(3, -4, 5) == -7);
+static_assert(sum_of_products(3, -4, 5) == -7 && sum_of_products(-1, INT64_MAX, -1) == INT64_MIN);
+static_assert(sum_of_products(INT64_MAX / 3 + 1, 3, 0) == -1 && sum_of_products(-1, INT64_MIN, 0) == -1);
+static_assert(sum_of_products(1, INT64_MAX, 1) == -1 && sum_of_products(1, INT64_MIN, -1) == -1);
 
 }  // namespace
 

@@ -8,18 +8,18 @@
 
 namespace fusekit::detail {
 
-/// Sets `result` to a * b and returns true if the product overflows 64 bits. Unlike the compilers' builtins also
-/// evaluated by nvcc at compile time, where an overflow is an error.
+/// Sets `result` to a * b modulo 2^64 and returns true if the product overflows 64 bits. Unlike the compilers' builtins
+/// also evaluated by nvcc at compile time.
 FUSEKIT_H constexpr bool mul_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) {
     if (!std::is_constant_evaluated()) return __builtin_mul_overflow(a, b, &result);
-    result = a * b;
-    return false;
+    result = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    return a == -1 ? b == INT64_MIN : a != 0 && result / a != b;
 }
-/// Sets `result` to a + b and returns true if the sum overflows 64 bits, as mul_overflows().
+/// Sets `result` to a + b modulo 2^64 and returns true if the sum overflows 64 bits, as mul_overflows().
 FUSEKIT_H constexpr bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) {
     if (!std::is_constant_evaluated()) return __builtin_add_overflow(a, b, &result);
-    result = a + b;
-    return false;
+    result = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    return ((a ^ result) & (b ^ result)) < 0;
 }
 
 }  // namespace fusekit::detail

@@ -67,7 +67,8 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     auto const& x = params.x;
     WeightProduct const product = detail::weight_product(params);
     std::int64_t const steps = detail::divide_up(product.pixels, pixels);
-    int const phases = params.has_phases ? product.phases : 0;
+    int phases = 0;
+    if constexpr (WeightGradientParams<Plan, T, U>::has_phases) phases = product.phases;
     if (phases > 1 && split_k.count() % static_cast<unsigned>(phases) != 0) return {};
     if (phases > 0) {
         maps.phases = static_cast<unsigned>(phases);
