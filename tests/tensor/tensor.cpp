@@ -37,8 +37,12 @@ struct CountedMemory {
         --counts->live;
         std::free(memory);
     }
-    void copy_in(void* to, void const* from, std::size_t size) const { std::memcpy(to, from, size); }
-    void copy_out(void* to, void const* from, std::size_t size) const { std::memcpy(to, from, size); }
+    void copy_in(void* to, void const* from, std::size_t size) const {
+        if (to && from) std::memcpy(to, from, size);
+    }
+    void copy_out(void* to, void const* from, std::size_t size) const {
+        if (to && from) std::memcpy(to, from, size);
+    }
 };
 struct Counter : Counts, CountedMemory {
     Counter() : CountedMemory{this} {}

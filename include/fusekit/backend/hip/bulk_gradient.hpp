@@ -28,10 +28,10 @@ struct WeightGradientMaps {
 namespace detail {
 
 /// Returns the smallest number of consecutive pixels whose bytes are a multiple of 16, 1 to 8; 0 if the pixels do not
-/// have one stride or if they are misaligned.
+/// have one stride, if they are misaligned, or if 8 of them exceed the 32 bits of a coordinate.
 FUSEKIT_H inline int phases_of(Layout<4> const& layout, void const* data, std::size_t element_bytes) {
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(element_bytes);
-    if (bytes <= 0 || bytes >= Extent{1} << 30 || (layout.stride[1] != 1 && layout.shape[1] > 1) ||
+    if (bytes <= 0 || bytes >= Extent{1} << 29 || (layout.stride[1] != 1 && layout.shape[1] > 1) ||
         !problem::aligned(data, 16))
         return 0;
     for (int phases = 1; phases <= 8; phases *= 2)

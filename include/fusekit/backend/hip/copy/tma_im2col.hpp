@@ -40,7 +40,7 @@ __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
     if (!maps.copies_x()) ptx::prefetch_tensormap(&maps.x);
     if (maps.copied_bytes == 0) ptx::prefetch_tensormap(&maps.w);
-    if (maps.last_filters > 0 || maps.has_rows_of_taps) ptx::prefetch_tensormap(&maps.w_last);
+    if (maps.last_filters > 0) ptx::prefetch_tensormap(&maps.w_last);
     if (maps.stores_y) ptx::prefetch_tensormap(&maps.y);
 }
 
