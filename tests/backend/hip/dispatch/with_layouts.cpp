@@ -108,6 +108,20 @@ TEST_CASE("HIP: products and transposed convolutions of known layouts") {
     CHECK(values_after(dx, [&] { transposed(device.with_layouts<small, large>(), dy, dx); }) == of_all);
 }
 
+TEST_CASE("HIP: statistics of few pixels of known layouts") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::ChannelStatistics>;
+    constexpr auto layout = fk::nhwc(4, 4, 4, 32);
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, layout, 2),
+                             weights = filled<fk::half>(device, fk::krsc(32, 3, 3, 32), 1);
+    OnGpu<fk::half, 4> y(device, layout);
+    OnGpu<float, 1> mean(device, fk::channels(32)), variance(device, fk::channels(32)),
+        scratch(device, fk::channels(1024));
+    auto const layer = Plan::bind({.weights = weights}, {.mean = mean, .variance = variance, .scratch = scratch});
+    auto const expected = values_after(y, [&] { layer(device, x, y); });
+    CHECK(values_after(y, [&] { layer(device.with_layouts<layout, layout>(), x, y); }) == expected);
+}
+
 TEST_CASE("HIP: the call of known layouts in the README") {
     fk::hip::Device device = gpu();
     using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;

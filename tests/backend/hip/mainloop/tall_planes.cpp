@@ -123,3 +123,32 @@ TEST_CASE("TallPlanes refuses many channels and channels-last tensors") {
     CHECK(sentence(fk::nhwc(1, 4, 4, 8), fk::krsc(8, 1, 1, 8), fk::filter(1, 1)) ==
           plan + "x's or y's planes are not dense: pass them dense");
 }
+
+TEST_CASE("TallPlanes reads no pixel past the last one of images that are 2^29 elements apart") {
+    fk::hip::Device device = sm90a_device();
+    using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
+    fk::Layout<4> apart = fk::nchw(5, 2, 3, 3);  // an odd number of pixels
+    apart.stride[0] = std::int64_t{1} << 29;
+    fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nchw(5, 2, 3, 3)), y(device, fk::nchw(5, 8, 3, 3)),
+        w(device, fk::kcrs(8, 2, 1, 1)), x_apart(device, apart), y_apart(device, fk::nchw(5, 8, 3, 3));
+    auto const number = [](std::size_t i) { return fk::half(static_cast<float>(i % 7) - 3); };
+    std::vector<fk::half> images(static_cast<std::size_t>(x.size())), filters(static_cast<std::size_t>(w.size()));
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = number(i);
+    for (std::size_t i = 0; i < filters.size(); ++i) filters[i] = number(3 * i);
+    x.copy_from(images.data()), w.copy_from(filters.data());
+    for (int n = 0; n < 5; ++n)
+        REQUIRE(hipMemcpy(x_apart.data() + n * apart.stride[0], images.data() + n * 18, 36, hipMemcpyHostToDevice) ==
+                hipSuccess);
+    auto const layer = Plan::bind({.weights = w, .filter = fk::filter(1, 1)});
+    auto const tall = device.with<TallPlanes<>>();
+    auto const values_of = [&](auto const& from, auto& to) {
+        std::vector<fk::half> values(static_cast<std::size_t>(to.size()), fk::half(777.0f));
+        to.copy_from(values.data());
+        layer(tall, from, to);
+        to.copy_to(values.data());
+        return std::vector<float>(values.begin(), values.end());
+    };
+    std::vector<float> const expected = values_of(x, y);
+    CHECK(expected[0] != 777.0f);
+    CHECK(values_of(x_apart, y_apart) == expected);
+}

@@ -67,10 +67,11 @@ public:
         return tile * Tiles::pixels + thread % 128 / 32 * 16 + thread % 32 / 4 * 2;
     }
 
-    /// Finds the thread's pixels in tile `tile`; those past the last pixel are pixel 0.
+    /// Finds the thread's pixels in tile `tile`. Past the last pixel of y the first is pixel 0, and the second the
+    /// first, because `second` has 32 bits.
     __device__ void begin(unsigned tile) {
         unsigned const pixel = first_pixel(tile, thread), last = tiles.all_pixels - 1;
-        unsigned const one = pixel <= last ? pixel : 0, two = pixel + 1 <= last ? pixel + 1 : 0;
+        unsigned const one = pixel <= last ? pixel : 0, two = pixel + 1 <= last ? pixel + 1 : one;
         std::int64_t at, next;
         if (has_windows && tiles.windows) {
             at = begin_window(one, 0), next = begin_window(two, 1);

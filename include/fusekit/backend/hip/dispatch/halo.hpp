@@ -35,14 +35,15 @@ struct Launcher<HaloEntry> {
         std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3],
                            channel_tiles = groups.count > 1 ? 1 : divide_up(of_y[1], Schedule::channels),
                            tiles = of_y[0] * shape.tiles_of_image(height, width) * channel_tiles;
-        unmet = first_unmet(unmet_by_code(gpu, kernel),
-                            groups.count > 1
-                                ? first_unmet(unmet_by_tma(params.x.layout, params.x.data, sizeof(T), names_of_x),
-                                              unmet_by_stores(params.y))
-                                : unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
-                            unmet_by_read(operands, unmet_by_tma),
-                            at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : 65, 65,
-                                     "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
+        unmet = first_unmet(
+            unmet_by_code(gpu, kernel),
+            groups.count > 1 ? first_unmet(unmet_by_tma(params.x.layout, params.x.data, sizeof(T), names_of_x),
+                                           unmet_by_stores(params.y))
+                             : unmet_by_layouts<T const, T const, U>(params.x, w, params.y),
+            unmet_by_read(operands, unmet_by_tma),
+            at_least("pixels of y", Plan::totals_tiles && tiles > 1 ? pixels : HaloEntry::least_pixels_of_totals,
+                     HaloEntry::least_pixels_of_totals,
+                     "ChannelStatistics of several tiles need 65: use WarpSpecialized"));
         if (unmet) return {};
         // The rows of a box of filters past a group's are those of the next group, whose results are not stored.
         bool const loads_filters = groups.count == 1 || (!has_transposed_conv<Plan> && problem::vectorizable(w, 8, 1) &&

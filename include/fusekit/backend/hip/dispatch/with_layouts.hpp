@@ -104,8 +104,11 @@ public:
         if constexpr (!multiplies) return false;
         else {
             constexpr bool is_known = !std::is_base_of_v<fusekit::detail::ConvArgs<dynamic>, typename Plan::Head>;
+            constexpr bool is_single = Plan::has_conv || (x.rank == 2 && !BatchedOp<typename Plan::Head>);
             static_assert(is_known, "with_layouts<x, y>() takes a filter in the type: write Conv<fk::filter(r, s)>");
-            return is_known && AcceptsAll::accepts<X>(nullptr, static_cast<BoundPlan const*>(nullptr));
+            static_assert(is_single,
+                          "with_layouts<x, y>() takes a Gemm of one matrix x, M x K: leave it out for a batch");
+            return is_known && is_single && AcceptsAll::accepts<X>(nullptr, static_cast<BoundPlan const*>(nullptr));
         }
     }
 

@@ -54,6 +54,8 @@ FUSEKIT_H constexpr Workload halo_workload(ScheduleFacts const& schedule, std::i
 /// Entry of Halo in the list of schedules (dispatch/list.hpp): its name, conditions and estimated time.
 struct HaloEntry : TmaEntry<HaloEntry> {
     static constexpr char const* name = "Halo";
+    /// Pixels of y that ChannelStatistics of several tiles need.
+    static constexpr int least_pixels_of_totals = 65;
 
     template <class Schedule>
     static constexpr bool describes = HaloSchedule<Schedule>;
@@ -122,11 +124,12 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         if (tiles == 0) return {};
         if (of.product.groups > 1) return of.tma_rows ? cost_of_groups(schedule, of, tiles, table, rates) : Estimate{};
         if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
-        std::int64_t const channel_tiles = detail::divide_up(of.y[1], schedule.n),
+        std::int64_t const pixels = of.y[0] * of.y[2] * of.y[3], channel_tiles = detail::divide_up(of.y[1], schedule.n),
                            blocks = detail::divide_up(of.x[1], schedule.n);
         bool const tiled =
             blocks > 1 || channel_tiles > 1 || (bytes == 1 ? splits_rows<int8>(of) : splits_rows<half>(of));
         if (tiled && keeps_rows(of)) return {};
+        if (of.totals && tiles * channel_tiles > 1 && pixels < least_pixels_of_totals) return {};
         Costs costs = bytes == 1   ? table.halo_bytes
                       : blocks > 1 ? table.streamed_halo
                       : tiled      ? table.tiled_halo

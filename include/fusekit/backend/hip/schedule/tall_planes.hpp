@@ -72,7 +72,7 @@ struct TallPlanesEntry : TmaEntry<TallPlanesEntry> {
                             of.filter.size[0] > of.filter.size[1] ? of.filter.size[0] : of.filter.size[1],
                             Tiles::max_taps - 1, "use MatrixGemm"),
             detail::at_most("elements of an image of x", (of.x[1] + 1) * (of.x[2] + reach(0)) * (of.x[3] + reach(1)),
-                            (std::int64_t{1} << 31) - 1, "use MatrixGemm"));
+                            (std::int64_t{1} << (of.x[0] > 1 ? 30 : 31)) - 1, "use MatrixGemm"));
     }
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "TallPlanes<" + detail::list_of(of.blocks) + ">"; }
 
