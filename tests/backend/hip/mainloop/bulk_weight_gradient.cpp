@@ -104,7 +104,7 @@ TEST_CASE("HIP: CTAs add in sequence where the workspace does not hold all sums"
     };
     auto const of_few = sharing(states + 5 * tile), of_all = sharing(states + 132 * tile);
     CHECK(of_few.in_sequence);
-    CHECK(of_few.slots == 0);
+    CHECK(of_few.held_tiles == 0);
     CHECK(of_few.groups > 3);
     CHECK(5 * of_few.groups <= 132);
     CHECK(!of_all.in_sequence);
@@ -112,7 +112,7 @@ TEST_CASE("HIP: CTAs add in sequence where the workspace does not hold all sums"
     // with room for three of the five tiles: two batches of tiles, of three and two
     auto const of_batches = sharing(states + 4 * tile);
     CHECK(of_batches.in_sequence);
-    CHECK(of_batches.slots == 3);
+    CHECK(of_batches.held_tiles == 3);
     CHECK(of_batches.groups * 3 <= 132);
     CHECK(of_batches.stored_tiles(5) == 3);
 }

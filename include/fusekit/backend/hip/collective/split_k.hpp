@@ -18,12 +18,12 @@ struct SplitKGroups {
     bool in_sequence = false;
     /// number of output tiles whose sums the workspace holds at once, with in_sequence: tiles `slots` apart have the
     /// same floats, one after the other; 0: all tiles have their own
-    unsigned slots = 0;
+    unsigned held_tiles = 0;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
     /// Number of tile sums that the workspace holds for `tiles` output tiles.
     FUSEKIT_HD std::int64_t stored_tiles(std::int64_t tiles) const {
-        return groups == 1 ? 0 : !in_sequence ? tiles * groups : slots > 0 ? slots : tiles;
+        return groups == 1 ? 0 : !in_sequence ? tiles * groups : held_tiles > 0 ? held_tiles : tiles;
     }
 };
 
@@ -94,7 +94,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     };
     unsigned slot = number;
     if constexpr (Tile::sequences)
-        if (split_k.slots > 0) slot = number % split_k.slots;
+        if (split_k.held_tiles > 0) slot = number % split_k.held_tiles;
     unsigned const first_sum = Tile::sequences && split_k.in_sequence ? slot : slot * split_k.groups;
     auto* const of_groups = split_k.groups == 1 ? nullptr  // null: no workspace
                                                 : reinterpret_cast<Packet<float, 4>*>(split_k.workspace.values()) +
@@ -109,7 +109,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
             if (split_k.cluster > 1) cluster_arrive();
             bool const last = group + 1 == split_k.groups;
             GroupTurn const turn(split_k.workspace.state(slot * split_k.cluster + rank), thread);
-            unsigned const before = split_k.slots > 0 ? number / split_k.slots * split_k.groups : 0;
+            unsigned const before = split_k.held_tiles > 0 ? number / split_k.held_tiles * split_k.groups : 0;
             turn.wait(before + group, barrier);
             sum_up(
                 group > 0 ? 2 : 1,
@@ -120,7 +120,7 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                     if (last) put(row, sums);
                     else of_groups[row * row_packets] = sums;
                 });
-            bool const is_last_of_slot = split_k.slots == 0 || number + split_k.slots >= tiles;
+            bool const is_last_of_slot = split_k.held_tiles == 0 || number + split_k.held_tiles >= tiles;
             turn.pass(last && is_last_of_slot ? 0 : before + group + 1, barrier);
             return last ? own : RowRange{0, 0};
         }

@@ -54,13 +54,13 @@ FUSEKIT_H DepthwiseHaloGradientTiles halo_gradient_tiles(Filter<2> const& filter
 /// one warp.
 template <class Shape>
 FUSEKIT_H double choose_segments(DepthwiseHaloGradientTiles& tiles, Filter<2> const& filter) {
-    constexpr int slots = 2 * Shape::row_groups, rows = Shape::thread_rows;
+    constexpr int shares = 2 * Shape::row_groups, rows = Shape::thread_rows;
     int const lines = tiles.images * tiles.rows, S = filter.size[1], stride = filter.strides[1];
     double least = 0;
     for (int across = 1; across <= 8 && (across == 1 || tiles.columns / across >= 3); across *= 2) {
         int const segment = static_cast<int>(divide_up(tiles.columns, across));
         double const column = 3 + rows * (3 * stride + 2 * S), start = 40 + 3 * rows * (S - stride),
-                     instructions = static_cast<double>(divide_up(lines * across, slots)) * (segment * column + start);
+                     instructions = static_cast<double>(divide_up(lines * across, shares)) * (segment * column + start);
         if (across > 1 && instructions >= least) continue;
         least = instructions;
         tiles.segment = segment, tiles.segments = lines * across;

@@ -103,8 +103,8 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
 }
 
 /// Estimated cycles of a weight gradient whose tiles' pixels are divided as `split` says; `never` if a CTA would reduce
-/// more pixels than an unpromoted tile may. With SplitKGroups::slots, the groups of the next tiles start in the order
-/// in which those of the tiles before have added their sums.
+/// more pixels than an unpromoted tile may. With SplitKGroups::held_tiles, the groups of the next tiles start in the
+/// order in which those of the tiles before have added their sums.
 template <class Schedule>
 FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split, SharingLimits const& limits,
                               WeightCosts const& costs) {
@@ -115,9 +115,9 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
                        of_part = detail::divide_up(of.steps<Schedule>(), cluster * groups / phases),
                        at_once = clusters_at_once(limits.processors, split.cluster) * Schedule::blocks;
     if (at_once < 1 || (!Schedule::promotes && of_part > max_steps)) return WeightShares::never;
-    std::int64_t const all_tiles = (split.slots > 0 ? split.slots : tiles) * groups,
+    std::int64_t const all_tiles = (split.held_tiles > 0 ? split.held_tiles : tiles) * groups,
                        active = (all_tiles < at_once ? all_tiles : at_once) * cluster / Schedule::blocks;
-    bool const one_round = split.slots == 0 && all_tiles <= at_once;
+    bool const one_round = split.held_tiles == 0 && all_tiles <= at_once;
     double const steps = static_cast<double>(of_part) *
                          weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs) * Schedule::blocks,
                  memory = static_cast<double>(of.bytes) / costs.memory_bytes,
@@ -126,8 +126,8 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
                         (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0),
                  added = costs.merge_accumulators * thousands / static_cast<double>(cluster),
                  count = static_cast<double>(groups);
-    if (split.slots > 0) {
-        double const batches = static_cast<double>(detail::divide_up(tiles, split.slots)),
+    if (split.held_tiles > 0) {
+        double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
                      all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
         return all > memory ? all : memory;
     }
@@ -160,15 +160,15 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
             SplitKGroups split{{}, cluster, static_cast<unsigned>(groups)};
             split.in_sequence = groups > 1 && tiles * groups > max_sums;
-            std::int64_t slots = tiles;
+            std::int64_t held = tiles;
             if (groups > 1 && has_blocks) break;
             if (groups > 1 && !split.in_sequence && tiles > states_of_tiles) break;
             if (split.in_sequence) {
                 for (std::int64_t const most : {max_sums, states_of_tiles, at_once / groups})
-                    if (slots > most) slots = most;
-                if (!Schedule::sequences || slots == 0) break;
-                if (slots < tiles)  // as many tiles in the last batch as in the others
-                    split.slots = static_cast<unsigned>(detail::divide_up(tiles, detail::divide_up(tiles, slots)));
+                    if (held > most) held = most;
+                if (!Schedule::sequences || held == 0) break;
+                if (held < tiles)  // as many tiles in the last batch as in the others
+                    split.held_tiles = static_cast<unsigned>(detail::divide_up(tiles, detail::divide_up(tiles, held)));
             }
             if (cluster * groups % phases != 0) continue;
             double const cycles = split_cycles<Schedule>(of, split, limits, costs);

@@ -48,11 +48,12 @@ struct WeightTile {
                    down = static_cast<unsigned>(detail::divide_up(k, rows));
         rank = of % params.split_k.cluster;
         tiles = across * down;
-        unsigned const group_of_slots = params.split_k.slots * params.split_k.groups,
+        unsigned const group_of_slots = params.split_k.held_tiles * params.split_k.groups,
                        in_order = of / params.split_k.cluster;
-        if (params.split_k.slots > 0) {  // all groups of the first tiles, then of the next
-            unsigned const first = in_order / group_of_slots * params.split_k.slots,
-                           count = (min)(params.split_k.slots, tiles - first), within = in_order % group_of_slots;
+        if (params.split_k.held_tiles > 0) {  // all groups of the first tiles, then of the next
+            unsigned const first = in_order / group_of_slots * params.split_k.held_tiles, rest = tiles - first,
+                           count = rest < params.split_k.held_tiles ? rest : params.split_k.held_tiles,
+                           within = in_order % group_of_slots;
             number = first + within % count, split_group = within / count;
         } else {
             number = in_order % tiles, split_group = in_order / tiles;
