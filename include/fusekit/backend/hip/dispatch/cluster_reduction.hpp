@@ -32,8 +32,9 @@ FUSEKIT_H bool runs_large_clusters(Gpu const& gpu, Kernel<Params> const& kernel,
     return query_once(known, gpu.index(),
                       [&] { return allow_large_clusters(kernel.function, static_cast<unsigned>(kernel.threads)); });
 }
+// static, as kernel_of(): what is known belongs to the unit's host stub
 template <class Plan, class Mainloop>
-FUSEKIT_H bool runs_large_clusters(Gpu const& gpu) {
+FUSEKIT_H static bool runs_large_clusters(Gpu const& gpu) {
     static KnownKernel known;
     return runs_large_clusters(gpu, kernel_of<Plan, Mainloop>(), known);
 }
