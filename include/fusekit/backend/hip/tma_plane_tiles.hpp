@@ -24,7 +24,6 @@ struct TmaPlaneTiles {
     bool cooperative = true;
     int stages = 1, k_tiles = 0;
     int box_filters = 64;  ///< filters of a TMA load
-    int vector = 1;  ///< elements of a store to y: 8, 4, 2 or 1
 
     FUSEKIT_HD constexpr int filters_of_tile() const { return cooperative ? warpgroups * filters : filters; }
     FUSEKIT_HD constexpr int bytes_of_stage() const {

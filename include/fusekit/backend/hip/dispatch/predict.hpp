@@ -38,9 +38,9 @@ struct NoDevice {};
 template <class Plan, Element T, OutputElement U, class F>
 FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                             ImageView<U> const& y, F const& f) {
-    constexpr bool has_units = MatrixGemmEntry::has_kernel<Plan, T> || WarpSpecializedEntry::has_kernel<Plan, T, U>;
     return with_folded(ConvOperands<Plan, T, U>{bound, x, y}, [&](ConvOperands<Plan, T, U> const& operands) {
-        ConvCase const of = case_of(operands, has_units && is_sm90a(rates.architecture), max_workspace_bytes);
+        ConvCase const of =
+            case_of(operands, has_matrix_kernels<Plan, T, U> && is_sm90a(rates.architecture), max_workspace_bytes);
         return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
             if (runs_depthwise(operands)) return f(Ranking(UntiledCandidates{}, of, Tuning::costs, rates));
             if (runs_without_tiles(operands))

@@ -20,20 +20,6 @@ FUSEKIT_H bool encode_plane_groups(TensorMap& map, TensorView<T> const& x, TmaPl
     return encode_tiled(map, sizeof(T), 4, x.data, extents, strides, box);
 }
 
-/// Number of elements, a power of two of at most 16 bytes, of the widest vector to which all channels of y are aligned
-/// and which divides their pixels.
-template <class T>
-FUSEKIT_H int vector_of_planes(TensorView<T> const& y) {
-    Index<4> const &shape = y.layout.shape, &stride = y.layout.stride;
-    int vector = 8;
-    auto const fits = [&] {
-        return shape[2] * shape[3] % vector == 0 && (shape[0] == 1 || stride[0] % vector == 0) &&
-               problem::aligned(y.data, vector * static_cast<int>(sizeof(T)));
-    };
-    while (vector > 1 && !fits()) vector /= 2;
-    return vector;
-}
-
 template <>
 struct Launcher<TmaPlanesEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
@@ -48,7 +34,6 @@ struct Launcher<TmaPlanesEntry> {
         Index<4> const& x = params.x.layout.shape;
         TmaPlaneTiles& tiles = params.tma_planes;
         tiles = TmaPlaneTiles::of(x[0], x[2] * x[3], x[1], params.y.layout.shape[1], gpu.processors());
-        tiles.vector = vector_of_planes(params.y);
         params.maps.in_use = encode_maps(gpu, unmet, [&] {
             MapModes<T const> const of_w(w);
             std::uint32_t const box[] = {TmaPlaneTiles::channels, 1, 1, static_cast<std::uint32_t>(tiles.box_filters)};

@@ -44,9 +44,8 @@ struct KnownChoice {
     static constexpr ImageView<T const> from = Plan::collapse(TensorView<T const, x.rank>(nullptr, x));
     static constexpr ImageView<U> to = Plan::collapse(TensorView<U, y.rank>(nullptr, y));
     static constexpr ConvOperands<Plan, T, U, BoundHead<Plan>> operands{bound, from, to};
-    static constexpr bool has_units = is_sm90a(architecture) && (MatrixGemmEntry::has_kernel<Plan, T> ||
-                                                                 WarpSpecializedEntry::has_kernel<Plan, T, U>);
-    static constexpr ConvCase of = case_of(operands, has_units, max_workspace_bytes);
+    static constexpr ConvCase of =
+        case_of(operands, has_matrix_kernels<Plan, T, U>&& is_sm90a(architecture), max_workspace_bytes);
 
     using Tuning = decltype(with_tuning(architecture, [](auto tuning) { return tuning; }));
     using Schedules =
@@ -54,7 +53,7 @@ struct KnownChoice {
                            std::conditional_t<runs_without_tiles(operands), FallbackCandidates<Plan, T, U>,
                                               Candidates<Tuning, Plan, T, U>>>;
     static constexpr Ranking ranking{Schedules{}, of, Tuning::costs, rates_of(architecture)};
-    static constexpr int best = ranking.best(), split_k = best < 0 ? 1 : ranking.time(best).split_k;
+    static constexpr int best = ranking.best(), split_k = ranking.time(best).split_k;
     using Schedule = TypeAt<Schedules, best>;
 };
 
@@ -77,8 +76,7 @@ FUSEKIT_H constexpr int index_of_target(List<Tags...>) {
 
 /// Returns an Error if a tensor's layout is not the one with which the call's kernel was selected at compile time.
 template <class Plan, int Rank>
-[[gnu::cold]] FUSEKIT_H Refusal refuse_other_layout(char const* tensor, CollapsedLayout<4> const& given,
-                                                    Layout<Rank> const& known) {
+FUSEKIT_H Refusal refuse_other_layout(char const* tensor, CollapsedLayout<4> const& given, Layout<Rank> const& known) {
     CollapsedLayout<4> const expected = Plan::collapse(known);
     if (given == expected) return {};
     bool const shapes = given.shape == expected.shape;
@@ -90,7 +88,7 @@ template <class Plan, int Rank>
 }  // namespace detail
 
 /// Stream for whose calls the layouts of x and y are constants: the cost model selects the schedule at compile time,
-/// and one kernel is compiled for each GPU that the program is compiled for. For plans with a Conv or Gemm.
+/// and its kernels alone are compiled for each GPU that the program is compiled for. For plans with a Conv or Gemm.
 template <auto x, auto y>
 class WithLayouts : public Directed<WithLayouts<x, y>> {
 public:

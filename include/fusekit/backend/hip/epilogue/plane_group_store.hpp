@@ -62,12 +62,7 @@ public:
         ptx::bar_warp_sync();
         int const present = (min)(tiles.plane - pixel, Tiles::pixels);
         U* const to = y + n * layout.stride[0] + from * layout.stride[1] + pixel;
-        switch (tiles.vector) {
-            case 8: return copy<8>(shared, to, present);
-            case 4: return copy<4>(shared, to, present);
-            case 2: return copy<2>(shared, to, present);
-            default: return copy<1>(shared, to, present);
-        }
+        copy(shared, to, present);
     }
 
 private:
@@ -84,10 +79,9 @@ private:
                                arguments);
     }
 
-    /// Copies `present` pixels, a multiple of `vector`, of the staged channels.
-    template <int vector>
+    /// Copies `present` pixels, a multiple of 8, of the staged channels by packets of 16 bytes.
     __device__ void copy(Shared const& shared, U* to, int present) const {
-        constexpr int of_row = Tiles::pixels / vector;
+        constexpr int vector = 8, of_row = Tiles::pixels / vector;
         using Vector = Packet<std::uint16_t, vector>;
 #pragma unroll 4
         for (int i = lane; i < channels * of_row; i += 32) {

@@ -39,7 +39,7 @@ struct NvidiaTuning {
     /// StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
     /// %.
     /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
-    /// TmaPlanes: 21 layers of batch 32 with five tiles each, H200: 15 %, but 2.9 us more than the tile for the least.
+    /// TmaPlanes: 21 layers of batch 32, H200: 10 %, most for 16 channels.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -218,7 +218,7 @@ struct NvidiaTuning {
                                                   {.rows = 64, .columns = 128, .pixels = 64, .stages = 2, .blocks = 4}};
     static constexpr unsigned max_gradient_cluster = 8;
 
-    static constexpr bool chooses_planes = true, chooses_tma_planes = true;
+    static constexpr bool chooses_planes = true;
     /// Tiles of Planes. 240 pixels: a whole image of 14 x 14, or rows of larger images. 64 pixels: two images of 7 x 7
     /// per tile; 56 pixels, for float: four images per tile.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},

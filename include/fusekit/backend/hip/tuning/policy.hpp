@@ -55,7 +55,7 @@ struct ElementwiseCase {
 //   costs          a CostTable: the model's measured additions to the published rates
 //   split          a GemmTile for split-K, for products of float with few tiles per SM
 //   matrix_split   with sm_90a: a GemmTile for split-K on its tensor cores
-//   chooses_split, chooses_planes, chooses_tma_planes
+//   chooses_split, chooses_planes
 //                  true if the library may select these schedules: only after measurement on a GPU
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
