@@ -40,7 +40,7 @@ FUSEKIT_H inline int phases_of(Layout<4> const& layout, void const* data, std::s
 }
 
 /// Channels of a block of 64 rows or columns whose TMA boxes begin up to 7 elements before its channels: pixels are
-/// `step` elements apart, of which 8 are 16 bytes.
+/// `step` elements apart, and 8 elements have 16 bytes.
 FUSEKIT_H constexpr int shifted_block(Extent step) {
     int aligned = 8;
     while (step % aligned != 0) aligned /= 2;

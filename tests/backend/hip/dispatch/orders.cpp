@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/filled.hpp"
 #include "backend/hip/gpu.hpp"
 #include "fusekit/hip.hpp"
 
@@ -17,18 +18,6 @@ using fk::hip::Orders;
 using ConvBiasRelu = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>;
 template <class T>
 using Images = fk::Tensor<T, fk::hip::Device>;
-
-/// Small integers, with sums that are exact in any order.
-float small(std::int64_t i, int most) { return static_cast<float>(i * 7 % (2 * most + 1) - most); }
-
-template <class T, int Rank>
-fk::Tensor<T, fk::hip::Device, Rank> filled(fk::hip::Device& device, fk::Layout<Rank> const& layout, int most) {
-    fk::Tensor<T, fk::hip::Device, Rank> tensor(device, layout);
-    std::vector<T> values(static_cast<std::size_t>(tensor.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = T(small(static_cast<std::int64_t>(i), most));
-    tensor.copy_from(values.data());
-    return tensor;
-}
 
 /// Convolution of x in NHWC by KRSC, and its result by definition.
 template <class T>

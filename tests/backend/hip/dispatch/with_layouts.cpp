@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/filled.hpp"
 #include "backend/hip/gpu.hpp"
 #include "fusekit/hip.hpp"
 
@@ -15,17 +16,6 @@ using fk::hip::detail::KnownChoice, fk::hip::detail::packed_filters;
 
 template <class T, int Rank>
 using OnGpu = fk::Tensor<T, fk::hip::Device, Rank>;
-
-/// Integers from -`most` to `most`, whose sums are exact in any order.
-template <class T, int Rank>
-OnGpu<T, Rank> filled(fk::hip::Device& device, fk::Layout<Rank> const& layout, int most) {
-    OnGpu<T, Rank> tensor(device, layout);
-    std::vector<T> values(static_cast<std::size_t>(tensor.size()));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = T(static_cast<float>(static_cast<int>(i * 7 % static_cast<std::size_t>(2 * most + 1)) - most));
-    tensor.copy_from(values.data());
-    return tensor;
-}
 
 /// Values of y after `run` has written to it; poisoned before.
 template <class T, int Rank>

@@ -29,7 +29,7 @@ struct SplitKGroups {
 
 /// SMEM layout of the accumulators that a CTA has computed for an output tile: Rows x Columns floats, with `gap` x 16
 /// bytes of padding per row, so that the rows that a warp writes at once are in different banks. may_sequence: true if
-/// the kernel has code for SplitKGroups::in_sequence. at_once: rows of which a thread has loads in flight; a tile with
+/// the kernel has code for SplitKGroups::in_sequence. at_once: rows whose loads a thread has in flight; a tile with
 /// fewer rows than threads / row_packets loads more CTAs' values at once instead.
 template <int Rows, int Columns, int gap = 1, bool may_sequence = false, int at_once = 4>
 struct AccumulatorTile {

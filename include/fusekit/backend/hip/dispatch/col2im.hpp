@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/halo_maps.hpp"
 #include "fusekit/backend/hip/mainloop/col2im.hpp"
 #include "fusekit/backend/hip/schedule/col2im.hpp"
 
@@ -23,12 +24,8 @@ struct Launcher<Col2imEntry> {
         if (unmet) return {};
         Col2imTiles& tiles = params.col2im;
         tiles.set(shape, y);
-        tiles.in_use = encode_maps(gpu, unmet, [&] {
-            MapModes<T const> const modes(params.x);
-            std::uint32_t const box[] = {Col2imShape::row_channels, static_cast<std::uint32_t>(shape.box_columns),
-                                         static_cast<std::uint32_t>(shape.box_rows), 1};
-            return encode_tiled(tiles.x, sizeof(T), 4, params.x.data, modes.extents, modes.strides, box);
-        });
+        tiles.in_use = encode_maps(
+            gpu, unmet, [&] { return encode_image_rows(tiles.x, params.x, shape.box_columns, shape.box_rows, {}); });
         if (!tiles.in_use) return {};
         std::int64_t const most = std::int64_t{Schedule::blocks} * gpu.processors(), all = tiles.all;
         return *prepare_launch(gpu, kernel, params, all < most ? all : most);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/halo_maps.hpp"
 #include "fusekit/backend/hip/mainloop/phased_halo.hpp"
 #include "fusekit/backend/hip/schedule/phased_halo.hpp"
 
@@ -25,12 +26,8 @@ struct Launcher<PhasedHaloEntry> {
         if (unmet) return {};
         PhasedHaloTiles& tiles = params.phased_halo;
         tiles.set(shape, x.shape[0], y.shape[1], vector_of(params.y, shape));
-        bool const encoded = encode_maps(gpu, unmet, [&] {
-            MapModes<T const> const modes(params.x);
-            std::uint32_t const box[] = {PhasedHaloShape::row_channels, static_cast<std::uint32_t>(shape.pitch()),
-                                         static_cast<std::uint32_t>(shape.rows_of_x()), 1};
-            return encode_tiled(tiles.x, sizeof(T), 4, params.x.data, modes.extents, modes.strides, box);
-        });
+        bool const encoded = encode_maps(
+            gpu, unmet, [&] { return encode_image_rows(tiles.x, params.x, shape.pitch(), shape.rows_of_x(), {}); });
         if (!encoded) return {};
         tiles.in_use = true;
         std::int64_t const per_block = (max)(gpu.processors() / shape.blocks, 1),

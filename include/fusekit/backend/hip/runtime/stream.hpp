@@ -94,7 +94,7 @@ public:
     FUSEKIT_H ChannelsLast channels_last() const;
 
     /// Returns a stream for whose calls the layouts of x and y are constants: layer(device.with_layouts<fk::nhwc(8, 56,
-    /// 56, 64), fk::nhwc(8, 56, 56, 64)>(), x, y). The schedule is selected at compile time, and only its kernel is
+    /// 56, 64), fk::nhwc(8, 56, 56, 64)>(), x, y). The schedule is selected at compile time, and only its kernels are
     /// compiled. A call with another layout of x or y throws Error, and so do filters, addresses or tensors of
     /// operators that the kernel does not take: it expects packed filters, in x's order, multiples of 16 bytes, and for
     /// a Residual a z of y's type and layout.

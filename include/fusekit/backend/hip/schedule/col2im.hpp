@@ -31,10 +31,6 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
     template <class Schedule>
     static constexpr bool describes = Col2imSchedule<Schedule>;
 
-    template <class T>
-    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
-    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>

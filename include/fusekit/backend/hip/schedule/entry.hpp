@@ -26,10 +26,16 @@ struct ConvEntry : AnyEntry {
     static constexpr ScheduleFacts facts{};
 };
 
-/// Base of the entries of schedules for sm_90a's tensor cores that load operands by TMA.
+/// Base of the entries of schedules for sm_90a's tensor cores that load operands by TMA: by default of 16 bits, with
+/// operators of the epilogue alone.
 template <class Entry>
 struct TmaEntry : ConvEntry {
     static constexpr bool on_matrix_units = true, by_tma = true;
+
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
+    }
 
     template <class Plan, class T, class U>
     static constexpr bool has_kernel =

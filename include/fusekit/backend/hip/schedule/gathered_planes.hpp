@@ -32,9 +32,7 @@ struct GatheredPlanesEntry : TmaEntry<GatheredPlanesEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        PlanConditions result = PlanesEntry::conditions<T>(plan);
-        result.factors = result.factors && detail::is_16_bits<T>;
-        return result;
+        return PlanesEntry::conditions_of_16_bits<T>(plan);
     }
     template <class Schedule>
     struct CanImplement {

@@ -11,6 +11,14 @@
 
 namespace fusekit::hip {
 
+namespace detail {
+
+/// True for the 16-bit types that sm_90a's tensor cores multiply.
+template <class T>
+inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+}  // namespace detail
+
 /// True if a plan multiplies floats by floats.
 template <class Plan, Element T>
 inline constexpr bool multiplies_floats =
@@ -28,9 +36,8 @@ using PlanFactor = std::conditional_t<multiplies_floats<Plan, T> && std::is_same
 /// True if this program has kernels of the plan for sm_90a's tensor cores with 16-bit operands: half by half, or
 /// bfloat16 by bfloat16.
 template <class Plan, Element T>
-inline constexpr bool has_matrix_units =
-    arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
-    std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+inline constexpr bool has_matrix_units = arch::is_targeted<arch::Sm90a> && detail::is_16_bits<T> &&
+                                         std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
 /// True if a plan's head is a TransposedConv, which is computed as a convolution with K and C of the filters exchanged
 /// and the taps reversed.

@@ -29,10 +29,6 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
     template <class Schedule>
     static constexpr bool describes = PhasedHaloSchedule<Schedule>;
 
-    template <class T>
-    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
-    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>

@@ -68,6 +68,13 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
         result.totals = !plan.totals, result.by_pixel = !plan.by_pixel;
         return result;
     }
+    /// conditions() of the schedules that compute planes of 16 bits alone.
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions_of_16_bits(PlanTraits const& plan) {
+        PlanConditions result = conditions<T>(plan);
+        result.factors = result.factors && detail::is_16_bits<T>;
+        return result;
+    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>

@@ -28,10 +28,6 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
     template <class Schedule>
     static constexpr bool describes = StripHaloSchedule<Schedule>;
 
-    template <class T>
-    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return PlanConditions::of_epilogue(plan, detail::is_16_bits<T> && plan.same_weights);
-    }
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>

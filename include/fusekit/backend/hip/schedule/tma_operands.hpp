@@ -55,9 +55,7 @@ FUSEKIT_H consteval Unmet unmet_by_taps(Unmet (*unmet)(Filter<2> const&)) {
     return {};
 }
 
-/// True for the 16-bit types that sm_90a's tensor cores multiply.
-template <class T>
-inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+/// True for the 8-bit types that sm_90a's tensor cores multiply.
 template <class T>
 inline constexpr bool is_sm90a_byte = std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>;
 

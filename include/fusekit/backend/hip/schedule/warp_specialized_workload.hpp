@@ -8,8 +8,8 @@ namespace fusekit::hip {
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
 /// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
-/// true if TMA also loads rows past the last filter. mn_major: true for the filters of a TransposedConv, of which a
-/// k-tile has 64 rows per 64 channels of y; clipped_rows, past_rows: mean number of these rows per k-tile that TMA
+/// true if TMA also loads rows past the last filter. mn_major: true for the filters of a TransposedConv: a k-tile has
+/// 64 rows of them per 64 channels of y; clipped_rows, past_rows: mean number of these rows per k-tile that TMA
 /// clips, and that read past a tap (detail::encode_transposed_filters()).
 struct BulkProduct {
     std::int64_t m, n, steps;

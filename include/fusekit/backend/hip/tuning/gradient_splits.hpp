@@ -9,8 +9,8 @@
 namespace fusekit::hip::detail {
 
 /// Number of clusters of `cluster` CTAs that are resident at once, `blocks` CTAs per SM; at least 1. A cluster runs
-/// within one GPC: the estimate for 132 SMs, of which an H200 runs 31 clusters of 4 CTAs or 15 of 8 with one CTA per
-/// SM, is 7 GPCs of 16 SMs or more and one of 12 or more.
+/// within one GPC. The estimate for 132 SMs is 7 GPCs of 16 SMs or more and one of 12 or more: an H200 runs 31 clusters
+/// of 4 CTAs or 15 of 8, with one CTA per SM.
 FUSEKIT_H constexpr std::int64_t resident_clusters(std::int64_t processors, std::int64_t blocks, std::int64_t cluster) {
     std::int64_t const whole = cluster == 1 || processors <= 24 ? processors : processors - 8,
                        clusters = cluster == 1 ? whole * blocks
