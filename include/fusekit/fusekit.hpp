@@ -24,6 +24,7 @@
 #include "fusekit/ops/amax.hpp"
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
+#include "fusekit/ops/binary.hpp"
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/conv/transposed.hpp"
 #include "fusekit/ops/conv/weight_gradient.hpp"

@@ -79,6 +79,9 @@ struct DoubleCoord : OutputCoord {
 ///     count depends on Args, static constexpr double flops(Index<4> const& y, Args const& args) returns the FLOPs of
 ///     all N x K x P x Q elements.
 ///   static constexpr int gradient_flops_per_element: FLOPs per element that the operator adds to a Backward plan.
+///   struct Gradients, optional outputs of a backward pass, and store_gradients(dy, at, args, gradients), or with (x,
+///   dy,
+///     ...), which writes their elements at one coordinate; x is the operator's input.
 ///   static Text name(): messages print it instead of the type's name.
 template <class Op>
 concept HasStageAndArgs = requires {

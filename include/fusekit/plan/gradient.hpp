@@ -209,11 +209,20 @@ private:
                 Op::add_gradients(sums + Sum, x, dy, Op::prepare(at, get<Nth>(args.forward)));
             else Op::add_gradients(sums + Sum, x, dy, own);
         }
-        if constexpr (!adds &&
-                      requires { Op::store_gradients(dy, at, get<Nth>(args.forward), get<Nth>(args.gradients)); })
-            Op::store_gradients(dy, at, get<Nth>(args.forward), get<Nth>(args.gradients));
+        if constexpr (!adds) store_one<Op>(x, dy, at, get<Nth>(args.forward), get<Nth>(args.gradients));
         if constexpr (Nth == 0 && waits) return dy;
         else return dy * slope_op<Op>(x, at, own, get<Nth>(args.forward));
+    }
+
+    /// Calls Op::store_gradients, if Op has one: with (dy, ...) or, if the gradients depend on Op's input, (x, dy,
+    /// ...).
+    template <class Op, class V, class At>
+    FUSEKIT_HD static constexpr void store_one(V x, V dy, At const& at, typename Op::Args const& args,
+                                               auto const& gradients) {
+        if constexpr (requires { Op::store_gradients(x, dy, at, args, gradients); })
+            Op::store_gradients(x, dy, at, args, gradients);
+        else if constexpr (requires { Op::store_gradients(dy, at, args, gradients); })
+            Op::store_gradients(dy, at, args, gradients);
     }
 
     template <int Nth, int Sum, class Op, class... More, class V>

@@ -5,6 +5,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "support/activation_plans.hpp"
+#include "support/binary_operators.hpp"
 #include "support/infinite_values.hpp"
 #include "support/odd_variances.hpp"
 #include "support/static_geometries.hpp"
@@ -35,6 +36,20 @@ TEST_CASE("HIP: every activation agrees with the host") {
     fk::hip::Device device = gpu();
     CHECK(wrong_values_of_activations(device) == 0);
     CHECK(wrong_values_of_functions(device) == 0);
+}
+
+// The host's tests cover the other functions, which are instantiated likewise.
+TEST_CASE("HIP: binary operators read every broadcast of z, and write both gradients") {
+    fk::hip::Device device = gpu();
+    check_binary<fk::Multiply>(device, product);
+    check_binary<fk::Maximum>(device, larger);
+    check_select(device);
+}
+
+TEST_CASE("HIP: a convolution's epilogue multiplies by a gate for each image and channel") {
+    fk::hip::Device device = gpu();
+    check_binary_after_conv<fk::Multiply, fk::half>(device, product, "nchw");
+    check_binary_after_conv<fk::Multiply, fk::half>(device, product, "nhwc");
 }
 
 TEST_CASE("HIP: views may have negative and zero strides") {
