@@ -7,24 +7,8 @@
 
 #include "recipe.hpp"
 
-/// y = x * gate[n,k,p,q], for matrices y = x * gate[m,n]
-struct Gate {
-    static constexpr auto stage = fk::Stage::pointwise;
-    static constexpr auto equation = "y = x * gate[n,k,p,q]";
-    struct Args {
-        fk::AnyActivations gate;
-    };
-
-    template <class V, class At>
-    FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
-        return x * at.load(args.gate);
-    }
-    static constexpr void views(Args& args, auto const& f) { f(args.gate); }
-    static void check(Args const& args, fk::Check const& in) { in.readable("gate", args.gate, in.y, "N x K x P x Q"); }
-};
-
 using Silu = fk::Plan<fk::Gemm, fk::Activation<fk::Silu>>;
-using Gated = fk::Plan<fk::Gemm, Gate>;
+using Gated = fk::Plan<fk::Gemm, fk::Multiply>;
 
 int main() {
     fk::host::Device device;
@@ -33,7 +17,7 @@ int main() {
     auto v = fk::random<float>(device, fk::row_major(k, c), 2), w = fk::random<float>(device, fk::row_major(k, c), 3);
 
     auto gate = Silu::bind({.weights = v}, {})(device, x);
-    auto y = Gated::bind({.weights = w}, {.gate = gate})(device, x);
+    auto y = Gated::bind({.weights = w}, {.z = gate})(device, x);
 
     auto const in = values(x), left = values(v), right = values(w);
     std::vector<double> expected;
