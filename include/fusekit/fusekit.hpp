@@ -33,7 +33,9 @@
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/residual.hpp"
+#include "fusekit/ops/row_norm.hpp"
 #include "fusekit/ops/scale.hpp"
+#include "fusekit/ops/softmax.hpp"
 #include "fusekit/ops/store.hpp"
 
 #include "fusekit/plan/other_names.hpp"

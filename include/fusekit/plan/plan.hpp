@@ -17,15 +17,17 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-/// For operators after a Gemm: changes each rank-3 view in `args` to a batch of matrices, B x M x N. The constructor of
-/// the view assumed a signal, N x C x W, because it does not know the plan.
-template <class Op>
+/// For operators after a Gemm or a RowOp: changes each rank-3 view in `args` to a batch of matrices, B x M x N, and, if
+/// `images`, each rank-4 view to two batch modes. The constructor of the view assumed a signal, N x C x W, because it
+/// does not know the plan.
+template <class Op, bool images>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
         Op::views(args, []<class View>(View& view) {
             constexpr bool remembers = requires { view.from; };
             static_assert(remembers,
                           "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
+            if (!images && view.from.kind != CollapsedFrom::signal) return;
             auto const collapsed = as_matrices({view.layout, view.from});
             view.layout = collapsed.layout(), view.from = collapsed.shape.from;
         });
@@ -38,7 +40,8 @@ struct MakeBound {
     using Slots = Structure<Ops...>;
 
     FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> make(typename Ops::Args... args) {
-        if constexpr (Slots::has_gemm) (detail::read_matrices<Ops>(args), ...);
+        constexpr bool rows = Slots::head_kind == HeadKind::rows;
+        if constexpr (Slots::has_gemm || rows) (detail::read_matrices<Ops, !rows>(args), ...);
         if constexpr (!Fusable<Ops...>) return {{}, {}};
         else if constexpr (Collects<typename Slots::Head>) return {{{args}...}, {}};
         else if constexpr (!Slots::head_is_operator) return {{}, {{args}...}};
@@ -113,8 +116,10 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     /// tensors: each output is computed by the definition, with one loop per summed index.
     template <class X>
     FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
-        constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
-        static_assert(by_element, "evaluate() does not compute batch statistics: run the plan on a device");
+        constexpr bool by_element =
+            Slots::head_kind != HeadKind::reduction && Slots::head_kind != HeadKind::rows && !Slots::totals_tiles;
+        static_assert(by_element,
+                      "evaluate() does not compute statistics of a batch or a row: run the plan on a device");
         return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 

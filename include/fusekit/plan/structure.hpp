@@ -16,6 +16,7 @@ enum class HeadKind {
     gemm,         ///< reduces a row of x for each output
     weight_gradient,  ///< reduces over all pixels for each weight
     reduction,    ///< totals all values of a channel or pixel
+    rows,         ///< normalizes rows: the channels of a pixel, or groups of channels of an image
 };
 
 /// Head of a plan without a Conv, Gemm or reduction: its values are those of x.
@@ -29,6 +30,7 @@ consteval HeadKind kind_of_head() {
     else if constexpr (WeightGradientOp<Head>) return HeadKind::weight_gradient;
     else if constexpr (MainloopOp<Head>) return HeadKind::conv;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
+    else if constexpr (RowOp<Head>) return HeadKind::rows;
     else return HeadKind::elementwise;
 }
 
@@ -68,8 +70,8 @@ template <class... Ops>
     requires(Fusable<Ops...> && !(MainloopOp<Ops> || ...) && (StatisticsOp<Ops> || ...))
 struct SlotsOf<Ops...> : Slots<Epilogue<>, StatisticsHead<Ops...>, Epilogue<>> {};
 
-template <ReductionOp First, class... Ops>
-    requires Fusable<First, Ops...>
+template <class First, class... Ops>
+    requires(Fusable<First, Ops...> && (ReductionOp<First> || RowOp<First>))
 struct SlotsOf<First, Ops...> : Slots<Epilogue<>, First, Epilogue<Ops...>> {};
 
 template <class... Ops>
@@ -117,18 +119,21 @@ struct Structure : SlotsOf<Ops...> {
     /// ChannelStatistics, where a thread also reads, as its shift, an element of x that another thread may already have
     /// overwritten.
     static constexpr bool runs_in_place =
-        !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
+        !pools && (head_kind == HeadKind::elementwise || head_kind == HeadKind::rows ||
+                   (head_kind == HeadKind::reduction && !Collects<Head>));
 
     /// prologue_size: number of operators before the head. head_is_operator: the head is an operator of the plan, not
     /// Elementwise or a StatisticsHead.
     static constexpr int prologue_size = Prologue::size;
-    static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
+    static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head> || RowOp<Head>;
 
     /// Collapses a view, a layout or extents of x or y to four modes: signals, images and volumes to N x C x rows x
-    /// columns, matrices to rows as pixels (tensor/collapse.hpp).
+    /// columns, matrices to rows as pixels (tensor/collapse.hpp). Three modes under a RowOp are matrices, B x M x N,
+    /// whose rows it normalizes.
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
+        else if constexpr (head_kind == HeadKind::rows && Modes::rank == 3) return collapse_matrices(modes);
         else return detail::collapse<4>(modes);
     }
 };

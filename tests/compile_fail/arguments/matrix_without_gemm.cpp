@@ -1,4 +1,4 @@
-// expect: x of 2 modes, a matrix, is valid only with a Gemm: other plans take 3 to 5 modes
+// expect: x of 2 modes, a matrix, is valid only with a Gemm, a norm of rows or a softmax: other plans take 3 to 5 modes
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -11,6 +11,7 @@
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
+#include "fusekit/backend/host/rows.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/backend/host/weight_gradient.hpp"
 #include "fusekit/plan/empty.hpp"
@@ -155,6 +156,20 @@ struct RunHead<detail::HeadKind::reduction> {
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
                               TensorView<U> const& y) {
         Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(context);
+    }
+};
+
+template <>
+struct RunHead<detail::HeadKind::rows> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static std::int64_t scratch_size(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
+                                               TensorView<U> const& y) {
+        return host::scratch_size(Rows<typename BoundPlan::Plan, T, U>(bound, x, y).scratch_floats());
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
+                              TensorView<U> const& y) {
+        Rows<typename BoundPlan::Plan, T, U>(bound, x, y).run(context);
     }
 };
 

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
 #include "fusekit/backend/hip/dispatch/predict.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "fusekit/backend/hip/dispatch/rows.hpp"
 #include "fusekit/backend/hip/dispatch/weight_gradient.hpp"
 #include "fusekit/backend/hip/runtime/device.hpp"
 
@@ -57,6 +58,14 @@ struct PrepareHead<detail::HeadKind::reduction> {
     template <class Schedule>
     FUSEKIT_H static auto prepare_with(auto const&... arguments) {
         return prepare_reduction_with<Schedule>(arguments...);
+    }
+};
+
+template <>
+struct PrepareHead<detail::HeadKind::rows> {
+    template <Orders orders>
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_rows<orders>(stream.gpu(), arguments...);
     }
 };
 

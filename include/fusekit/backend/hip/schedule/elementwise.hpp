@@ -27,7 +27,7 @@ struct ElementwiseEntry : AnyEntry {
     template <class Schedule>
     static constexpr bool describes = ElementwiseSchedule<Schedule>;
     template <class Plan>
-    static constexpr bool runs = !Plan::has_mainloop && Plan::head_kind != detail::HeadKind::reduction;
+    static constexpr bool runs = Plan::head_kind == detail::HeadKind::elementwise;
 
     template <class Schedule>
     struct CanImplement {

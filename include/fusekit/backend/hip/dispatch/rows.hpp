@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/orders.hpp"
+#include "fusekit/backend/hip/mainloop/contiguous_rows.hpp"
+#include "fusekit/backend/hip/mainloop/pixel_rows.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/tuning/policy.hpp"
+#include "fusekit/problem/facts.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// True if x and y can be read and written in vectors of `count` elements along `fastest` at every index that is a
+/// multiple of `count`, and a line of `length` elements has whole vectors. Lines of pixels are whole planes.
+template <Element T, detail::OutputElement U>
+FUSEKIT_H bool has_row_packets(TensorView<T const> const& x, TensorView<U> const& y, int count, Axis axis,
+                               std::int64_t length) {
+    if (length % count != 0) return false;
+    if (axis == Axis::channel)
+        return problem::vectorizable<T const>(x, count, 1) && problem::vectorizable<U>(y, count, 1);
+    return problem::vectorizable_planes<T const>(x, count) && problem::vectorizable_planes<U>(y, count);
+}
+
+/// Prepares a launch of ContiguousRows: enough threads of a row for `packets_of_thread` packets each, and as many CTAs
+/// as run at once, but no more than there are rows for.
+template <class Plan, class Mainloop, Element T, detail::OutputElement U>
+FUSEKIT_H auto prepare_rows_in(Gpu const& gpu, RowParams<Plan, T, U> params) {
+    constexpr unsigned packets_of_thread = 4;
+    unsigned group = 1;
+    while (group < Mainloop::threads && group * packets_of_thread < params.packets) group *= 2;
+    while (group < Mainloop::threads && params.rows < static_cast<unsigned>(gpu.processors()) &&
+           group * 2 <= params.packets)
+        group *= 2;  // few rows: more threads for each
+    params.group = group;
+    params.batches = (params.packets + group * Mainloop::resident - 1) / (group * Mainloop::resident);
+    params.shares_states =
+        Mainloop::max_words > 0 && params.y.layout.shape[1] * Mainloop::state_words <= Mainloop::max_words;
+    std::int64_t const wanted = divide_up(params.rows, std::int64_t{Mainloop::threads} / group),
+                       at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
+    return prepare_launch<Plan, Mainloop>(gpu, params, wanted < at_once ? wanted : at_once);
+}
+
+}  // namespace detail
+
+/// Prepares a launch of a plan whose head is a RowOp.
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                             detail::ImageView<T const> const& x,
+                                                             detail::ImageView<U> const& y) {
+    using Op = typename Plan::Head;
+    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    Index<4> const shape = y.layout.shape;
+    RowParams<Plan, T, U> params{.bound = bound, .x = x, .y = y};
+    if (detail::has_no_elements(shape)) return launch_nothing(gpu, type_name<Plan>, params);
+    detail::RowsOf<Op> const rows(bound.head, shape);
+    std::int64_t const plane = shape[2] * shape[3], limit = std::int64_t{1} << 31;
+    for (auto const& [value, expected] : {std::pair{rows.count(shape), "fewer than 2^31 rows"},
+                                          std::pair{rows.values(), "rows of fewer than 2^31 values"},
+                                          std::pair{plane, "planes of fewer than 2^31 pixels"}})
+        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", expected, y.shape(), value, limit)) return *refusal;
+    params.rows = static_cast<unsigned>(rows.count(shape));
+    params.channels = static_cast<unsigned>(rows.channels);
+    params.count = static_cast<float>(rows.values());
+    params.columns = FastDivmod(static_cast<unsigned>(shape[3]));
+    Index<4> const &sx = x.layout.stride, &sy = y.layout.stride;
+    bool const by_channels = problem::channels_are_contiguous(x.layout) && problem::channels_are_contiguous(y.layout);
+    if constexpr (!Op::over_pixels) {
+        params.of_image = FastDivmod(static_cast<unsigned>(plane));
+        params.x_row = {{sx[2], sx[3]}}, params.y_row = {{sy[2], sy[3]}};
+        auto const along_channels = [&]<int lanes>(std::integral_constant<int, lanes>) {
+            params.packets = static_cast<unsigned>(shape[1] / lanes);
+            return detail::prepare_rows_in<Plan, ContiguousRows<Plan, T, U, lanes, detail::Axis::channel>>(gpu, params);
+        };
+        if (by_channels || orders == Orders::channels_last) {
+            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::channel, shape[1]))
+                return along_channels(std::integral_constant<int, most>{});
+            return along_channels(std::integral_constant<int, 1>{});
+        }
+        if constexpr (orders == Orders::any) {
+            auto const along_pixels =
+                [&]<int lanes>(std::integral_constant<int, lanes>) -> Result<Launch<RowParams<Plan, T, U>>> {
+                using Mainloop = PixelRows<Plan, T, U, lanes>;
+                params.rows = static_cast<unsigned>(plane / lanes);
+                std::int64_t const tiles = detail::divide_up(params.rows, Mainloop::packets_of_cta);
+                params.of_image = FastDivmod(static_cast<unsigned>(tiles));
+                return prepare_launch<Plan, Mainloop>(gpu, params, tiles * shape[0]);
+            };
+            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::pixel, plane))
+                return along_pixels(std::integral_constant<int, most>{});
+            return along_pixels(std::integral_constant<int, 1>{});
+        }
+    } else {
+        params.of_image = FastDivmod(static_cast<unsigned>(rows.groups));
+        params.x_row = {{rows.channels * sx[1], 0}}, params.y_row = {{rows.channels * sy[1], 0}};
+        auto const along = [&]<int lanes, detail::Axis axis>(std::integral_constant<int, lanes>,
+                                                             std::integral_constant<detail::Axis, axis>) {
+            constexpr bool channel = axis == detail::Axis::channel;
+            bool const dense = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
+            std::int64_t const length = channel ? rows.channels : dense ? plane : shape[3];
+            params.of_line = FastDivmod(static_cast<unsigned>(length / lanes));
+            params.inner = FastDivmod(static_cast<unsigned>(channel ? shape[3] : plane / length));
+            params.x_line = channel ? Index<2>{{sx[2], sx[3]}} : Index<2>{{sx[1], sx[2]}};
+            params.y_line = channel ? Index<2>{{sy[2], sy[3]}} : Index<2>{{sy[1], sy[2]}};
+            params.packets = static_cast<unsigned>(rows.values() / lanes);
+            return detail::prepare_rows_in<Plan, ContiguousRows<Plan, T, U, lanes, axis>>(gpu, params);
+        };
+        using Channel = std::integral_constant<detail::Axis, detail::Axis::channel>;
+        using Pixel = std::integral_constant<detail::Axis, detail::Axis::pixel>;
+        if (by_channels || orders == Orders::channels_last) {
+            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::channel, rows.channels))
+                return along(std::integral_constant<int, most>{}, Channel{});
+            return along(std::integral_constant<int, 1>{}, Channel{});
+        }
+        if constexpr (orders == Orders::any) {
+            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::pixel, plane))
+                return along(std::integral_constant<int, most>{}, Pixel{});
+            return along(std::integral_constant<int, 1>{}, Pixel{});
+        }
+    }
+}
+
+}  // namespace fusekit::hip
