@@ -109,20 +109,23 @@ void check_rows_case(Device& device, RowKind const& kind, std::string const& of_
     CHECK(difference(after, fused.fetch()) == "");
 }
 
-template <class T, class Device>
-void check_rows_of(Device& device) {
-    oracle::Shape const shapes[] = {{2, 12, 3, 5}, {3, 40, 2, 4}, {1, 257, 1, 3}, {2, 64, 8, 8}, {1, 1, 1, 1}};
+/// Operators of rows on odd shapes and mixed layouts; `all`: those too that differ in their arithmetic alone.
+template <class T, bool all, class Device>
+void check_rows_of(Device& device, std::vector<oracle::Shape> const& shapes = {
+                                       {2, 12, 3, 5}, {3, 40, 2, 4}, {1, 257, 1, 3}, {2, 64, 8, 8}, {1, 1, 1, 1}}) {
     char const* layouts[][2] = {{"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nchw+1", "nhwc*2"}, {"nhwc+1", "nhwc"}};
     for (oracle::Shape const& shape : shapes)
         for (auto const& [of_x, of_y] : layouts) {
             check_rows_case<fk::LayerNorm, T>(device, {RowKind::layer}, of_x, of_y, shape, [](auto scale, auto shift) {
                 return fk::LayerNorm::Args{scale, shift, 0.5f};
             });
-            check_rows_case<fk::RmsNorm, T>(device, {RowKind::rms}, of_x, of_y, shape,
-                                            [](auto scale, auto) { return fk::RmsNorm::Args{scale, 0.5f}; });
-            check_rows_case<fk::InstanceNorm, T>(
-                device, {RowKind::layer, shape.c}, of_x, of_y, shape,
-                [](auto scale, auto shift) { return fk::InstanceNorm::Args{scale, shift, 0.5f}; });
+            if constexpr (all) {
+                check_rows_case<fk::RmsNorm, T>(device, {RowKind::rms}, of_x, of_y, shape,
+                                                [](auto scale, auto) { return fk::RmsNorm::Args{scale, 0.5f}; });
+                check_rows_case<fk::InstanceNorm, T>(
+                    device, {RowKind::layer, shape.c}, of_x, of_y, shape,
+                    [](auto scale, auto shift) { return fk::InstanceNorm::Args{scale, shift, 0.5f}; });
+            }
             for (std::int64_t groups : {1, 4})
                 if (shape.c % groups == 0)
                     check_rows_case<fk::GroupNorm, T>(
@@ -130,8 +133,9 @@ void check_rows_of(Device& device) {
                         [&](auto scale, auto shift) { return fk::GroupNorm::Args{groups, scale, shift, 0.5f}; });
             check_rows_case<fk::Softmax, T>(device, {RowKind::softmax}, of_x, of_y, shape,
                                             [](auto, auto) { return fk::Softmax::Args{}; });
-            check_rows_case<fk::LogSoftmax, T>(device, {RowKind::log_softmax}, of_x, of_y, shape,
-                                               [](auto, auto) { return fk::LogSoftmax::Args{}; });
+            if constexpr (all)
+                check_rows_case<fk::LogSoftmax, T>(device, {RowKind::log_softmax}, of_x, of_y, shape,
+                                                   [](auto, auto) { return fk::LogSoftmax::Args{}; });
         }
 }
 

@@ -62,8 +62,8 @@ struct DoubleCoord : OutputCoord {
 };
 
 /// An operator is a struct with a stage, an aggregate of run-time arguments (Args), and one of the forms below. An
-/// operator maps one value to one value. Softmax, layer norm, argmax and top-k need a whole row, or all channels of a
-/// pixel, so they cannot be operators of a plan: run them between two plans.
+/// operator maps one value to one value, or begins the plan as a RowOp. Argmax and top-k cannot be operators of a plan:
+/// run them between two plans.
 ///
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which stores an error in `in` for invalid arguments

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
