@@ -17,6 +17,7 @@ template <class Function>
 struct Binary {
     static constexpr auto stage = Stage::pointwise;
     static constexpr int flops_per_element = 1, gradient_flops_per_element = 3;
+    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::z> z;
     };
@@ -173,6 +174,7 @@ struct Minimum : detail::Binary<Minimum> {
 struct Select {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x where mask[n,k,p,q] is not 0, else otherwise";
+    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::mask> mask;
         float otherwise = 0.0f;

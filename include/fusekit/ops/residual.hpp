@@ -15,6 +15,7 @@ struct Residual {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";
     static constexpr int flops_per_element = 2;
+    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::z> z;
         float alpha2 = 1.0f;

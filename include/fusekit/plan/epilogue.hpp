@@ -122,6 +122,10 @@ struct IgnoresView {
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
+/// True for an operator whose apply() and slope() load elements of the one view that Op::views lists.
+template <class Op>
+concept ReadsOneView = NamesActivations<Op> && requires { requires Op::reads_one_view; };
+
 /// A sequence of elementwise operators, each applied to the result of the previous one. After a head (a Conv, a Gemm
 /// ...) the sequence is applied to the head's values; before a Conv or Gemm, to each value of x that this reads. Values
 /// are scalars or CPU vectors.
@@ -159,6 +163,9 @@ struct Epilogue {
     /// it loads.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
+
+    /// True if exactly one operator loads elements of activation tensors, and of one view alone.
+    static constexpr bool reads_one_view = reads_named && (... || ReadsOneView<Ops>);
 
     /// `maxima`: number of operators that update a maximum (Amax). `writes`: an operator stores every value to a tensor
     /// other than y (Store). `stores`: `writes`, or an operator updates a maximum. `collects`: an operator accumulates

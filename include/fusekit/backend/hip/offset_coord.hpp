@@ -59,7 +59,72 @@ struct OffsetCoords {
             }
         });
     }
+
+    /// Loads the elements of `view`, of any strides, at all coordinates; U is y's element type. Along a line of y (the
+    /// channels of a pixel or the pixels of a channel) they are one vector, one element repeated, or equidistant.
+    template <class U>
+    FUSEKIT_HD void load(AnyView<4> const& view, float (&values)[width]) const {
+        if constexpr (!std::is_same_v<U, float> && Element<U>)
+            if (view.type == data_type<U>) return load_from(detail::typed<U>(view), values);
+        if (view.type == DataType::float32) return load_from(detail::typed<float>(view), values);
+        for (int i = 0; i < width; ++i) values[i] = at[i].load(view);
+    }
+
+private:
+    template <class T>
+    FUSEKIT_HD void load_from(TensorView<T const> const& view, float (&values)[width]) const {
+        Index<4> const& own = view.layout.stride;
+        OutputCoord const &first = at[0], &last = at[width - 1];
+        T const* const from = view.data + view.layout.offset({{first.n, first.k, first.p, first.q}});
+        bool const one_channel = first.k == last.k,
+                   one_row = first.p == last.p || own[2] == stride[2] * own[3],  // rows of y, NCHW, are Q = stride[2] apart
+            in_line = one_channel ? one_row && stride[3] == 1 : last.k - first.k == width - 1 && first.q == last.q;
+        if (!in_line) {
+            for (int i = 0; i < width; ++i) {
+                OutputCoord const& of = at[i];
+                values[i] = view.data[view.layout.offset({{of.n, of.k, of.p, of.q}})];
+            }
+            return;
+        }
+        std::int64_t const step = one_channel ? own[3] : own[1];
+        using Whole = Packet<T, width>;
+        if (step == 1 && reinterpret_cast<std::uintptr_t>(from) % sizeof(Whole) == 0) {
+            Whole const all = *reinterpret_cast<Whole const*>(from);
+            for (int i = 0; i < width; ++i) values[i] = all.values[i];
+        } else if (step == 0) {
+            float const value = *from;
+            for (int i = 0; i < width; ++i) values[i] = value;
+        } else {
+            for (int i = 0; i < width; ++i) values[i] = from[i * step];
+        }
+    }
 };
+
+/// OffsetCoords for plans in which one operator reads one view of y's shape (Epilogue::reads_one_view): its elements are
+/// loaded for all coordinates at once, and load() returns them.
+template <int width>
+struct LoadedCoords : OffsetCoords<width> {
+    float values[width];
+
+    struct Coord : OffsetCoord {
+        float value;
+        using OffsetCoord::load;
+        FUSEKIT_HD float load(AnyView<4> const&) const { return value; }
+    };
+    FUSEKIT_HD Coord operator[](int i) const { return {OffsetCoords<width>::operator[](i), values[i]}; }
+};
+
+/// The coordinates that an epilogue's operators take, for y of elements U.
+template <class U, class Epilogue, int width>
+FUSEKIT_HD auto coords_of(OffsetCoords<width> const& coords, typename Epilogue::Args const& args) {
+    if constexpr (Epilogue::reads_one_view && width > 1) {
+        LoadedCoords<width> result{coords, {}};
+        Epilogue::views(args, [&](AnyView<4> const& view) { coords.template load<U>(view, result.values); });
+        return result;
+    } else {
+        return coords;
+    }
+}
 
 /// Coordinate of element `lane` of a packet, `width` consecutive elements of y whose per-pixel parameters are
 /// contiguous too. Each parameter is loaded separately from an address of known alignment, so that the compiler merges

@@ -71,7 +71,8 @@ __device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& pa
     Packet<U, lanes> results;
 #pragma unroll
     for (int first = 0; first < lanes; first += width) {
-        OffsetCoords<width> const coords{at + first, distance + first, params.y.layout.stride};
+        auto const coords = coords_of<U, Epilogue>(
+            OffsetCoords<width>{at + first, distance + first, params.y.layout.stride}, params.bound.epilogue);
         float normalized[width];
         typename Epilogue::PixelState states[width];
 #pragma unroll

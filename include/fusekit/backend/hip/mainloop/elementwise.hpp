@@ -95,7 +95,9 @@ public:
                         for (int lane = 0; lane < width; ++lane) of_lanes[lane] = state(first + lane);
 #pragma unroll
                         for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
-                        OffsetCoords<width> const coords{at + first, distance + first, params.y.layout.stride};
+                        auto const coords = coords_of<U, Epilogue>(
+                            OffsetCoords<width>{at + first, distance + first, params.y.layout.stride},
+                            params.bound.epilogue);
                         T const* const from = values[i].values + first;
                         U* const result = results.values + first;
                         if constexpr (Epilogue::stores) {
