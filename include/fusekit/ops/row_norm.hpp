@@ -31,6 +31,28 @@ struct RowAffine {
             if (args.shift.given()) result.shift = args.shift.view()(k);
         return result;
     }
+    /// True if prepare_packet() may load `width` parameters at once: they are contiguous and aligned.
+    template <int width>
+    FUSEKIT_H static bool has_packets(Args const& args) {
+        auto const is_packed = [](auto const& view) {
+            return !view.given() ||
+                   (view.layout.stride[0] == 1 && reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
+        };
+        if constexpr (shifts) return is_packed(args.scale) && is_packed(args.shift);
+        else return is_packed(args.scale);
+    }
+    /// prepare() of channels k to k + width - 1. Preconditions: has_packets(), and k is a multiple of `width`.
+    template <int width>
+    FUSEKIT_HD static void prepare_packet(std::int64_t k, Args const& args, Prepared<float> (&result)[width]) {
+        auto const load = [&](OptionalView<float const, 1> const& view, float otherwise, float(&to)[width]) {
+            auto const* const from = static_cast<float const*>(__builtin_assume_aligned(view.data + k, 4 * width));
+            for (int i = 0; i < width; ++i) to[i] = view.given() ? from[i] : otherwise;
+        };
+        float scale[width], shift[width] = {};
+        load(args.scale, 1, scale);
+        if constexpr (shifts) load(args.shift, 0, shift);
+        for (int i = 0; i < width; ++i) result[i] = {scale[i], shift[i]};
+    }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& prepared) {
         if constexpr (shifts) return x * prepared.scale + prepared.shift;

@@ -77,7 +77,8 @@ private:
         OutputCoord const &first = at[0], &last = at[width - 1];
         T const* const from = view.data + view.layout.offset({{first.n, first.k, first.p, first.q}});
         bool const one_channel = first.k == last.k,
-                   one_row = first.p == last.p || own[2] == stride[2] * own[3],  // rows of y, NCHW, are Q = stride[2] apart
+                   one_row =
+                       first.p == last.p || own[2] == stride[2] * own[3],  // rows of y, NCHW, are Q = stride[2] apart
             in_line = one_channel ? one_row && stride[3] == 1 : last.k - first.k == width - 1 && first.q == last.q;
         if (!in_line) {
             for (int i = 0; i < width; ++i) {
@@ -100,8 +101,8 @@ private:
     }
 };
 
-/// OffsetCoords for plans in which one operator reads one view of y's shape (Epilogue::reads_one_view): its elements are
-/// loaded for all coordinates at once, and load() returns them.
+/// OffsetCoords for plans in which one operator reads one view of y's shape (Epilogue::reads_one_view): its elements
+/// are loaded for all coordinates at once, and load() returns them.
 template <int width>
 struct LoadedCoords : OffsetCoords<width> {
     float values[width];

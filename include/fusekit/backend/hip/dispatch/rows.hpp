@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/mainloop/contiguous_rows.hpp"
 #include "fusekit/backend/hip/mainloop/pixel_rows.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -12,34 +13,48 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if x and y can be read and written in vectors of `count` elements along `fastest` at every index that is a
-/// multiple of `count`, and a line of `length` elements has whole vectors. Lines of pixels are whole planes.
-template <Element T, detail::OutputElement U>
-FUSEKIT_H bool has_row_packets(TensorView<T const> const& x, TensorView<U> const& y, int count, Axis axis,
-                               std::int64_t length) {
+/// True if x, y and the head's parameters can be read and written in vectors of `count` elements along `axis` at every
+/// index that is a multiple of `count`, and a line of `length` elements has whole vectors. Lines of pixels are planes.
+template <class Op, int count, Element T, detail::OutputElement U>
+FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const> const& x, TensorView<U> const& y,
+                               Axis axis, std::int64_t length) {
     if (length % count != 0) return false;
-    if (axis == Axis::channel)
-        return problem::vectorizable<T const>(x, count, 1) && problem::vectorizable<U>(y, count, 1);
-    return problem::vectorizable_planes<T const>(x, count) && problem::vectorizable_planes<U>(y, count);
+    if (axis == Axis::pixel)
+        return problem::vectorizable_planes<T const>(x, count) && problem::vectorizable_planes<U>(y, count);
+    if constexpr (PreparesPackets<Op>)
+        if (!Op::Affine::template has_packets<(min)(count, 4)>(args)) return false;
+    return problem::vectorizable<T const>(x, count, 1) && problem::vectorizable<U>(y, count, 1);
 }
 
-/// Prepares a launch of ContiguousRows: enough threads of a row for `packets_of_thread` packets each, and as many CTAs
-/// as run at once, but no more than there are rows for.
-template <class Plan, class Mainloop, Element T, detail::OutputElement U>
-FUSEKIT_H auto prepare_rows_in(Gpu const& gpu, RowParams<Plan, T, U> params) {
-    constexpr unsigned packets_of_thread = 4;
-    unsigned group = 1;
-    while (group < Mainloop::threads && group * packets_of_thread < params.packets) group *= 2;
-    while (group < Mainloop::threads && params.rows < static_cast<unsigned>(gpu.processors()) &&
-           group * 2 <= params.packets)
-        group *= 2;  // few rows: more threads for each
-    params.group = group;
-    params.batches = (params.packets + group * Mainloop::resident - 1) / (group * Mainloop::resident);
-    params.shares_states =
-        Mainloop::max_words > 0 && params.y.layout.shape[1] * Mainloop::state_words <= Mainloop::max_words;
-    std::int64_t const wanted = divide_up(params.rows, std::int64_t{Mainloop::threads} / group),
-                       at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
-    return prepare_launch<Plan, Mainloop>(gpu, params, wanted < at_once ? wanted : at_once);
+/// Prepares a launch of ContiguousRows: one packet for each thread of a row while a CTA has that many threads, then
+/// more; with few long rows, clusters of CTAs for each.
+template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu const& gpu, RowParams<Plan, T, U> params) {
+    auto const prepare = [&]<class Mainloop>(std::type_identity<Mainloop>) {
+        constexpr unsigned most = Mainloop::threads;
+        unsigned group = 1;
+        while (group < most && group < params.packets) group *= 2;
+        if constexpr (kernels_cluster)
+            if (group == most && launches_clusters(gpu.architecture()))
+                while (params.cluster < max_cluster_blocks && params.cluster * most * 2 < params.packets &&
+                       params.rows * params.cluster < static_cast<unsigned>(gpu.processors()))
+                    params.cluster *= 2;
+        params.group = group;
+        unsigned const at_once = group * params.cluster * Mainloop::resident;
+        params.batches = (params.packets + at_once - 1) / at_once;
+        unsigned const threads = group < 128 ? 128 : group;
+        std::int64_t const ctas = divide_up(params.rows, std::int64_t{threads / group}) * params.cluster;
+        return prepare_launch<Plan, Mainloop>(gpu, params, ctas, static_cast<int>(threads),
+                                              params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0,
+                                              params.cluster);
+    };
+    using Long = ContiguousRows<Plan, T, U, lanes, axis, 8>;
+    if constexpr (lanes > 1) {
+        using Short = ContiguousRows<Plan, T, U, lanes, axis, 2>;
+        if (params.packets <= static_cast<unsigned>(Short::threads * Short::resident))
+            return prepare(std::type_identity<Short>{});
+    }
+    return prepare(std::type_identity<Long>{});
 }
 
 }  // namespace detail
@@ -71,10 +86,10 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         params.x_row = {{sx[2], sx[3]}}, params.y_row = {{sy[2], sy[3]}};
         auto const along_channels = [&]<int lanes>(std::integral_constant<int, lanes>) {
             params.packets = static_cast<unsigned>(shape[1] / lanes);
-            return detail::prepare_rows_in<Plan, ContiguousRows<Plan, T, U, lanes, detail::Axis::channel>>(gpu, params);
+            return detail::prepare_contiguous_rows<lanes, detail::Axis::channel>(gpu, params);
         };
         if (by_channels || orders == Orders::channels_last) {
-            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::channel, shape[1]))
+            if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, shape[1]))
                 return along_channels(std::integral_constant<int, most>{});
             return along_channels(std::integral_constant<int, 1>{});
         }
@@ -87,7 +102,7 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
                 params.of_image = FastDivmod(static_cast<unsigned>(tiles));
                 return prepare_launch<Plan, Mainloop>(gpu, params, tiles * shape[0]);
             };
-            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::pixel, plane))
+            if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::pixel, plane))
                 return along_pixels(std::integral_constant<int, most>{});
             return along_pixels(std::integral_constant<int, 1>{});
         }
@@ -104,17 +119,19 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
             params.x_line = channel ? Index<2>{{sx[2], sx[3]}} : Index<2>{{sx[1], sx[2]}};
             params.y_line = channel ? Index<2>{{sy[2], sy[3]}} : Index<2>{{sy[1], sy[2]}};
             params.packets = static_cast<unsigned>(rows.values() / lanes);
-            return detail::prepare_rows_in<Plan, ContiguousRows<Plan, T, U, lanes, axis>>(gpu, params);
+            return detail::prepare_contiguous_rows<lanes, axis>(gpu, params);
         };
         using Channel = std::integral_constant<detail::Axis, detail::Axis::channel>;
         using Pixel = std::integral_constant<detail::Axis, detail::Axis::pixel>;
         if (by_channels || orders == Orders::channels_last) {
-            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::channel, rows.channels))
+            if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
                 return along(std::integral_constant<int, most>{}, Channel{});
+            if (detail::has_row_packets<Op, 2>(bound.head, x, y, detail::Axis::channel, rows.channels))
+                return along(std::integral_constant<int, 2>{}, Channel{});
             return along(std::integral_constant<int, 1>{}, Channel{});
         }
         if constexpr (orders == Orders::any) {
-            if (detail::has_row_packets<T, U>(x, y, most, detail::Axis::pixel, plane))
+            if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::pixel, plane))
                 return along(std::integral_constant<int, most>{}, Pixel{});
             return along(std::integral_constant<int, 1>{}, Pixel{});
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
@@ -9,57 +10,54 @@
 namespace fusekit::hip {
 
 /// Plan whose head is a RowOp, with rows whose elements are contiguous along `axis`: `params.group` threads reduce a
-/// row, a CTA as many rows as it has such groups, again and again. A thread holds up to `resident` packets of its row
-/// in registers between the three steps (center, sum, results); a longer row is read again for each step. Sums of a
-/// row's threads are merged by shuffles, and those of its waves in SMEM, in an order that depends on the shape alone.
-template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis>
+/// row, and a CTA as many rows as it has such groups; or `params.cluster` CTAs reduce one row. A thread holds up to
+/// `resident` packets of its row in registers between the three steps (center, sum, results); a longer row is read
+/// again for each step. Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a
+/// cluster's CTAs in DSMEM, in an order that depends on the shape alone.
+template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, int packets_of_thread>
 class ContiguousRows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
     using Epilogue = typename Plan::Epilogue;
-    using State = RowState<Plan>;
     using Row = typename Steps::template Row<float>;
     static constexpr int wave = arch::Target::processor.wave;
 
 public:
-    static constexpr int threads = 512, blocks = 2, resident = lanes > 1 ? 4 : 8;
+    static constexpr int resident = packets_of_thread;
+    static constexpr int threads = resident <= 2 || lanes == 1 || Plan::maxima > 0 ? 512 : 1024;
+    static constexpr int blocks = resident <= 2 ? 3 : 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
 
-    /// Channels' parameters that fit SMEM, as words. `state_words`: words of one channel.
-    struct Words {
-        unsigned word[(sizeof(State) + 3) / 4];
+    /// Values that the threads of a row exchange in one step.
+    struct Exchange {
+        Packet<float, 4> of_block;  ///< the first element: the CTA's value, which the CTAs of its cluster read
+        float of_cluster, of_waves[threads / wave];
     };
-    static constexpr int state_words = State::is_empty ? 0 : sizeof(Words) / 4;
-    static constexpr int max_words = State::is_empty || Epilogue::per_pixel ? 0 : 8192;
-
     struct Shared {
-        float centers[threads / wave], sums[threads / wave];
-        alignas(16) unsigned words[max_words > 0 ? max_words : 1];
+        Exchange centers, sums;
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         wait_for_previous_kernel();
-        if constexpr (max_words > 0)
-            if (params.shares_states) prepare_channels(params, shared, thread);
-        unsigned const group = params.group, own = thread / group, of_cta = threads / group;
-        for (unsigned first = block * of_cta; first < params.rows; first += gridDim.x * of_cta) {
-            if (params.batches == 1) row<true>(params, shared, thread, first + own);
-            else row<false>(params, shared, thread, first + own);
-        }
+        unsigned const rows_of_cta = blockDim.x / params.group,
+                       number = block / params.cluster * rows_of_cta + thread / params.group,
+                       rank = block & (params.cluster - 1);
+        if (params.batches == 1) row<true>(params, shared, thread, number, rank);
+        else row<false>(params, shared, thread, number, rank);
+        if (params.cluster > 1) cluster_barrier();  // the cluster's other CTAs have read this one's SMEM
     }
 
 private:
+    /// Coordinate of an element, its offsets in x and y, and its distance in y from its image's first element.
     struct Place {
         OutputCoord at;
         std::int64_t x, y, distance;
     };
 
-    /// Coordinate and offsets of the first element of a row.
-    __device__ static Place place_of(Params const& params, unsigned row) {
+    __device__ static Place first_of_row(Params const& params, unsigned row) {
         unsigned const image = params.of_image.divide(row), rest = row - image * params.of_image.value();
-        Index<4> const &sx = params.x.layout.stride, &sy = params.y.layout.stride;
-        Place result{{image, 0, 0, 0}, image * sx[0], image * sy[0], 0};
+        Place result{{image, 0, 0, 0}, image * params.x.layout.stride[0], image * params.y.layout.stride[0], 0};
         if constexpr (Steps::over_pixels) {
             result.at.k = std::int64_t{rest} * params.channels;
             result.x += rest * params.x_row[0], result.distance = rest * params.y_row[0];
@@ -73,8 +71,8 @@ private:
         return result;
     }
 
-    /// Coordinate and offsets of packet `index` of the row that begins at `first`.
-    __device__ static Place packet_of(Params const& params, Place first, unsigned index) {
+    /// First element of packet `index` of the row that begins at `first`.
+    __device__ static Place first_of_packet(Params const& params, Place first, unsigned index) {
         if constexpr (Steps::over_pixels) {
             unsigned const line = params.of_line.divide(index), outer = params.inner.divide(line),
                            inner = line - outer * params.inner.value();
@@ -85,19 +83,31 @@ private:
             if constexpr (axis == detail::Axis::channel) first.at.p = outer, first.at.q = inner;
             else first.at.k += outer, first.at.p = inner;
         }
-        std::int64_t const step = std::int64_t{index} * lanes;
-        std::int64_t const x_step = lanes > 1 ? 1 : params.x.layout.stride[axis == detail::Axis::channel ? 1 : 3],
-                           y_step = lanes > 1 ? 1 : params.y.layout.stride[axis == detail::Axis::channel ? 1 : 3];
-        first.x += step * x_step, first.y += step * y_step, first.distance += step * y_step;
+        constexpr int mode = axis == detail::Axis::channel ? 1 : 3;
+        std::int64_t const step = std::int64_t{index} * lanes,
+                           x_step = lanes > 1 ? step : step * params.x.layout.stride[mode],
+                           y_step = lanes > 1 ? step : step * params.y.layout.stride[mode];
+        first.x += x_step, first.y += y_step, first.distance += y_step;
         (axis == detail::Axis::channel ? first.at.k : first.at.q) += step;
         return first;
     }
 
+    /// Coordinate of element `lane` of a packet that begins at `at`. Lines of pixels continue past the end of y's rows.
+    __device__ static OutputCoord coord_of(Params const& params, OutputCoord at, int lane) {
+        if constexpr (axis == detail::Axis::channel) {
+            at.k += lane;
+        } else if constexpr (Epilogue::pixelwise) {
+            auto const q = static_cast<unsigned>(at.q) + static_cast<unsigned>(lane), p = params.columns.divide(q);
+            at.p += p, at.q = q - p * params.columns.value();
+        }
+        return at;
+    }
+
     template <bool is_resident>
-    __device__ static void row(Params const& params, Shared& shared, unsigned thread, unsigned number) {
-        unsigned const group = params.group, own = thread & (group - 1);
+    __device__ static void row(Params const& params, Shared& shared, unsigned thread, unsigned number, unsigned rank) {
+        unsigned const group = params.group * params.cluster, own = rank * params.group + (thread & (params.group - 1));
         bool const has_row = number < params.rows;
-        Place const first = place_of(params, has_row ? number : 0);
+        Place const first = first_of_row(params, has_row ? number : 0);
         Packet<T, lanes> values[resident];
         unsigned batch = 0;
         auto const index_of = [&](int i) { return (batch * resident + static_cast<unsigned>(i)) * group + own; };
@@ -107,8 +117,8 @@ private:
             for (int i = 0; i < resident; ++i) {
                 values[i] = {};
                 if (has(i))
-                    values[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data +
-                                                                           packet_of(params, first, index_of(i)).x);
+                    values[i] = *reinterpret_cast<Packet<T, lanes> const*>(
+                        params.x.data + first_of_packet(params, first, index_of(i)).x);
             }
         };
         auto const each_packet = [&](auto const& f) {
@@ -118,9 +128,9 @@ private:
                 for (int i = 0; i < resident; ++i)
                     if (has(i)) f(i);
             }
+            batch = 0;
         };
         if constexpr (is_resident) load();
-        float const count = params.count;
         float center = 0, sum = 0;
         auto const merge = [](float a, float b) { return Steps::merge_centers(a, b); };
         auto const add = [](float a, float b) { return a + b; };
@@ -133,7 +143,7 @@ private:
                     of_packet = merge(of_packet, static_cast<float>(values[i].values[lane]));
                 center = merge(center, of_packet);
             });
-            center = Steps::center_of(reduce(center, merge, shared.centers, thread, group), count);
+            center = Steps::center_of(reduce(center, merge, shared.centers, thread, params), params.count);
         }
         each_packet([&](int i) {
             float of_packet = Op::term(static_cast<float>(values[i].values[0]), center);
@@ -142,82 +152,46 @@ private:
                 of_packet += Op::term(static_cast<float>(values[i].values[lane]), center);
             sum += of_packet;
         });
-        sum = reduce(sum, add, shared.sums, thread, group);
-        Row const parameters = Op::finish(center, sum, count, params.bound.head);
+        sum = reduce(sum, add, shared.sums, thread, params);
+        Row const parameters = Op::finish(center, sum, params.count, params.bound.head);
         each_packet([&](int i) {
-            Place const at = packet_of(params, first, index_of(i));
+            Place const at = first_of_packet(params, first, index_of(i));
             OutputCoord coords[lanes];
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(params, at.at, lane);
-            store_row_packet<Plan, lanes>(params, values[i], parameters, coords, at.distance, at.y,
-                                          [&](int lane) { return state_of(params, shared, coords[lane]); });
+            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(params, values[i], parameters, coords,
+                                                                         at.distance, at.y);
         });
     }
 
-    /// Coordinate of element `lane` of a packet. Lines of pixels may continue past the end of y's rows.
-    __device__ static OutputCoord coord_of(Params const& params, OutputCoord at, int lane) {
-        if constexpr (axis == detail::Axis::channel) {
-            at.k += lane;
-        } else if constexpr (Epilogue::pixelwise) {
-            auto const q = static_cast<unsigned>(at.q) + static_cast<unsigned>(lane), p = params.columns.divide(q);
-            at.p += p, at.q = q - p * params.columns.value();
-        }
-        return at;
-    }
-
-    __device__ static State state_of(Params const& params, Shared const& shared, OutputCoord const& at) {
-        if constexpr (max_words > 0)
-            if (params.shares_states) {
-                Words words;
-#pragma unroll
-                for (int w = 0; w < state_words; ++w)
-                    words.word[w] = shared.words[slot(params, static_cast<unsigned>(w), static_cast<unsigned>(at.k))];
-                return config::bit_cast<State>(words);
-            }
-        return State::at(at, params.bound);
-    }
-
-    /// Prepares the parameters of all channels in SMEM. All threads of the CTA call it.
-    __device__ static void prepare_channels(Params const& params, Shared& shared, unsigned thread) {
-        auto const channels = static_cast<unsigned>(params.y.layout.shape[1]);
-        for (unsigned k = thread; k < channels; k += threads) {
-            auto const words = config::bit_cast<Words>(State::at({0, k, 0, 0}, params.bound));
-#pragma unroll
-            for (int w = 0; w < state_words; ++w)
-                shared.words[slot(params, static_cast<unsigned>(w), k)] = words.word[w];
-        }
-        __syncthreads();
-    }
-    /// Index in Shared::words of word w of channel k. Four channels of a packet are contiguous, followed by the same
-    /// four of the next packet, which the next thread loads.
-    __device__ static unsigned slot(Params const& params, unsigned w, unsigned k) {
-        constexpr unsigned width = axis == detail::Axis::channel && lanes > 4 ? 4 : lanes,
-                           of_packet = axis == detail::Axis::channel ? lanes : 1;
-        auto const channels = static_cast<unsigned>(params.y.layout.shape[1]);
-        if constexpr (of_packet <= 4) {
-            return w * channels + k;
-        } else {
-            unsigned const packet = k / of_packet, lane = k % of_packet, packets = channels / of_packet;
-            return w * channels + (lane / width * packets + packet) * width + lane % width;
-        }
-    }
-
-    /// Merges the values of `group` threads, a power of two; each of them gets the result. All threads of the CTA call
-    /// it.
+    /// Merges the values of a row's threads; each of them gets the result. All threads of the CTA call it.
     template <class Merge>
-    __device__ static float reduce(float value, Merge const& merge, float* of_waves, unsigned thread, unsigned group) {
+    __device__ static float reduce(float value, Merge const& merge, Exchange& shared, unsigned thread,
+                                   Params const& params) {
+        unsigned const group = params.group;
 #pragma unroll
         for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
             float const other = of_lane_xor(value, mask);
             if (mask < group) value = merge(value, other);
         }
-        if (group <= wave) return value;
-        if (thread % wave == 0) of_waves[thread / wave] = value;
+        if (group > wave) {
+            if (thread % wave == 0) shared.of_waves[thread / wave] = value;
+            __syncthreads();
+            unsigned const first = thread / group * (group / wave);
+            value = shared.of_waves[first];
+            for (unsigned i = 1; i < group / wave; ++i) value = merge(value, shared.of_waves[first + i]);
+        }
+        if (params.cluster == 1) return value;
+        if (thread == 0) shared.of_block.values[0] = value;
+        cluster_barrier();
+        if (thread == 0) {
+            value = load_of_block(&shared.of_block, 0).values[0];
+            for (unsigned rank = 1; rank < params.cluster; ++rank)
+                value = merge(value, load_of_block(&shared.of_block, rank).values[0]);
+            shared.of_cluster = value;
+        }
         __syncthreads();
-        unsigned const first = thread / group * (group / wave);
-        value = of_waves[first];
-        for (unsigned i = 1; i < group / wave; ++i) value = merge(value, of_waves[first + i]);
-        return value;
+        return shared.of_cluster;
     }
 };
 

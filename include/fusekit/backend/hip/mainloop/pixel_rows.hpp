@@ -14,11 +14,10 @@ class PixelRows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
     using Row = typename Steps::template Row<float>;
-    using State = RowState<Plan>;
-    static constexpr unsigned width = 32, slices = 8, unroll = 4;
+    static constexpr unsigned width = 32, slices = 16, unroll = 4;
 
 public:
-    static constexpr int threads = width * slices, blocks = 4;
+    static constexpr int threads = width * slices, blocks = 2;
     static constexpr unsigned packets_of_cta = width;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
@@ -87,12 +86,8 @@ public:
         each([&](unsigned k, Packet<T, lanes> const& values) {
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) coords[lane].k = k;
-            State const state = State::at(coords[0], params.bound);
             std::int64_t const offset = distance + k * sy[1];
-            store_row_packet<Plan, lanes>(params, values, rows, coords, offset, image * sy[0] + offset, [&](int lane) {
-                if constexpr (Plan::Epilogue::per_pixel) return State::at(coords[lane], params.bound);
-                else return state;
-            });
+            store_row_packet<false, Plan, lanes>(params, values, rows, coords, offset, image * sy[0] + offset);
         });
     }
 
