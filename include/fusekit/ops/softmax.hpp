@@ -20,7 +20,7 @@ struct ExponentialRows {
     FUSEKIT_HD static constexpr std::int64_t groups(Args const&, std::int64_t) { return 1; }
     template <class V>
     FUSEKIT_HD static constexpr V term(V x, V maximum) {
-        return math::exp(x - maximum);
+        return math::exp_fast(x - maximum);
     }
 };
 
@@ -43,7 +43,7 @@ struct Softmax : detail::ExponentialRows {
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
-        return math::exp(x - row.maximum) * row.inverse_sum;
+        return math::exp_fast(x - row.maximum) * row.inverse_sum;
     }
 };
 

@@ -59,35 +59,55 @@ struct OffsetCoords {
             }
         });
     }
+};
 
-    /// Loads the elements of `view`, of any strides, at all coordinates; U is y's element type. Along a line of y (the
-    /// channels of a pixel or the pixels of a channel) they are one vector, one element repeated, or equidistant.
-    template <class U>
-    FUSEKIT_HD void load(AnyView<4> const& view, float (&values)[width]) const {
+/// Loads of a view of y's shape, of any strides, at the `lanes` coordinates of a packet in y, in vectors of `width`
+/// elements. Along a line of y (the channels of a pixel or the pixels of a channel) a vector's elements are contiguous,
+/// one element repeated, or equidistant. Offsets are worked out once for all images n.
+template <int lanes, int width>
+class ViewPacket {
+public:
+    FUSEKIT_HD ViewPacket() = default;
+    /// at: coordinates of the packet, of adjacent elements along y's channels if `along_channels`, else along its
+    /// pixels, with rows of `columns`.
+    FUSEKIT_HD ViewPacket(AnyView<4> const& view, OutputCoord const (&at)[lanes], bool along_channels,
+                          std::int64_t columns) {
+        Index<4> const& stride = view.layout.stride;
+        bool const rows_follow = stride[2] == columns * stride[3];
+        for (int i = 0; i < lanes / width; ++i) {
+            OutputCoord const &first = at[i * width], &last = at[i * width + width - 1];
+            offsets[i] = first.k * stride[1] + first.p * stride[2] + first.q * stride[3];
+            bool const is_line = along_channels ? last.k - first.k == width - 1
+                                                : first.k == last.k && (rows_follow || first.p == last.p);
+            lines |= static_cast<unsigned>(is_line) << i;
+        }
+    }
+
+    /// Loads vector number `i` in image n. U: y's element type. coord(lane) returns a coordinate of the vector; it is
+    /// called where the vector's elements are in two lines.
+    template <class U, class Coord>
+    FUSEKIT_HD void load(AnyView<4> const& view, std::int64_t n, int i, bool along_channels, Coord const& coord,
+                         float (&values)[width]) const {
+        std::int64_t const offset = n * view.layout.stride[0] + offsets[i],
+                           step = view.layout.stride[along_channels ? 1 : 3];
+        bool const is_line = lines >> i & 1;
         if constexpr (!std::is_same_v<U, float> && Element<U>)
-            if (view.type == data_type<U>) return load_from(detail::typed<U>(view), values);
-        if (view.type == DataType::float32) return load_from(detail::typed<float>(view), values);
-        for (int i = 0; i < width; ++i) values[i] = at[i].load(view);
+            if (is_line && view.type == data_type<U>)
+                return load_line(detail::typed<U>(view).data + offset, step, values);
+        if (is_line && view.type == DataType::float32)
+            return load_line(detail::typed<float>(view).data + offset, step, values);
+        for (int lane = 0; lane < width; ++lane) {
+            OutputCoord const at = coord(lane);
+            values[lane] = view.load(view.layout.offset({{n, at.k, at.p, at.q}}));
+        }
     }
 
 private:
+    std::int64_t offsets[lanes / width] = {};  ///< of the first element of each vector, in image 0
+    unsigned lines = 0;  ///< bit i: vector i is in one line
+
     template <class T>
-    FUSEKIT_HD void load_from(TensorView<T const> const& view, float (&values)[width]) const {
-        Index<4> const& own = view.layout.stride;
-        OutputCoord const &first = at[0], &last = at[width - 1];
-        T const* const from = view.data + view.layout.offset({{first.n, first.k, first.p, first.q}});
-        bool const one_channel = first.k == last.k,
-                   one_row =
-                       first.p == last.p || own[2] == stride[2] * own[3],  // rows of y, NCHW, are Q = stride[2] apart
-            in_line = one_channel ? one_row && stride[3] == 1 : last.k - first.k == width - 1 && first.q == last.q;
-        if (!in_line) {
-            for (int i = 0; i < width; ++i) {
-                OutputCoord const& of = at[i];
-                values[i] = view.data[view.layout.offset({{of.n, of.k, of.p, of.q}})];
-            }
-            return;
-        }
-        std::int64_t const step = one_channel ? own[3] : own[1];
+    FUSEKIT_HD static void load_line(T const* from, std::int64_t step, float (&values)[width]) {
         using Whole = Packet<T, width>;
         if (step == 1 && reinterpret_cast<std::uintptr_t>(from) % sizeof(Whole) == 0) {
             Whole const all = *reinterpret_cast<Whole const*>(from);
@@ -101,8 +121,8 @@ private:
     }
 };
 
-/// OffsetCoords for plans in which one operator reads one view of y's shape (Epilogue::reads_one_view): its elements
-/// are loaded for all coordinates at once, and load() returns them.
+/// OffsetCoords for plans in which one operator reads one view of y's shape (Epilogue::reads_one_view): `values` are
+/// its elements at these coordinates (ViewPacket), and load() returns them.
 template <int width>
 struct LoadedCoords : OffsetCoords<width> {
     float values[width];
@@ -114,18 +134,6 @@ struct LoadedCoords : OffsetCoords<width> {
     };
     FUSEKIT_HD Coord operator[](int i) const { return {OffsetCoords<width>::operator[](i), values[i]}; }
 };
-
-/// The coordinates that an epilogue's operators take, for y of elements U.
-template <class U, class Epilogue, int width>
-FUSEKIT_HD auto coords_of(OffsetCoords<width> const& coords, typename Epilogue::Args const& args) {
-    if constexpr (Epilogue::reads_one_view && width > 1) {
-        LoadedCoords<width> result{coords, {}};
-        Epilogue::views(args, [&](AnyView<4> const& view) { coords.template load<U>(view, result.values); });
-        return result;
-    } else {
-        return coords;
-    }
-}
 
 /// Coordinate of element `lane` of a packet, `width` consecutive elements of y whose per-pixel parameters are
 /// contiguous too. Each parameter is loaded separately from an address of known alignment, so that the compiler merges

@@ -46,6 +46,20 @@ __device__ Row const& row_of(Row const (&rows)[lanes], int lane) {
     return rows[lane];
 }
 
+/// Loads the tensor that the epilogue's one reading operator reads at these coordinates.
+template <bool along_channels, class U, class Epilogue, int width>
+__device__ LoadedCoords<width> loaded_coords(OffsetCoords<width> const& coords, std::int64_t columns,
+                                             typename Epilogue::Args const& args) {
+    LoadedCoords<width> result{coords, {}};
+    OutputCoord at[width];
+    for (int lane = 0; lane < width; ++lane) at[lane] = coords.at[lane];
+    Epilogue::views(args, [&](AnyView<4> const& view) {
+        ViewPacket<width, width>(view, at, along_channels, columns)
+            .template load<U>(view, at[0].n, 0, along_channels, [&](int lane) { return at[lane]; }, result.values);
+    });
+    return result;
+}
+
 /// Applies the plan's operators to `lanes` adjacent normalized elements of y and stores them. at: their coordinates;
 /// `along_channels`: of adjacent channels, else of one channel. distance: offset in y of the first one, from its image.
 /// row: parameters of their row, or of the row of each of them.
@@ -57,13 +71,17 @@ __device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& pa
     using Steps = detail::RowSteps<Op>;
     using Epilogue = typename Plan::Epilogue;
     constexpr int width = (min)(lanes, 4);
-    constexpr bool by_packet = along_channels && width > 1 && PreparesPackets<Op>;
+    constexpr bool by_packet = along_channels && width > 1 && PreparesPackets<Op>,
+                   reads_packets = Epilogue::reads_one_view && width > 1;
     auto const& bound = params.bound;
     Packet<U, lanes> results;
 #pragma unroll
     for (int first = 0; first < lanes; first += width) {
-        auto const coords = coords_of<U, Epilogue>(
-            OffsetCoords<width>{at + first, distance + first, params.y.layout.stride}, bound.epilogue);
+        OffsetCoords<width> const plain{at + first, distance + first, params.y.layout.stride};
+        auto const coords = [&] {
+            if constexpr (!reads_packets) return plain;
+            else return loaded_coords<along_channels, U, Epilogue>(plain, params.columns.value(), bound.epilogue);
+        }();
         typename Steps::States::PixelState heads[width];
         typename Epilogue::PixelState states[width];
         if constexpr (by_packet) {

@@ -26,35 +26,40 @@ FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const
     return problem::vectorizable<T const>(x, count, 1) && problem::vectorizable<U>(y, count, 1);
 }
 
-/// Prepares a launch of ContiguousRows: one packet for each thread of a row while a CTA has that many threads, then
-/// more; with few long rows, clusters of CTAs for each.
+/// Prepares a launch of ContiguousRows: rows that fit the registers of a CTA's threads are prefetched by as many CTAs
+/// as run at once; longer ones have a CTA each or, if there are few, a cluster.
 template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu const& gpu, RowParams<Plan, T, U> params) {
-    auto const prepare = [&]<class Mainloop>(std::type_identity<Mainloop>) {
-        constexpr unsigned most = Mainloop::threads;
-        unsigned group = 1;
-        while (group < most && group < params.packets) group *= 2;
-        if constexpr (kernels_cluster)
-            if (group == most && launches_clusters(gpu.architecture()))
-                while (params.cluster < max_cluster_blocks && params.cluster * most * 2 < params.packets &&
-                       params.rows * params.cluster < static_cast<unsigned>(gpu.processors()))
-                    params.cluster *= 2;
-        params.group = group;
-        unsigned const at_once = group * params.cluster * Mainloop::resident;
-        params.batches = (params.packets + at_once - 1) / at_once;
-        unsigned const threads = group < 128 ? 128 : group;
-        std::int64_t const ctas = divide_up(params.rows, std::int64_t{threads / group}) * params.cluster;
-        return prepare_launch<Plan, Mainloop>(gpu, params, ctas, static_cast<int>(threads),
-                                              params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0,
-                                              params.cluster);
-    };
+    using Short = ContiguousRows<Plan, T, U, lanes, axis, 4>;
     using Long = ContiguousRows<Plan, T, U, lanes, axis, 8>;
-    if constexpr (lanes > 1) {
-        using Short = ContiguousRows<Plan, T, U, lanes, axis, 2>;
-        if (params.packets <= static_cast<unsigned>(Short::threads * Short::resident))
-            return prepare(std::type_identity<Short>{});
+    auto const processors = static_cast<unsigned>(gpu.processors());
+    auto const grow = [&](unsigned least, unsigned most) {  // threads of a row, for `least` packets each
+        params.group = 1;
+        while (params.group < most && params.group * least < params.packets) params.group *= 2;
+    };
+    constexpr unsigned held = Short::threads * Short::resident;
+    // few rows: one packet a thread, so that more threads load at once
+    bool const is_few = params.rows <= 2 * processors;
+    if (params.packets <= held && !(is_few && params.packets > Short::threads * 2)) {
+        grow(is_few ? 1 : static_cast<unsigned>(Short::resident), static_cast<unsigned>(Short::threads));
+        unsigned const threads = params.group < 128 ? 128 : params.group;
+        std::int64_t const wanted = divide_up(params.rows, std::int64_t{threads / params.group}),
+                           at_once = std::int64_t{processors} * (Short::threads * Short::blocks / threads);
+        return prepare_launch<Plan, Short>(gpu, params, wanted < at_once ? wanted : at_once, static_cast<int>(threads));
     }
-    return prepare(std::type_identity<Long>{});
+    constexpr unsigned most = Long::threads;
+    grow(1, most);
+    if constexpr (kernels_cluster)
+        if (params.group == most && launches_clusters(gpu.architecture()))
+            while (params.cluster < max_cluster_blocks && params.cluster * most < params.packets &&
+                   params.rows * params.cluster < processors)
+                params.cluster *= 2;
+    unsigned const at_once = params.group * params.cluster * Long::resident;
+    params.batches = (params.packets + at_once - 1) / at_once;
+    unsigned const threads = params.group < 128 ? 128 : params.group;
+    return prepare_launch<Plan, Long>(
+        gpu, params, divide_up(params.rows, std::int64_t{threads / params.group}) * params.cluster,
+        static_cast<int>(threads), params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0, params.cluster);
 }
 
 }  // namespace detail
@@ -126,8 +131,9 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         if (by_channels || orders == Orders::channels_last) {
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
                 return along(std::integral_constant<int, most>{}, Channel{});
-            if (detail::has_row_packets<Op, 2>(bound.head, x, y, detail::Axis::channel, rows.channels))
-                return along(std::integral_constant<int, 2>{}, Channel{});
+            if constexpr (most > 2)
+                if (detail::has_row_packets<Op, 2>(bound.head, x, y, detail::Axis::channel, rows.channels))
+                    return along(std::integral_constant<int, 2>{}, Channel{});
             return along(std::integral_constant<int, 1>{}, Channel{});
         }
         if constexpr (orders == Orders::any) {

@@ -10,10 +10,15 @@
 namespace fusekit::hip {
 
 /// Plan whose head is a RowOp, with rows whose elements are contiguous along `axis`: `params.group` threads reduce a
-/// row, and a CTA as many rows as it has such groups; or `params.cluster` CTAs reduce one row. A thread holds up to
-/// `resident` packets of its row in registers between the three steps (center, sum, results); a longer row is read
-/// again for each step. Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a
-/// cluster's CTAs in DSMEM, in an order that depends on the shape alone.
+/// row, and a CTA as many rows as it has such groups. A thread holds up to `resident` packets of its row in registers
+/// between the three steps (center, sum, results).
+///
+/// Prefetching: a CTA reduces rows one after another, and loads a row's packets before it reduces the row before it.
+/// Else (long rows): `params.cluster` CTAs reduce one row, and read it again for each step if it exceeds their
+/// registers.
+///
+/// Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a cluster's CTAs in DSMEM,
+/// in an order that depends on the shape alone.
 template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, int packets_of_thread>
 class ContiguousRows {
     using Op = typename Plan::Head;
@@ -24,8 +29,8 @@ class ContiguousRows {
 
 public:
     static constexpr int resident = packets_of_thread;
-    static constexpr int threads = resident <= 2 || lanes == 1 || Plan::maxima > 0 ? 512 : 1024;
-    static constexpr int blocks = resident <= 2 ? 3 : 1024 / threads;
+    static constexpr bool prefetches = resident <= 4;
+    static constexpr int threads = prefetches || lanes == 1 || Plan::maxima > 0 ? 512 : 1024, blocks = 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
 
@@ -40,12 +45,25 @@ public:
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         wait_for_previous_kernel();
-        unsigned const rows_of_cta = blockDim.x / params.group,
-                       number = block / params.cluster * rows_of_cta + thread / params.group,
+        unsigned const rows_of_cta = blockDim.x / params.group, own = thread / params.group,
                        rank = block & (params.cluster - 1);
-        if (params.batches == 1) row<true>(params, shared, thread, number, rank);
-        else row<false>(params, shared, thread, number, rank);
-        if (params.cluster > 1) cluster_barrier();  // the cluster's other CTAs have read this one's SMEM
+        Values values;
+        if constexpr (prefetches) {
+            unsigned first = block * rows_of_cta;
+            load(params, row_at(params, thread, first + own, 0), 0, values);
+            for (; first < params.rows; first += gridDim.x * rows_of_cta) {
+                Values next;
+                load(params, row_at(params, thread, first + gridDim.x * rows_of_cta + own, 0), 0, next);
+                reduce_row<true>(params, shared, thread, row_at(params, thread, first + own, 0), values);
+                values = next;
+            }
+        } else {
+            OwnRow const row = row_at(params, thread, block / params.cluster * rows_of_cta + own, rank);
+            load(params, row, 0, values);
+            if (params.batches == 1) reduce_row<true>(params, shared, thread, row, values);
+            else reduce_row<false>(params, shared, thread, row, values);
+            if (params.cluster > 1) cluster_barrier();  // the cluster's other CTAs have read this one's SMEM
+        }
     }
 
 private:
@@ -103,70 +121,85 @@ private:
         return at;
     }
 
-    template <bool is_resident>
-    __device__ static void row(Params const& params, Shared& shared, unsigned thread, unsigned number, unsigned rank) {
-        unsigned const group = params.group * params.cluster, own = rank * params.group + (thread & (params.group - 1));
-        bool const has_row = number < params.rows;
-        Place const first = first_of_row(params, has_row ? number : 0);
-        Packet<T, lanes> values[resident];
-        unsigned batch = 0;
-        auto const index_of = [&](int i) { return (batch * resident + static_cast<unsigned>(i)) * group + own; };
-        auto const has = [&](int i) { return has_row && index_of(i) < params.packets; };
-        auto const load = [&] {
+    struct Values {
+        Packet<T, lanes> packets[resident];
+    };
+    /// A thread's packets of a row: `own`, and every `group`-th from there on; none if `exists` is false.
+    struct OwnRow {
+        Place first;
+        bool exists;
+        unsigned own, group;
+
+        __device__ unsigned index(unsigned batch, int i) const {
+            return (batch * resident + static_cast<unsigned>(i)) * group + own;
+        }
+        __device__ bool has(Params const& params, unsigned batch, int i) const {
+            return exists && index(batch, i) < params.packets;
+        }
+    };
+    __device__ static OwnRow row_at(Params const& params, unsigned thread, unsigned number, unsigned rank) {
+        bool const exists = number < params.rows;
+        return {first_of_row(params, exists ? number : 0), exists, rank * params.group + (thread & (params.group - 1)),
+                params.group * params.cluster};
+    }
+    __device__ static void load(Params const& params, OwnRow const& row, unsigned batch, Values& values) {
 #pragma unroll
-            for (int i = 0; i < resident; ++i) {
-                values[i] = {};
-                if (has(i))
-                    values[i] = *reinterpret_cast<Packet<T, lanes> const*>(
-                        params.x.data + first_of_packet(params, first, index_of(i)).x);
-            }
-        };
+        for (int i = 0; i < resident; ++i) {
+            values.packets[i] = {};
+            if (row.has(params, batch, i))
+                values.packets[i] = *reinterpret_cast<Packet<T, lanes> const*>(
+                    params.x.data + first_of_packet(params, row.first, row.index(batch, i)).x);
+        }
+    }
+
+    /// The three steps for a row, whose first packets are in `values`.
+    template <bool is_resident>
+    __device__ static void reduce_row(Params const& params, Shared& shared, unsigned thread, OwnRow const& row,
+                                      Values& values) {
         auto const each_packet = [&](auto const& f) {
-            for (batch = 0; batch < (is_resident ? 1 : params.batches); ++batch) {
-                if constexpr (!is_resident) load();
+            for (unsigned batch = 0; batch < (is_resident ? 1 : params.batches); ++batch) {
+                if constexpr (!is_resident) load(params, row, batch, values);
 #pragma unroll
                 for (int i = 0; i < resident; ++i)
-                    if (has(i)) f(i);
+                    if (row.has(params, batch, i)) f(values.packets[i], row.index(batch, i));
             }
-            batch = 0;
         };
-        if constexpr (is_resident) load();
         float center = 0, sum = 0;
         auto const merge = [](float a, float b) { return Steps::merge_centers(a, b); };
         auto const add = [](float a, float b) { return a + b; };
         if constexpr (Steps::has_center) {
             center = Steps::template neutral_center<float>();
-            each_packet([&](int i) {
-                float of_packet = values[i].values[0];
+            each_packet([&](Packet<T, lanes> const& packet, unsigned) {
+                float of_packet = packet.values[0];
 #pragma unroll
                 for (int lane = 1; lane < lanes; ++lane)
-                    of_packet = merge(of_packet, static_cast<float>(values[i].values[lane]));
+                    of_packet = merge(of_packet, static_cast<float>(packet.values[lane]));
                 center = merge(center, of_packet);
             });
-            center = Steps::center_of(reduce(center, merge, shared.centers, thread, params), params.count);
+            center = Steps::center_of(merged(center, merge, shared.centers, thread, params), params.count);
         }
-        each_packet([&](int i) {
-            float of_packet = Op::term(static_cast<float>(values[i].values[0]), center);
+        each_packet([&](Packet<T, lanes> const& packet, unsigned) {
+            float of_packet = Op::term(static_cast<float>(packet.values[0]), center);
 #pragma unroll
             for (int lane = 1; lane < lanes; ++lane)
-                of_packet += Op::term(static_cast<float>(values[i].values[lane]), center);
+                of_packet += Op::term(static_cast<float>(packet.values[lane]), center);
             sum += of_packet;
         });
-        sum = reduce(sum, add, shared.sums, thread, params);
+        sum = merged(sum, add, shared.sums, thread, params);
         Row const parameters = Op::finish(center, sum, params.count, params.bound.head);
-        each_packet([&](int i) {
-            Place const at = first_of_packet(params, first, index_of(i));
+        each_packet([&](Packet<T, lanes> const& packet, unsigned index) {
+            Place const at = first_of_packet(params, row.first, index);
             OutputCoord coords[lanes];
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(params, at.at, lane);
-            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(params, values[i], parameters, coords,
+            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(params, packet, parameters, coords,
                                                                          at.distance, at.y);
         });
     }
 
     /// Merges the values of a row's threads; each of them gets the result. All threads of the CTA call it.
     template <class Merge>
-    __device__ static float reduce(float value, Merge const& merge, Exchange& shared, unsigned thread,
+    __device__ static float merged(float value, Merge const& merge, Exchange& shared, unsigned thread,
                                    Params const& params) {
         unsigned const group = params.group;
 #pragma unroll

@@ -21,6 +21,8 @@ class Streaming {
     static constexpr int unroll = Schedule::unroll;
     /// number of elements of a packet (a thread's vector) whose parameters are loaded as one vector
     static constexpr int width = (min)(lanes, 4);
+    /// true if the elements of an operator's tensor are loaded as vectors
+    static constexpr bool reads_packets = Epilogue::reads_one_view && width > 1;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -80,6 +82,7 @@ public:
         load();  // in flight while the parameters are prepared
 
         OutputCoord at[lanes] = {};
+        ViewPacket<lanes, width> view_packet;
         auto const run_iterations = [&](auto const& states) {
             while (iteration < params.iterations) {
 #pragma unroll
@@ -95,9 +98,11 @@ public:
                         for (int lane = 0; lane < width; ++lane) of_lanes[lane] = state(first + lane);
 #pragma unroll
                         for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
-                        auto const coords = coords_of<U, Epilogue>(
-                            OffsetCoords<width>{at + first, distance + first, params.y.layout.stride},
-                            params.bound.epilogue);
+                        OffsetCoords<width> const plain{at + first, distance + first, params.y.layout.stride};
+                        auto const coords = [&] {
+                            if constexpr (!reads_packets) return plain;
+                            else return loaded(params, view_packet, plain, iteration, packet * lanes, first);
+                        }();
                         T const* const from = values[i].values + first;
                         U* const result = results.values + first;
                         if constexpr (Epilogue::stores) {
@@ -125,6 +130,10 @@ public:
             at[0] = params.order.coord(packet * lanes);
 #pragma unroll
             for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);
+            if constexpr (reads_packets)
+                Epilogue::views(params.bound.epilogue, [&](AnyView<4> const& view) {
+                    view_packet = {view, at, params.order.channels_last, params.order.columns.value()};
+                });
             State states[lanes];
             prepare(params, distance, at, states);
             run_iterations([&] { return [&](int lane) -> State const& { return states[lane]; }; });
@@ -151,6 +160,21 @@ public:
     }
 
 private:
+    /// Loads the operator's tensor at the `width` coordinates from element `first` of a packet on, whose element 0 has
+    /// index `index` in its image n.
+    __device__ static LoadedCoords<width> loaded(Params const& params, ViewPacket<lanes, width> const& packet,
+                                                 OffsetCoords<width> const& coords, std::int64_t n, unsigned index,
+                                                 int first) {
+        LoadedCoords<width> result{coords, {}};
+        Epilogue::views(params.bound.epilogue, [&](AnyView<4> const& view) {
+            packet.template load<U>(
+                view, n, first / width, params.order.channels_last,
+                [&](int lane) { return params.order.coord(index + static_cast<unsigned>(first + lane)); },
+                result.values);
+        });
+        return result;
+    }
+
     /// Returns the registers for the results of a packet (a thread's vector): those of x's elements if the types of x
     /// and y are equal, so that no second packet is needed; otherwise `other`.
     template <class Results, class Values>
