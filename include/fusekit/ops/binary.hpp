@@ -17,7 +17,6 @@ template <class Function>
 struct Binary {
     static constexpr auto stage = Stage::pointwise;
     static constexpr int flops_per_element = 1, gradient_flops_per_element = 3;
-    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::z> z;
     };
@@ -43,6 +42,7 @@ struct Binary {
     }
 
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.z); }
+    FUSEKIT_HD static constexpr AnyView<4> const& read_view(Args const& args) { return args.z; }
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.readable("z", args.z, in.y, "N x K x P x Q", Access::read_in_place);
     }
@@ -174,7 +174,6 @@ struct Minimum : detail::Binary<Minimum> {
 struct Select {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x where mask[n,k,p,q] is not 0, else otherwise";
-    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::mask> mask;
         float otherwise = 0.0f;
@@ -192,6 +191,7 @@ struct Select {
     }
 
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.mask); }
+    FUSEKIT_HD static constexpr AnyView<4> const& read_view(Args const& args) { return args.mask; }
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.readable("mask", args.mask, in.y, "N x K x P x Q", Access::read_in_place);
     }

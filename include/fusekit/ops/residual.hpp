@@ -15,7 +15,6 @@ struct Residual {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";
     static constexpr int flops_per_element = 2;
-    static constexpr bool reads_one_view = true;
     struct Args {
         Required<AnyActivations, field::z> z;
         float alpha2 = 1.0f;
@@ -41,6 +40,7 @@ struct Residual {
     }
 
     FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.z); }
+    FUSEKIT_HD static constexpr AnyView<4> const& read_view(Args const& args) { return args.z; }
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.readable("z", args.z, in.y, "N x K x P x Q", Access::read_in_place);
     }

@@ -45,8 +45,11 @@ struct RowAffine {
     template <int width>
     FUSEKIT_HD static void prepare_packet(std::int64_t k, Args const& args, Prepared<float> (&result)[width]) {
         auto const load = [&](OptionalView<float const, 1> const& view, float otherwise, float(&to)[width]) {
-            auto const* const from = static_cast<float const*>(__builtin_assume_aligned(view.data + k, 4 * width));
-            for (int i = 0; i < width; ++i) to[i] = view.given() ? from[i] : otherwise;
+            struct alignas(4 * width) Floats {
+                float values[width];
+            } floats{};
+            if (view.given()) floats = *reinterpret_cast<Floats const*>(view.data + k);
+            for (int i = 0; i < width; ++i) to[i] = view.given() ? floats.values[i] : otherwise;
         };
         float scale[width], shift[width] = {};
         load(args.scale, 1, scale);

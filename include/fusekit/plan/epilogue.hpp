@@ -122,9 +122,11 @@ struct IgnoresView {
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
-/// True for an operator whose apply() and slope() load elements of the one view that Op::views lists.
+/// True for an operator whose apply() and slope() load elements of one view, Op::read_view(args).
 template <class Op>
-concept ReadsOneView = NamesActivations<Op> && requires { requires Op::reads_one_view; };
+concept ReadsOneView = NamesActivations<Op> && requires(typename Op::Args const& args) {
+    { Op::read_view(args) } -> std::convertible_to<AnyView<4> const&>;
+};
 
 /// A sequence of elementwise operators, each applied to the result of the previous one. After a head (a Conv, a Gemm
 /// ...) the sequence is applied to the head's values; before a Conv or Gemm, to each value of x that this reads. Values
@@ -164,8 +166,19 @@ struct Epilogue {
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// True if exactly one operator loads elements of activation tensors, and of one view alone.
+    /// True if exactly one operator loads elements of activation tensors, of one view, which read_view() returns.
     static constexpr bool reads_one_view = reads_named && (... || ReadsOneView<Ops>);
+    FUSEKIT_HD static constexpr AnyView<4> const& read_view(Args const& args)
+        requires(reads_one_view)
+    {
+        constexpr int at = [] {
+            bool const reads[] = {ReadsOneView<Ops>...};
+            int i = 0;
+            while (!reads[i]) ++i;
+            return i;
+        }();
+        return TypeAt<at, Ops...>::read_view(get<at>(args));
+    }
 
     /// `maxima`: number of operators that update a maximum (Amax). `writes`: an operator stores every value to a tensor
     /// other than y (Store). `stores`: `writes`, or an operator updates a maximum. `collects`: an operator accumulates

@@ -67,7 +67,7 @@ struct OffsetCoords {
 template <int lanes, int width>
 class ViewPacket {
 public:
-    FUSEKIT_HD ViewPacket() = default;
+    FUSEKIT_HD ViewPacket() {}
     /// at: coordinates of the packet, of adjacent elements along y's channels if `along_channels`, else along its
     /// pixels, with rows of `columns`.
     FUSEKIT_HD ViewPacket(AnyView<4> const& view, OutputCoord const (&at)[lanes], bool along_channels,

@@ -53,10 +53,9 @@ __device__ LoadedCoords<width> loaded_coords(OffsetCoords<width> const& coords, 
     LoadedCoords<width> result{coords, {}};
     OutputCoord at[width];
     for (int lane = 0; lane < width; ++lane) at[lane] = coords.at[lane];
-    Epilogue::views(args, [&](AnyView<4> const& view) {
-        ViewPacket<width, width>(view, at, along_channels, columns)
-            .template load<U>(view, at[0].n, 0, along_channels, [&](int lane) { return at[lane]; }, result.values);
-    });
+    AnyView<4> const& view = Epilogue::read_view(args);
+    ViewPacket<width, width>(view, at, along_channels, columns)
+        .template load<U>(view, at[0].n, 0, along_channels, [&](int lane) { return at[lane]; }, result.values);
     return result;
 }
 

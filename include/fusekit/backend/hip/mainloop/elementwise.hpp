@@ -131,9 +131,8 @@ public:
 #pragma unroll
             for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);
             if constexpr (reads_packets)
-                Epilogue::views(params.bound.epilogue, [&](AnyView<4> const& view) {
-                    view_packet = {view, at, params.order.channels_last, params.order.columns.value()};
-                });
+                view_packet = {Epilogue::read_view(params.bound.epilogue), at, params.order.channels_last,
+                               params.order.columns.value()};
             State states[lanes];
             prepare(params, distance, at, states);
             run_iterations([&] { return [&](int lane) -> State const& { return states[lane]; }; });
@@ -166,12 +165,9 @@ private:
                                                  OffsetCoords<width> const& coords, std::int64_t n, unsigned index,
                                                  int first) {
         LoadedCoords<width> result{coords, {}};
-        Epilogue::views(params.bound.epilogue, [&](AnyView<4> const& view) {
-            packet.template load<U>(
-                view, n, first / width, params.order.channels_last,
-                [&](int lane) { return params.order.coord(index + static_cast<unsigned>(first + lane)); },
-                result.values);
-        });
+        packet.template load<U>(
+            Epilogue::read_view(params.bound.epilogue), n, first / width, params.order.channels_last,
+            [&](int lane) { return params.order.coord(index + static_cast<unsigned>(first + lane)); }, result.values);
         return result;
     }
 
