@@ -74,6 +74,7 @@ public:
                           std::int64_t columns) {
         Index<4> const& stride = view.layout.stride;
         bool const rows_follow = stride[2] == columns * stride[3];
+#pragma unroll
         for (int i = 0; i < lanes / width; ++i) {
             OutputCoord const &first = at[i * width], &last = at[i * width + width - 1];
             offsets[i] = first.k * stride[1] + first.p * stride[2] + first.q * stride[3];
@@ -96,6 +97,7 @@ public:
                 return load_line(detail::typed<U>(view).data + offset, step, values);
         if (is_line && view.type == DataType::float32)
             return load_line(detail::typed<float>(view).data + offset, step, values);
+#pragma unroll
         for (int lane = 0; lane < width; ++lane) {
             OutputCoord const at = coord(lane);
             values[lane] = view.load(view.layout.offset({{n, at.k, at.p, at.q}}));
@@ -111,11 +113,14 @@ private:
         using Whole = Packet<T, width>;
         if (step == 1 && reinterpret_cast<std::uintptr_t>(from) % sizeof(Whole) == 0) {
             Whole const all = *reinterpret_cast<Whole const*>(from);
+#pragma unroll
             for (int i = 0; i < width; ++i) values[i] = all.values[i];
         } else if (step == 0) {
             float const value = *from;
+#pragma unroll
             for (int i = 0; i < width; ++i) values[i] = value;
         } else {
+#pragma unroll
             for (int i = 0; i < width; ++i) values[i] = from[i * step];
         }
     }

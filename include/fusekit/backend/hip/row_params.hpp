@@ -52,6 +52,7 @@ __device__ LoadedCoords<width> loaded_coords(OffsetCoords<width> const& coords, 
                                              typename Epilogue::Args const& args) {
     LoadedCoords<width> result{coords, {}};
     OutputCoord at[width];
+#pragma unroll
     for (int lane = 0; lane < width; ++lane) at[lane] = coords.at[lane];
     AnyView<4> const& view = Epilogue::read_view(args);
     ViewPacket<width, width>(view, at, along_channels, columns)
