@@ -16,7 +16,8 @@ TEST_CASE("ContiguousRows, PixelRows: norms and softmax agree with their definit
 
 TEST_CASE("ContiguousRows: clusters share a long row, and read it again if it exceeds their registers") {
     fk::hip::Device device = gpu();
-    using Rows = fk::hip::ContiguousRows<fk::Plan<fk::LayerNorm>, fk::half, fk::half, 8, fk::detail::Axis::channel, 8>;
+    using Rows =
+        fk::hip::ContiguousRows<fk::Plan<fk::LayerNorm>, fk::half, fk::half, 8, fk::detail::Axis::channel, false>;
     std::int64_t const held = std::int64_t{Rows::threads} * Rows::resident * 8 * fk::hip::max_cluster_blocks;
     check_rows_case<fk::LayerNorm, fk::half>(
         device, {RowKind::layer}, "nhwc", "nhwc", {1, held + 8, 1, 1},

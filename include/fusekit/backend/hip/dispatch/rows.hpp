@@ -30,8 +30,8 @@ FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const
 /// as run at once; longer ones have a CTA each or, if there are few, a cluster.
 template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu const& gpu, RowParams<Plan, T, U> params) {
-    using Short = ContiguousRows<Plan, T, U, lanes, axis, 4>;
-    using Long = ContiguousRows<Plan, T, U, lanes, axis, 8>;
+    using Short = ContiguousRows<Plan, T, U, lanes, axis, true>;
+    using Long = ContiguousRows<Plan, T, U, lanes, axis, false>;
     auto const processors = static_cast<unsigned>(gpu.processors());
     auto const grow = [&](unsigned least, unsigned most) {  // threads of a row, for `least` packets each
         params.group = 1;

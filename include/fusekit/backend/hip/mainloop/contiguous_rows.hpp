@@ -13,13 +13,13 @@ namespace fusekit::hip {
 /// row, and a CTA as many rows as it has such groups. A thread holds up to `resident` packets of its row in registers
 /// between the three steps (center, sum, results).
 ///
-/// Prefetching: a CTA reduces rows one after another, and loads a row's packets before it reduces the row before it.
-/// Else (long rows): `params.cluster` CTAs reduce one row, and read it again for each step if it exceeds their
+/// prefetches_rows: a CTA reduces rows one after another, and loads a row's packets before it reduces the row before
+/// it. Else (long rows): `params.cluster` CTAs reduce one row, and read it again for each step if it exceeds their
 /// registers.
 ///
 /// Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a cluster's CTAs in DSMEM,
 /// in an order that depends on the shape alone.
-template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, int packets_of_thread>
+template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, bool prefetches_rows>
 class ContiguousRows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
@@ -28,8 +28,9 @@ class ContiguousRows {
     static constexpr int wave = arch::Target::processor.wave;
 
 public:
-    static constexpr int resident = packets_of_thread;
-    static constexpr bool prefetches = resident <= 4;
+    static constexpr bool prefetches = prefetches_rows;
+    // more packets exceed what AMD's compiler unrolls, and it then indexes them in memory
+    static constexpr int resident = prefetches || arch::is_targeted<arch::Amd> ? 4 : 8;
     static constexpr int threads = prefetches || lanes == 1 || Plan::maxima > 0 ? 512 : 1024, blocks = 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
