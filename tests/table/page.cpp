@@ -15,8 +15,8 @@ namespace {
 char const* const introduction = R"(# What is supported
 
 Every fusion of MIOpen's tables, in its limits and beyond them. Each row below is run against an oracle that computes it
-in double from its definition, at small odd sizes: on the host, and as HIP kernels on the CPU at wave widths 32 and 64
-(`ctest -R table`); and on a GPU where there is one (`tools/test --gpu`). None is skipped.
+in double from its definition, at small odd sizes: on the host (`ctest -R table`), as HIP kernels on the CPU at wave widths
+32 and 64 (`tools/test --exhaustive`), and on a GPU where there is one (`tools/test --gpu`). None is skipped.
 
 This page is printed by the program that runs them (`fusekit_table_host --markdown`), from the one list that it runs,
 `tests/table/rows.cpp`; a test compares.
