@@ -4,11 +4,12 @@
 // A kind of matrix units has several targets, whose code differs in instructions and registers: every target compiles
 // tiles, loaders and instructions of each element type that has instructions of its own, and each plan is compiled for
 // one target of each kind, with AMD_EVERY_PLAN for all. Targets: MFMA gfx908, gfx90a, gfx942; WMMA gfx1100, gfx1201.
-// gfx1030, which has dot instructions for int8 and half, compiles one plan of each.
+// Plans with totals or a prologue are compiled for MFMA alone. gfx1030, which has dot instructions for int8 and half,
+// compiles one plan of each.
 #if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1030__) || defined(__gfx1201__)
 #define AMD_INT8
 #endif
-#if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1201__)
+#if defined(AMD_EVERY_PLAN) || defined(__gfx90a__)
 #define AMD_TOTALS
 #endif
 #if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1030__) || defined(__gfx1100__)
@@ -24,7 +25,7 @@
 #if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1100__)
 #define AMD_BATCHED
 #endif
-#if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1201__)
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 #define AMD_PROLOGUES
 #endif
 #if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1201__)
