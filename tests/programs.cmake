@@ -3,9 +3,9 @@
 # It is in the programs of the first line of `table` whose regular expression matches its path; where no line does, in
 # hip_parts under backend/hip, else in `rest`. A program with a + is left out of a quick run.
 #
-# rest and arithmetic are fusekit_tests; `arithmetic` is what optimisation may change. vectors is fusekit_property, which
-# depends on the vector width, and long_sums its tests that are too slow for sanitizers. plans: plans by the hundred.
-# support: the oracle and what runs the tests.
+# rest and arithmetic are fusekit_tests; `arithmetic` has the functions and operators whose results optimisation may
+# change. vectors is fusekit_property, which depends on the vector width, and long_sums its tests that are too slow for
+# sanitizers. plans: plans by the hundred. support: the oracle and what runs the tests.
 set(table
   "backend/host/allocations                                                                      allocations"
   "backend/host/(conv_(channel|pixel)_lanes|depthwise_lanes|few_pixels|gemm|lane_coord|pack)      vectors"
@@ -13,10 +13,10 @@ set(table
   "backend/host/(property|tile_totals|vector)|ops/batch_norm/training                            vectors"
   "backend/host/reduction                                                                        long_sums"
   "support/forms_(bfloat16|float|half)                                                           vectors"
-  "support/forms_.*|math|backend/host/.*                                                         arithmetic"
-  "support/layer_plans|ops/(conv/(transposed|weight_gradient)|gemm|gemm/batched)                 rest"
+  "support/forms_.*|math|backend/host/(double|run)                                               arithmetic"
+  "support/layer_plans                                                                           rest"
   "support/.*                                                                                    support"
-  "ops/.*                                                                                        arithmetic"
+  "ops/(activation.*|batch_norm/.*|slope)                                                        arithmetic"
   "plan/(grammar|slope)                                                                          plans"
   "runtime/allocations                                                                           runtime_allocations"
   "runtime/emulated                                                                              runtime_cpu"

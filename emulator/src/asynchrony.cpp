@@ -65,13 +65,14 @@ private:
     }
 };
 
+void perform(Asynchrony::Copy const& copy) {
+    if (copy.is_read) std::memcpy(copy.to, copy.from, copy.bytes);
+    else std::memset(copy.to, 0, copy.bytes);
+}
+
 /// Performs the first `count` copies and removes them from `copies`.
 void do_first(std::vector<Asynchrony::Copy>& copies, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        auto const& [to, from, bytes, is_read] = copies[i];
-        if (is_read) std::memcpy(to, from, bytes);
-        else std::memset(to, 0, bytes);
-    }
+    for (std::size_t i = 0; i < count; ++i) perform(copies[i]);
     copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
@@ -81,11 +82,12 @@ Moments const& Moments::chosen() {
     static Moments const moments = [] {
         char const* const text = std::getenv("HIP_ON_CPU_ASYNC");
         std::string const word = text ? text : "mixed";
-        if (word != "eager" && word != "lazy" && word != "mixed") {
-            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ASYNC is %s: set it to eager, lazy or mixed\n", word.c_str());
-            std::exit(1);
-        }
-        return Moments{word == "lazy", word != "eager"};
+        if (word == "eager") return Moments{at_issue, at_issue};
+        if (word == "lazy") return Moments{late, late};
+        if (word == "mixed") return Moments{at_issue, late};
+        if (word == "random") return Moments{random, random};
+        std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ASYNC is %s: set it to eager, lazy, mixed or random\n", text);
+        std::exit(1);
     }();
     return moments;
 }
@@ -97,12 +99,22 @@ void fault(char const* what, SourceLocation const& location) {
     std::abort();
 }
 
-void Asynchrony::reset(unsigned count) {
+void Asynchrony::reset(unsigned count, std::size_t block) {
+    drawn = block;
     threads.assign(count, {});
     products.assign((count + group - 1) / group, {});
     done.assign(products.size(), 0);
     loads.clear();
     named.clear();
+}
+
+/// Draws a bit if the moment is random, by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+bool Asynchrony::is_late(Moments::Moment moment) {
+    if (moment != Moments::random) return moment == Moments::late;
+    std::uint64_t bits = drawn += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits >> 63;
 }
 
 void Asynchrony::check_finished() const {
@@ -121,7 +133,7 @@ void Asynchrony::check_finished() const {
 }
 
 void Asynchrony::load(std::uint32_t barrier, std::function<void()> copy) {
-    if (Moments::chosen().loads_late) loads.emplace(barrier, std::move(copy));
+    if (is_late(Moments::chosen().loads)) loads.emplace(barrier, std::move(copy));
     else copy();
 }
 
@@ -136,9 +148,8 @@ void Asynchrony::finish_loads(std::uint32_t barrier) {
 }
 
 void Asynchrony::copy(Copy const& one) {
-    auto& copies = threads[running_block().thread_number()].copies;
-    copies.push_back(one);
-    if (!Moments::chosen().rest_late) do_first(copies, 1);
+    if (is_late(Moments::chosen().rest)) threads[running_block().thread_number()].copies.push_back(one);
+    else perform(one);
 }
 
 void Asynchrony::commit_copies() {
@@ -157,7 +168,7 @@ void Asynchrony::wait_for_groups(std::size_t pending) {
 }
 
 void Asynchrony::store(std::function<void()> copy) {
-    if (Moments::chosen().rest_late) threads[running_block().thread_number()].stores.push_back(std::move(copy));
+    if (is_late(Moments::chosen().rest)) threads[running_block().thread_number()].stores.push_back(std::move(copy));
     else copy();
 }
 
@@ -188,7 +199,8 @@ void Asynchrony::multiply(void* acc, int n, std::uint64_t a, std::uint32_t const
         std::memcpy(kept.acc.data(), acc, 4 * count);
         std::fill_n(static_cast<std::uint32_t*>(acc), count, not_a_number);
     }
-    if (++product.arrived == group && !Moments::chosen().rest_late) multiply_now(warpgroup, all[done[warpgroup]++]);
+    if (++product.arrived == group && !is_late(Moments::chosen().rest))
+        while (done[warpgroup] < thread.begun) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 
 void Asynchrony::commit_products() {

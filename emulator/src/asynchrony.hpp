@@ -13,10 +13,11 @@
 
 namespace hip_on_cpu {
 
-/// Completion times of asynchronous operations: each kind completes at its issue, or late, when a thread waits for it.
+/// Completion times of asynchronous operations: at their issue, late, when a thread waits for them, or either, by a
+/// pseudo-random sequence. `loads`: of bulk and TMA loads. `rest`: of wgmma, of bulk and TMA stores, and of cp.async.
 struct Moments {
-    /// loads_late: of bulk and TMA loads. rest_late: of wgmma, of bulk and TMA stores, and of cp.async
-    bool loads_late, rest_late;
+    enum Moment : std::uint8_t { at_issue, late, random };
+    Moment loads, rest;
 
     /// Returns the completion times that HIP_ON_CPU_ASYNC selects.
     static Moments const& chosen();
@@ -28,7 +29,8 @@ struct Moments {
 /// Outstanding asynchronous operations of a block's threads.
 class Asynchrony {
 public:
-    void reset(unsigned threads);
+    /// Starts block number `block`, on which alone its random completion times depend.
+    void reset(unsigned threads, std::size_t block);
     /// Aborts if operations are outstanding that may still access the block's shared memory. Called when all threads of
     /// the block have finished.
     void check_finished() const;
@@ -103,7 +105,9 @@ private:
     std::vector<std::size_t> done;  // number of performed wgmma of each warpgroup
     std::multimap<std::uint32_t, std::function<void()>> loads;
     std::map<unsigned, NamedBarrier> named;
+    std::uint64_t drawn = 0;  // state of the pseudo-random sequence
 
+    bool is_late(Moments::Moment moment);
     void multiply_now(unsigned warpgroup, Product const& product);
 };
 

@@ -106,7 +106,8 @@ void FiberBlock::arrange() {
     shared = reinterpret_cast<std::byte*>(lines.data());
     bound_shared(shared_bytes);
     poison_shared();
-    begun->reset(static_cast<unsigned>(count));
+    std::size_t const number = (std::size_t{index.z} * grid.y + index.y) * grid.x + index.x;
+    begun->reset(static_cast<unsigned>(count), number);
 }
 
 void FiberBlock::poison_shared() {
@@ -151,19 +152,13 @@ Exchange const& Block::exchange(std::uint64_t value, SourceLocation const& locat
     return exchange;
 }
 
-void FiberBlock::wait_until(std::function<bool()> happened, char const* what, SourceLocation const& location) {
-    if (happened()) return;
-    active().happened = std::move(happened), active().awaited = what;
-    wait(State::waiting, location);
-}
-
 /// Runs the wave's lanes until each has finished or waits; returns true if any lane ran.
 bool FiberBlock::run_until_waiting(Wave& wave) {
     bool moved = false;
     for (;;) {
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
             current = thread;
-            if (thread->state == State::waiting && thread->happened()) thread->state = State::ready;
+            if (thread->state == State::waiting && thread->happened(thread->closure)) thread->state = State::ready;
             if (thread->state != State::ready) continue;
             thread->fiber->resume();
             moved = true;

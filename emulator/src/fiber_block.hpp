@@ -30,7 +30,14 @@ public:
 
     /// Waits until happened() returns true: polls it while other threads run. Called by a thread; a deadlock report
     /// names `what`.
-    void wait_until(std::function<bool()> happened, char const* what, SourceLocation const& location);
+    template <class Happened>
+    void wait_until(Happened const& happened, char const* what, SourceLocation const& location) {
+        if (happened()) return;
+        // On the thread's stack meanwhile: nothing is allocated.
+        active().happened = [](void const* closure) { return (*static_cast<Happened const*>(closure))(); };
+        active().closure = &happened, active().awaited = what;
+        wait(State::waiting, location);
+    }
 
     /// Index of the running thread in the block.
     unsigned thread_number() const { return static_cast<unsigned>(&active() - threads.data()); }
@@ -52,7 +59,8 @@ private:
         unsigned exchanges = 0;
         State state = State::finished;
         SourceLocation location;
-        std::function<bool()> happened;
+        bool (*happened)(void const* closure) = nullptr;
+        void const* closure = nullptr;
         char const* awaited = nullptr;
     };
     struct Wave {

@@ -174,8 +174,44 @@ TEST_CASE("a bulk copy moves contiguous bytes, and its mbarrier counts all of th
     Half seen[24] = {};
     launch(copy_linear, 32, 72, LinearCopy{from, seen, to});
     for (unsigned i = 0; i < 24; ++i) CHECK(seen[i] == (i < 8 ? 16 + i : 32 + i - 8));
-    CHECK(to[0] == (moments() == "lazy" ? 99 : 16));
+    if (moments() != "random") CHECK(to[0] == (moments() == "eager" ? 16 : 99));
     for (unsigned i = 1; i < 32; ++i) CHECK(to[i] == (i < 24 ? seen[i] : 0));
+}
+
+namespace {
+
+/// Kernel: each block loads 16 bytes four times and reports what it sees of each before it waits.
+__global__ void look_before_wait(LinearCopy copy) {
+    HIP_DYNAMIC_SHARED(Half, memory)
+    std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
+    if (threadIdx.x != 0) return;
+    ptx::mbarrier_init(barrier, 1);
+    ptx::mbarrier_arrive_expect_tx(barrier, 64);
+    for (unsigned i = 0; i < 4; ++i) {
+        ptx::bulk_load(to + 16 * i, copy.from, 16, barrier);
+        copy.seen[4 * blockIdx.x + i] = memory[8 * i];
+    }
+    ptx::mbarrier_wait(barrier, 0);
+}
+
+}  // namespace
+
+TEST_CASE("loads complete at their issue, late, or at random, in the same way in each launch") {
+    constexpr unsigned blocks = 50, loads = 4 * blocks;
+    alignas(16) Half const from[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+    std::vector<Half> seen(loads), again(loads);
+    for (std::vector<Half>* result : {&seen, &again}) {
+        hipLaunchKernelGGL(look_before_wait, dim3(blocks), dim3(32), 72, nullptr,
+                           LinearCopy{from, result->data(), nullptr});
+        REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    }
+    CHECK(seen == again);
+    auto const count = [&](Half value) { return static_cast<unsigned>(std::count(seen.begin(), seen.end(), value)); };
+    unsigned const late = count(0xffff);
+    CHECK(late + count(7) == loads);
+    // 100 +- 7 for independent draws; the sequence is fixed.
+    if (moments() == "random") CHECK((late > 75 && late < 125));
+    else CHECK(late == (moments() == "lazy" ? loads : 0));
 }
 
 TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
@@ -198,8 +234,7 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
         }
     CHECK(y[80 + 15] == 7);
     CHECK(y[80 + 72] == 7);  // out of bounds of the tensor
-    if (moments() == "lazy") CHECK(seen[0] == 0xffff);
-    else CHECK(seen[0] == 0);
+    if (moments() != "random") CHECK(seen[0] == (moments() == "lazy" ? 0xffff : 0));
 }
 
 TEST_CASE("rows of 64 bytes have the 64-byte swizzle") {
@@ -317,7 +352,7 @@ TEST_CASE("wgmma multiplies operands of descriptors, K-major and MN-major, and o
             CHECK(wrong == 0);
         }
         launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, true});
-        CHECK(std::any_of(d.begin(), d.end(), is_nan) == (moments() != "eager"));
+        if (moments() != "random") CHECK(std::any_of(d.begin(), d.end(), is_nan) == (moments() != "eager"));
     }
 }
 

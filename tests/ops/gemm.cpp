@@ -46,7 +46,8 @@ struct Coordinate {
 TEMPLATE_TEST_CASE("Gemm agrees with the oracle and is bitwise identical to a 1x1 convolution", "", float, fk::half,
                    fk::bfloat16, fk::int8, double) {
     fk::host::Device one(1), two(2);
-    check_products<TestType>(one);
+    // The loops of double are slow without optimisation; the number of threads does not depend on the type.
+    if constexpr (!std::is_same_v<TestType, double>) check_products<TestType>(one);
     check_products<TestType>(two);
 }
 

@@ -16,6 +16,15 @@ namespace test::grammar {
 
 inline constexpr int longest = 4, alphabet = 6;
 inline constexpr int sequences = 6 + 36 + 216 + 1296;
+/// Words of up to this length, the first ones, are compiled and run; longer ones are only compared with the rules.
+inline constexpr int longest_run = GRAMMAR_LONGEST;
+inline constexpr int sequences_run = longest_run == 4 ? sequences : 6 + 36 + 216;
+
+/// By length: the number of allowed words up to it that begin with C, and of those without C.
+inline constexpr int with_conv[] = {0, 1, 1 + 5, 1 + 5 + 19, 1 + 5 + 19 + 63};
+inline constexpr int without_conv[] = {0, 5, 5 + 19, 5 + 19 + 63, 5 + 19 + 63 + 192};
+/// Number of words that run: those above and, with a prologue, 4 of two letters and 30 of three.
+inline constexpr int runs = with_conv[longest_run] + without_conv[longest_run] + 4 + 30;
 
 /// A sequence of C, B, N, A, R, S by number, shorter ones first.
 struct Word {
@@ -114,7 +123,7 @@ Verdict<Device> verdict(std::index_sequence<I...>) {
     constexpr bool fusable = fk::Fusable<Op<word.text[I]>...>;
     using T = typename TypesOfWord<Number>::Type;
     Verdict<Device> v{word, fusable, fk::data_type<XOf<T>>, name_of_types<T>()};
-    if constexpr (fusable && allowed(word)) {
+    if constexpr (fusable && allowed(word) && word.length <= longest_run) {
         if constexpr (conv == std::string_view::npos) v.run = run_pointwise<Device, T, Op<word.text[I]>...>;
         else if constexpr (conv == 0 || sizeof...(I) <= longest_with_prologue)
             v.run = [&]<std::size_t... B, std::size_t... A>(std::index_sequence<B...>, std::index_sequence<A...>) {

@@ -21,40 +21,39 @@ std::vector<Form<Device>> with_prologues(std::vector<Form<Device>> forms) {
     return forms;
 }
 
-/// Forms of plans on int8.
+/// Forms of convolutions. A device with `every_schedule` compiles the kernels of all schedules for each: it has fewer
+/// forms, which have all operators.
 template <class Device, class T>
-std::vector<Form<Device>> const& quantized_forms() {
-    static std::vector<Form<Device>> const all = {
-        {"CQ", "", run_conv<Device, T, fk::dynamic, Q>},
-        {"CBQ", "", run_conv<Device, T, fk::dynamic, B, Q>},
-        {"CBAQ", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>, Q>},
-        {"CQRA", "clippedrelu", run_conv<Device, T, fk::dynamic, Q, R, A<fk::ClippedRelu>>},
-        {"Q", "", run_pointwise<Device, T, Q>},
-        {"QA", "relu", run_pointwise<Device, T, Q, A<fk::Relu>>},
-        {"RMQ", "", run_pointwise<Device, T, R, M, Q>},
-        {"NAQ", "leakyrelu", run_pointwise<Device, T, N, A<fk::LeakyRelu>, Q>},
-    };
-    return all;
+std::vector<Form<Device>> conv_forms() {
+    if constexpr (requires { Device::every_schedule; })
+        return {
+            {"C", "", run_conv<Device, T, fk::dynamic>},
+            {"CM", "", run_conv<Device, T, fk::dynamic, M>},
+            {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
+            {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
+            {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
+            {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
+        };
+    else
+        return {
+            {"C", "", run_conv<Device, T, fk::dynamic>},
+            {"CB", "", run_conv<Device, T, fk::dynamic, B>},
+            {"CA", "leakyrelu", run_conv<Device, T, fk::dynamic, A<fk::LeakyRelu>>},
+            {"CN", "", run_conv<Device, T, fk::dynamic, N>},
+            {"CM", "", run_conv<Device, T, fk::dynamic, M>},
+            {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
+            {"CBA", "silu", run_conv<Device, T, fk::dynamic, B, A<fk::Silu>>},
+            {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
+            {"CBN", "", run_conv<Device, T, fk::dynamic, B, N>},
+            {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
+            {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
+            {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
+        };
 }
 
-}  // namespace detail
-
 template <class Device, class T>
-std::vector<Form<Device>> const& forms() {
-    using namespace detail;
-    static std::vector<Form<Device>> const all = with_prologues<Device, T>({
-        {"C", "", run_conv<Device, T, fk::dynamic>},
-        {"CB", "", run_conv<Device, T, fk::dynamic, B>},
-        {"CA", "leakyrelu", run_conv<Device, T, fk::dynamic, A<fk::LeakyRelu>>},
-        {"CN", "", run_conv<Device, T, fk::dynamic, N>},
-        {"CM", "", run_conv<Device, T, fk::dynamic, M>},
-        {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
-        {"CBA", "silu", run_conv<Device, T, fk::dynamic, B, A<fk::Silu>>},
-        {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
-        {"CBN", "", run_conv<Device, T, fk::dynamic, B, N>},
-        {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
-        {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
-        {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
+std::vector<Form<Device>> pointwise_forms() {
+    return {
         {"N", "", run_pointwise<Device, T, N>},
         {"M", "", run_pointwise<Device, T, M>},
         {"A", "tanh", run_pointwise<Device, T, A<fk::Tanh>>},
@@ -63,7 +62,18 @@ std::vector<Form<Device>> const& forms() {
         {"MA", "leakyrelu", run_pointwise<Device, T, M, A<fk::LeakyRelu>>},
         {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},
         {"RBNAS", "gelu", run_pointwise<Device, T, R, B, N, A<fk::Gelu>, S>},
-    });
+    };
+}
+
+}  // namespace detail
+
+template <class Device, class T>
+std::vector<Form<Device>> const& forms() {
+    static std::vector<Form<Device>> const all = [] {
+        std::vector<Form<Device>> list = detail::conv_forms<Device, T>();
+        for (Form<Device> const& form : detail::pointwise_forms<Device, T>()) list.push_back(form);
+        return detail::with_prologues<Device, T>(list);
+    }();
     return all;
 }
 

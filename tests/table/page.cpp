@@ -15,8 +15,8 @@ namespace {
 char const* const introduction = R"(# What is supported
 
 Every fusion of MIOpen's tables, in its limits and beyond them. Each row below is run against an oracle that computes it
-in double from its definition, at small odd sizes: on the host, and as HIP kernels on the CPU at wave widths 32 and 64
-(`ctest -R table`); and on a GPU where there is one (`tools/test --gpu`). None is skipped.
+in double from its definition, at small odd sizes: on the host (`ctest -R table`), as HIP kernels on the CPU at wave widths
+32 and 64 (`tools/test --exhaustive`), and on a GPU where there is one (`tools/test --gpu`). None is skipped.
 
 This page is printed by the program that runs them (`fusekit_table_host --markdown`), from the one list that it runs,
 `tests/table/rows.cpp`; a test compares.
@@ -32,7 +32,7 @@ An extent of 0 is supported in every row: a y without elements is not written, s
 statistics of no values are refused (`tests/plan/empty.cpp`, `tests/backend/hip/empty.cpp`).
 
 A sequence that is not here but keeps the rules of a plan (README, "Rules") is supported too: tests run every
-sequence of up to four operators on both backends.
+sequence of up to three operators on both backends, and of four with `tools/test --exhaustive`.
 
 On gfx90a (MI200) the matrix units take halves below 2^-14 in magnitude, which are subnormal, as 0, and bfloat16 below 2^-126.
 `Conv`, `Gemm` and `BatchedGemm` of half do so there unless they have `Products<float>`, which multiplies in SIMT arithmetic.

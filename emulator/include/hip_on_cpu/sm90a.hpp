@@ -15,7 +15,8 @@
 ///
 /// Asynchronous operations complete at one of two extremes, which the environment variable HIP_ON_CPU_ASYNC selects:
 /// "lazy", when a thread waits for them; "eager", at their issue; by default "mixed": loads at their issue, wgmma and
-/// stores when a thread waits for them. Results of incomplete operations are NaN. The execution is deterministic.
+/// stores when a thread waits for them; "random": each operation at either, by a pseudo-random sequence of its block.
+/// Results of incomplete operations are NaN. The execution is deterministic.
 namespace hip_on_cpu::sm90a {
 
 /// shared_address() and shared_pointer() convert between pointers and shared memory addresses. In a cluster, bits 24

@@ -17,7 +17,7 @@ class Runner : public fk::hip::Memory, public fk::hip::AcceptsAll {
 public:
     using Memory = fk::hip::Memory;
 
-    static constexpr bool may_replay = true;
+    static constexpr bool may_replay = true, every_schedule = true;
 
     explicit Runner(fk::hip::Device& device, int replays = 0) : Memory(device), device(&device), replays(replays) {}
 

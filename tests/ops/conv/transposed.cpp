@@ -11,7 +11,8 @@ using namespace test;
 TEMPLATE_TEST_CASE("transposed convolutions compute what the oracle does", "", float, fk::half, fk::bfloat16, fk::int8,
                    double) {
     fk::host::Device one(1), two(2);
-    check_transposed_convolutions<TestType>(one);
+    // The loops of double are slow without optimisation; the number of threads does not depend on the type.
+    if constexpr (!std::is_same_v<TestType, double>) check_transposed_convolutions<TestType>(one);
     check_transposed_convolutions<TestType>(two);
 }
 
