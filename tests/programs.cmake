@@ -57,6 +57,7 @@ set(table
   "backend/hip/(atom/half_factors|copy/amd/(channel_operands|transposed_filters))      gfx90a +gfx1100"
   "backend/hip/mainloop/weight_gradient_packets                                        gfx90a +gfx1100"
   "backend/hip/copy/amd/tap_operands                                                   +gfx90a gfx1100"
+  "backend/hip/copy/amd/.*                                                             gfx90a"
   "backend/hip/atom/dot                                                                gfx1030")
 
 set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu
