@@ -40,7 +40,8 @@ set(table
   "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.
-  "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|epilogue/tma_stage|mma/.*|pipeline/.*)                sm_90a"
+  "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|mma/.*|pipeline/.*)                     sm_90a"
+  "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
   "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
@@ -49,7 +50,7 @@ set(table
   "backend/hip/mainloop/gathered_planes                                                          sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
   "backend/hip/mainloop/grouped_(tma|transposed|weight_gradient)                                 sm_90a"
-  "backend/hip/mainloop/split_gemm                                                               split"
+  "backend/hip/(epilogue/split_tile|mainloop/split_gemm)                                          split"
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/atom/native_products               sm_80 gfx90a +gfx1100"
   "backend/hip/mainloop/gemv                      hip_parts gfx90a"

@@ -59,7 +59,7 @@ TEST_CASE("HIP: a quad that is stored shifted reaches no other quad") {
     for (unsigned k = 0; k < 8; ++k)
         for (int row = 0; row < 16; ++row) {
             int const own = row % 4 - (static_cast<int>(k % 5) - 2);
-            if (own < 0 || own > 3) continue;  // left over from before, in the quad's own padding
+            if (own < 0 || own > 3) continue;  // padding of the quad itself
             CHECK(found[k * 16 + static_cast<unsigned>(row)] ==
                   1000 + 100 * k + 10 * static_cast<unsigned>(row / 4) + static_cast<unsigned>(own));
         }
