@@ -40,7 +40,9 @@ set(table
   "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.
-  "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|mma/.*|pipeline/.*)                     sm_90a"
+  "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
+  "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
+  "backend/hip/copy/(halo_box|strip_halo|tiled_halo|tma_.*|transposed_filters)                   sm_90a"
   "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
