@@ -3,7 +3,6 @@
 
 #include "backend/hip/epilogue/stored_planes.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
 
 using namespace test;
 namespace hip = fk::hip;

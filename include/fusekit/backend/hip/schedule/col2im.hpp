@@ -71,11 +71,10 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         return detail::first_unmet(
-            detail::holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
-                          "compile for it, or use Gemm or NativeGemm"),
+            detail::unmet_by_target(),
             detail::holds(is_window<Plan>, "the plan has no TransposedConv with stride 1, several taps and one group",
                           "use MatrixGemm"),
-            detail::holds(Element<U>, "y is not of the library's element types", "use MatrixGemm"));
+            detail::unmet_by_element<U>());
     }
 
     template <class Schedule, class T, class U>
