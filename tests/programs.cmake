@@ -45,6 +45,7 @@ set(table
   "backend/hip/copy/(halo_box|strip_halo|tiled_halo|tma_.*|transposed_filters)                   sm_90a"
   "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
+  "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
   "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
   "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_(roles|specialized)) sm_90a"
