@@ -9,32 +9,34 @@ namespace hip = fk::hip;
 
 namespace {
 
+using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>;
+using Atom = hip::Wgmma<fk::half, 8>;
+using Tiles = hip::PlaneTiles<128, fk::half>;
+
+struct Channels : hip::NchwChannels<Plan, Atom, fk::half, Tiles> {
+    using Base = hip::NchwChannels<Plan, Atom, fk::half, Tiles>;
+    using Base::Base;
+
+    /// The four lanes of a channel divide its pixels.
+    __device__ void store(hip::PlanePart const& part) const {
+        for (int own = 0; own < 2; ++own)
+            for (int i = static_cast<int>(thread % 4); i < this->length(part); i += 4) {
+                int const k = this->channel(own), pixel = part.row * tiles.y_width + i;
+                // a channel past the last one has the parameters of the last one
+                float const value = this->result(planes::sum_at(part.n, k, pixel), own);
+                if (k < count) y[part.n * image_stride + k * plane + pixel] = fk::half(value);
+            }
+    }
+};
+
 /// Two warpgroups store the elements of their threads' channels one by one, in lengths of whole parts.
 struct StoreByChannel : BlockOf<256> {
     using Architecture = hip::arch::Sm90a;
-    using Plan = planes::Plan<fk::filter(3, 3).pad(1)>;
-    using Atom = hip::Wgmma<fk::half, 8>;
-    using Tiles = hip::PlaneTiles<128, fk::half>;
     using Grid = hip::PlaneGrid<Tiles, 1, 128>;
     struct Params {
         hip::ConvParams<Plan, fk::half> conv;
     };
     struct Shared {};
-    struct Channels : hip::NchwChannels<Plan, Atom, fk::half, Tiles> {
-        using Base = hip::NchwChannels<Plan, Atom, fk::half, Tiles>;
-        using Base::Base;
-
-        /// The four lanes of a channel divide its pixels.
-        __device__ void store(hip::PlanePart const& part) const {
-            for (int own = 0; own < 2; ++own)
-                for (int i = static_cast<int>(thread % 4); i < this->length(part); i += 4) {
-                    int const k = this->channel(own), pixel = part.row * tiles.y_width + i;
-                    // a channel past the last one has the parameters of the last one
-                    float const value = this->result(planes::sum_at(part.n, k, pixel), own);
-                    if (k < count) y[part.n * image_stride + k * plane + pixel] = fk::half(value);
-                }
-        }
-    };
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
         auto const conv = params.conv.problem();
@@ -49,7 +51,6 @@ struct StoreByChannel : BlockOf<256> {
 }  // namespace
 
 TEST_CASE("HIP: the threads of a warpgroup have two channels each, with the parameters of their operators") {
-    using Plan = StoreByChannel::Plan;
     planes::check<StoreByChannel, Plan, fk::half>(fk::nchw(2, 130, 17, 11), 2 * 2 * 2, [](auto&) {});
     planes::check<StoreByChannel, Plan, fk::half>(fk::nchw(3, 3, 5, 7), 3, [](auto&) {});
 }

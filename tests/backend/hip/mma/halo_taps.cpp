@@ -11,12 +11,12 @@ namespace mma = fk::hip::mma;
 
 namespace {
 
-constexpr int pixels = 48, pitch = 9, window_columns = 3;
+constexpr int pixels = 128, pitch = 9, window_columns = 3;
 
 __host__ __device__ float filter_at(int tap, int k, int c) { return static_cast<float>((tap * 3 + k + c * 5) % 5 - 2); }
 __host__ __device__ float x_at(int pixel, int c) { return static_cast<float>((pixel * 7 + c * 3) % 7 - 3); }
 
-/// A warpgroup multiplies 64 filters by 48 pixels at each of `taps` taps: out[filter][pixel]. If `promotes`, by
+/// A warpgroup multiplies 64 filters by 128 pixels at each of `taps` taps: out[filter][pixel]. If `promotes`, by
 /// sum_promoted().
 template <class T, bool promotes>
 struct SumTaps : BlockOf<128> {

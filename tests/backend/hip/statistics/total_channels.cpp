@@ -33,7 +33,7 @@ struct AddTiles : BlockOf<128> {
         int last;  ///< negative: rows with gaps
     };
     struct Shared {};
-    __device__ static bool counts(int last, int pixel) {
+    __host__ __device__ static bool counts(int last, int pixel) {
         return last >= 0 ? pixel < last : pixel % Rows{}.pitch < 5 && pixel / Rows{}.pitch < Rows{}.rows;
     }
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
