@@ -9,10 +9,11 @@ namespace hip = fk::hip;
 
 namespace {
 
+using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, fk::Activation<fk::Relu>>;
+
 /// A warpgroup stores all groups of 64 pixels of its 64 channels.
 struct StoreGroups : BlockOf<128> {
     using Architecture = hip::arch::Sm90a;
-    using Plan = planes::Plan<fk::filter(1, 1)>;
     using Atom = hip::Wgmma<fk::bfloat16, 64>;
     using Writer = hip::PlaneGroupStore<Plan, Atom, fk::bfloat16>;
     struct Params {
@@ -40,9 +41,9 @@ struct StoreGroups : BlockOf<128> {
 
 void check(fk::Layout<4> const& y) {
     fk::Index<4> const& of = y.shape;
-    planes::check<StoreGroups, StoreGroups::Plan, fk::bfloat16>(
-        y, static_cast<unsigned>((of[1] + 63) / 64),
-        [&](auto& params) { params.tma_planes = hip::TmaPlaneTiles::of(of[0], of[2] * of[3], 8, of[1], 132); });
+    planes::check<StoreGroups, Plan, fk::bfloat16>(y, static_cast<unsigned>((of[1] + 63) / 64), [&](auto& params) {
+        params.tma_planes = hip::TmaPlaneTiles::of(of[0], of[2] * of[3], 8, of[1], 132);
+    });
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ void check(unsigned count) {
     std::size_t const floats = std::size_t{tiles} * count * Body::Split::floats;
     Array<unsigned char> const workspace(device, hip::GroupWorkspace::state_bytes + floats * 4, 0);
     params.split_k.workspace = {workspace.data()};
+    REQUIRE(hip::kernel_of<Abs, Body>().is_launchable(device.gpu().index()));
     auto const launch = hip::prepare_launch<Abs, Body>(
         device.gpu(), params, tiles * count, Body::threads,
         clusters ? hip::LaunchMode::clusters : hip::LaunchMode::cooperative, 0, clusters ? count : 1);

@@ -38,6 +38,7 @@ void check(fk::Layout<4> const& y, unsigned tiles, auto const& change, unsigned 
         ThePlan::bind({.weights = w}, {.bias = fk::TensorView<float const, 1>(bias.data(), fk::channels(k))}, {});
     fk::hip::ConvParams<ThePlan, T> params{bound, x, {out.data(), y}};
     change(params);
+    REQUIRE(fk::hip::kernel_of<Abs, Body>().is_launchable(device.gpu().index()));  // allows over 48 KB of SMEM
     auto const launch = fk::hip::prepare_launch<Abs, Body>(
         device.gpu(), {params}, tiles, Body::threads,
         cluster > 1 ? fk::hip::LaunchMode::clusters : fk::hip::LaunchMode::plain, 0, cluster);
