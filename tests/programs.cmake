@@ -41,8 +41,12 @@ set(table
   "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
   # Kernels for matrix units, by the targets that they are compiled for.
-  "backend/hip/(atom/tf32|copy/(copied_rows|packed_taps)|epilogue/tma_stage|mma/.*|pipeline/.*)                sm_90a"
+  "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
+  "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
+  "backend/hip/copy/(halo_box|strip_halo|tiled_halo|tma_.*|transposed_filters)                   sm_90a"
+  "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
+  "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
   "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
   "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_(roles|specialized)) sm_90a"
@@ -50,7 +54,7 @@ set(table
   "backend/hip/mainloop/gathered_planes                                                          sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
   "backend/hip/mainloop/grouped_(tma|transposed|weight_gradient)                                 sm_90a"
-  "backend/hip/mainloop/split_gemm                                                               split"
+  "backend/hip/(epilogue/split_tile|mainloop/split_gemm)                                          split"
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/atom/native_products               sm_80 gfx90a +gfx1100"
   "backend/hip/mainloop/gemv                      hip_parts gfx90a"
@@ -58,6 +62,7 @@ set(table
   "backend/hip/(atom/half_factors|copy/amd/(channel_operands|transposed_filters))      gfx90a +gfx1100"
   "backend/hip/mainloop/weight_gradient_packets                                        gfx90a +gfx1100"
   "backend/hip/copy/amd/tap_operands                                                   +gfx90a gfx1100"
+  "backend/hip/copy/amd/.*                                                             gfx90a"
   "backend/hip/atom/dot                                                                gfx1030")
 
 set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu

@@ -100,9 +100,10 @@ struct DepthwiseHaloTiles {
                     if (shared_bytes > max_shared_bytes) continue;
                     ctas = blocks * across * divide_up_32(height, rows);
                     int const height_of_x = ((min)(rows, height) - 1) * of.strides.h + of.window.h;
-                    // with few taps, bound by memory, columns that two CTAs read cost as much as 2.5 others
-                    double const shared_columns =
-                        taps <= 9 ? 1.5 * (halo_columns - column_count * of.columns * of.strides.w) : 0;
+                    double const shared_columns = taps <= 9
+                                                      ? DepthwiseHaloTileCosts::shared_column *
+                                                            (halo_columns - column_count * of.columns * of.strides.w)
+                                                      : 0;
                     double const traffic = (halo_columns + shared_columns) * planes * bytes * height_of_x +
                                            static_cast<double>(rows) * column_count * of.columns * planes * bytes,
                                  instructions = static_cast<double>(of_part) *

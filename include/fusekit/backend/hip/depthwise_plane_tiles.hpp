@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/depthwise_tiles.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 
 namespace fusekit::hip {
 
@@ -57,7 +58,7 @@ struct DepthwisePlaneTiles {
                                    planes * y[2] * y[3] * of.y_bytes % packet_bytes == 0;
                 double const time = static_cast<double>(detail::divide_up(y[1], planes)) *
                                     (divide_up_32(planes * down * across, 32) * 32 + threads_of_overhead) *
-                                    (whole ? 1 : 1.06);
+                                    (whole ? 1 : DepthwisePlaneTileCosts::partial_packets);
                 if (least < 0 || time < least) least = time, best = planes;
             }
             planes = best;

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/layout.hpp"
 
@@ -117,8 +118,7 @@ FUSEKIT_H constexpr PhasedHaloShape phased_halo_shape(Index<4> const& x, Index<4
             int const stages = (PhasedHaloShape::shared_bytes - shape.filter_bytes()) / shape.stage_bytes();
             if (stages < 2) continue;
             shape.stages = stages < PhasedHaloShape::max_stages ? stages : PhasedHaloShape::max_stages;
-            constexpr int bytes_of_cycle = 40;
-            std::int64_t const loads = std::int64_t{shape.k_tiles} * shape.bytes_of_x() / bytes_of_cycle,
+            std::int64_t const loads = std::int64_t{shape.k_tiles} * shape.bytes_of_x() / PhasedHaloTileCosts::bytes,
                                products = shape.mma_cycles(),
                                time = std::int64_t{shape.tiles_down} * shape.tiles_across *
                                       (loads > products ? loads : products);

@@ -125,10 +125,3 @@ TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its e
     auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30}, costs);
     CHECK(shared.split_k.count() * Tile::unpromoted_pixels >= 100000);
 }
-
-TEST_CASE("HIP: clusters_at_once is the number of resident clusters") {
-    constexpr auto at_once = fk::hip::clusters_at_once;
-    static_assert(at_once(132, 1) == 132 && at_once(132, 2) == 66 && at_once(132, 4) == 31 && at_once(132, 8) == 15);
-    static_assert(at_once(4, 4) == 1 && at_once(4, 8) == 0);
-    CHECK(at_once(132, 3) == 39);
-}

@@ -11,10 +11,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if GPUs of the architecture run sm_90a code.
-FUSEKIT_H constexpr bool is_sm90a(Architecture architecture) {
-    return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
-}
+/// True if the GPU runs sm_90a code.
 FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
 /// Class template whose function prepares launches with one schedule; specialized for each entry of dispatch/list.hpp.

@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_channels.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
 #include "fusekit/backend/hip/gather_tiles.hpp"
 
 namespace fusekit::hip {
@@ -104,28 +105,14 @@ private:
     }
 };
 
-/// Offsets in y of four consecutive positions of a tile, for NchwSplitStore::store_quads().
-struct GatheredQuad {
+/// Offsets in y of four consecutive positions of a tile, from the first image, for NchwSplitStore::store_quads().
+struct GatheredQuad : PixelQuadOffsets<std::int64_t> {
     static constexpr int image = 0;
-    std::int64_t elements[4];  ///< offset in a channel of the first image; -1 in a gap
 
     __device__ GatheredQuad(GatherTiles const& tiles, unsigned first, std::int64_t image_stride) {
         for (unsigned i = 0; i < 4; ++i) {
             std::uint32_t const element = tiles.elements_before(first + i), n = tiles.of_plane.divide(element);
             elements[i] = tiles.is_pixel(first + i) ? n * image_stride + (element - n * tiles.of_plane.value()) : -1;
-        }
-    }
-
-    /// Stores the results of the four positions to `channel`: two at once if they are adjacent and aligned to 4 bytes.
-    __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* channel) const {
-        for (int i = 0; i < 2; ++i) {
-            std::int64_t const one = elements[2 * i], two = elements[2 * i + 1];
-            if (one >= 0 && two == one + 1 && reinterpret_cast<std::uintptr_t>(channel + one) % 4 == 0) {
-                *reinterpret_cast<std::uint32_t*>(channel + one) = pairs[i];
-            } else {
-                if (one >= 0) channel[one] = static_cast<std::uint16_t>(pairs[i]);
-                if (two >= 0) channel[two] = static_cast<std::uint16_t>(pairs[i] >> 16);
-            }
         }
     }
 };

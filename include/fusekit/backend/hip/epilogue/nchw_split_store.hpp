@@ -9,6 +9,26 @@
 
 namespace fusekit::hip {
 
+/// Offsets in y of four consecutive columns (pixels) of an AccumulatorTile.
+template <class Int>
+struct PixelQuadOffsets {
+    Int elements[4];  ///< in a channel of an image, in elements; -1 for a pixel out of bounds
+
+    /// Stores the results of the four pixels to `plane`, a channel of an image of y: two at once if they are adjacent
+    /// and aligned to 4 bytes. `pairs` has two 16-bit results per word.
+    __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
+        for (int i = 0; i < 2; ++i) {
+            Int const one = elements[2 * i], two = elements[2 * i + 1];
+            if (one >= 0 && two == one + 1 && reinterpret_cast<std::uintptr_t>(plane + one) % 4 == 0) {
+                *reinterpret_cast<std::uint32_t*>(plane + one) = pairs[i];
+            } else {
+                if (one >= 0) plane[one] = static_cast<std::uint16_t>(pairs[i]);
+                if (two >= 0) plane[two] = static_cast<std::uint16_t>(pairs[i] >> 16);
+            }
+        }
+    }
+};
+
 /// Epilogue and store to planes of y (NCHW) with split-K over a cluster. Each CTA stores its accumulators to an
 /// AccumulatorTile in SMEM, with channels as rows and the output tile's pixels (plane_tiles.hpp) as columns. Each CTA
 /// of the cluster then sums some of the channels over all CTAs and stores them to y. `consumers` warpgroups with 64
@@ -91,11 +111,9 @@ public:
     }
 
 private:
-    /// Offsets in y of four consecutive columns (pixels) of the AccumulatorTile, and the image of y that contains them.
-    struct Quad {
+    /// Offsets of four columns of the AccumulatorTile, and the image of y that contains them.
+    struct Quad : PixelQuadOffsets<int> {
         int image = 0;
-        /// offsets of the four pixels in a channel of the image, in elements; -1 for a pixel out of bounds
-        int elements[4];
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int column) {
             PlanePart const part = grid.part(tile, column / pixels);
@@ -103,21 +121,7 @@ private:
             if (part.n >= 0) image = part.n;
             for (int j = 0; j < 4; ++j) {
                 int const pixel = (column + j) % pixels, p = pixel / tiles.pitch, q = pixel % tiles.pitch;
-                elements[j] = p < rows && q < width ? (part.row + p) * width + q : -1;
-            }
-        }
-
-        /// Stores the results of the four pixels to `plane`, a channel of an image of y: two at once if they are
-        /// adjacent and aligned to 4 bytes. `pairs` has two 16-bit results per word.
-        __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
-            for (int i = 0; i < 2; ++i) {
-                int const one = elements[2 * i], two = elements[2 * i + 1];
-                if (one >= 0 && two == one + 1 && reinterpret_cast<std::uintptr_t>(plane + one) % 4 == 0) {
-                    *reinterpret_cast<std::uint32_t*>(plane + one) = pairs[i];
-                } else {
-                    if (one >= 0) plane[one] = static_cast<std::uint16_t>(pairs[i]);
-                    if (two >= 0) plane[two] = static_cast<std::uint16_t>(pairs[i] >> 16);
-                }
+                this->elements[j] = p < rows && q < width ? (part.row + p) * width + q : -1;
             }
         }
     };

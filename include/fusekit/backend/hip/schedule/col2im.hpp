@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/col2im_tiles.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
+#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 
 namespace fusekit::hip {
 
@@ -71,11 +72,10 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         return detail::first_unmet(
-            detail::holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
-                          "compile for it, or use Gemm or NativeGemm"),
+            detail::unmet_by_target(),
             detail::holds(is_window<Plan>, "the plan has no TransposedConv with stride 1, several taps and one group",
                           "use MatrixGemm"),
-            detail::holds(Element<U>, "y is not of the library's element types", "use MatrixGemm"));
+            detail::unmet_by_element<U>());
     }
 
     template <class Schedule, class T, class U>
@@ -96,8 +96,7 @@ struct Col2imEntry : TmaEntry<Col2imEntry> {
         std::int64_t const tiles = of.y[0] * shape.tiles_of_image(of.y[2], of.y[3]),
                            ctas = std::int64_t{schedule.blocks} * rates.processors,
                            resident = tiles > rates.processors ? schedule.blocks : 1;
-        // cycles in which SMEM passes a fragment of x and two of filters to a warp
-        double const cycles = 12.0 * shape.m_blocks() * shape.pairs * shape.k_steps;
+        double const cycles = Col2imTileCosts::fragments * shape.m_blocks() * shape.pairs * shape.k_steps;
         return estimate(
             Workload{.rounds = static_cast<double>(detail::divide_up(tiles, ctas)),
                      .steps = 1,

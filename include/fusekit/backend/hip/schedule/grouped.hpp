@@ -121,7 +121,7 @@ struct GroupedEntry : ConvEntry {
         if (!runs_on(rates.architecture) || unmet_by_channels(of)) return {};
         GroupedProblem const problem = problem_of(of);
         bool const planes = of.x_channel_stride != 1 || of.y_channel_stride != 1;
-        if (!planes && detail::has_tma_groups(problem) && is_sm90a(rates.architecture)) {
+        if (!planes && detail::has_tma_groups(problem) && detail::is_sm90a(rates.architecture)) {
             GroupedTmaChoice const choice = choose_tma_tile(problem, rates.processors);
             if (choice.tile.rows > 0)
                 return estimate(Workload{.rounds = 1, .steps = 1, .arithmetic = choice.cycles}, table.grouped_tma,
@@ -146,9 +146,6 @@ struct GroupedEntry : ConvEntry {
     }
 
 private:
-    FUSEKIT_H static constexpr bool is_sm90a(Architecture architecture) {
-        return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
-    }
     /// Returns the first condition on channels that a convolution does not meet.
     FUSEKIT_H static constexpr Unmet unmet_by_channels(ConvCase const& of) {
         std::int64_t const groups = of.product.groups > 0 ? of.product.groups : 1;

@@ -17,6 +17,11 @@ namespace detail {
 template <class T>
 inline constexpr bool is_16_bits = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
+/// True if GPUs of the architecture run sm_90a code.
+FUSEKIT_H constexpr bool is_sm90a(Architecture architecture) {
+    return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+}
+
 }  // namespace detail
 
 /// True if a plan multiplies floats by floats.

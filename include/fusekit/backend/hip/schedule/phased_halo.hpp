@@ -66,8 +66,7 @@ struct PhasedHaloEntry : TmaEntry<PhasedHaloEntry> {
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
         return detail::first_unmet(
-            detail::holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
-                          "compile for it, or use Gemm or NativeGemm"),
+            detail::unmet_by_target(),
             detail::holds(is_window<Plan>, "the plan has no TransposedConv with a stride, one group and dilation 1",
                           "use MatrixGemm"),
             detail::holds(std::is_same_v<T, U>, "y's type is not x's", "use MatrixGemm"));

@@ -55,7 +55,7 @@ struct TallGemmEntry : TmaEntry<TallGemmEntry> {
             detail::holds(has_matrix_units<Plan, T>, "the program has no code for sm_90a", "use NativeGemm"),
             detail::holds(GemvEntry::has_single_tap<Plan> || detail::transposes_single_tap<Plan>(),
                           "the filter has several taps, groups or padding", "use WarpSpecialized"),
-            detail::holds(Element<U>, "y is not of the library's element types", "use MatrixGemm"));
+            detail::unmet_by_element<U>());
     }
 
     template <class Schedule, class T, class U>

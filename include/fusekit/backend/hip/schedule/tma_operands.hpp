@@ -7,6 +7,18 @@
 
 namespace fusekit::hip::detail {
 
+/// Returns an unmet condition if the program has no code for sm_90a.
+FUSEKIT_H constexpr Unmet unmet_by_target() {
+    return holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
+                 "compile for it, or use Gemm or NativeGemm");
+}
+
+/// Returns an unmet condition if y's type U is an output type, such as float64, but no element type.
+template <class U>
+FUSEKIT_H constexpr Unmet unmet_by_element() {
+    return holds(Element<U>, "y is not of the library's element types", "use MatrixGemm");
+}
+
 /// Returns the first TMA condition that a plan does not meet, among those that neither depend on extents nor are
 /// members of PlanConditions. `phased`: the schedule computes the phases of a TransposedConv's stride.
 template <class Plan, bool phased = false>
@@ -19,8 +31,7 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
             phases *= Plan::Head::filter.strides[mode];
     }
     return first_unmet(
-        holds(arch::is_targeted<arch::Sm90a>, "the program has no code for sm_90a",
-              "compile for it, or use Gemm or NativeGemm"),
+        unmet_by_target(),
         holds(Plan::Head::collapsed_space == 2, "TMA loads windows of two modes, not volumes", "use MatrixGemm"),
         holds(of_channels, "the plan has a BatchedGemm", "use MatrixGemm"),
         holds(!spreads || phased, "the plan has a TransposedConv with a stride", "use MatrixGemm"),

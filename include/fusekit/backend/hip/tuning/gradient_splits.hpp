@@ -4,20 +4,10 @@
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/tuning/rates.hpp"
 #include "fusekit/backend/hip/tuning/tile_costs.hpp"
 
 namespace fusekit::hip::detail {
-
-/// Number of clusters of `cluster` CTAs that are resident at once, `blocks` CTAs per SM; at least 1. A cluster runs
-/// within one GPC. The estimate for 132 SMs is 7 GPCs of 16 SMs or more and one of 12 or more: an H200 runs 31 clusters
-/// of 4 CTAs or 15 of 8, with one CTA per SM.
-FUSEKIT_H constexpr std::int64_t resident_clusters(std::int64_t processors, std::int64_t blocks, std::int64_t cluster) {
-    std::int64_t const whole = cluster == 1 || processors <= 24 ? processors : processors - 8,
-                       clusters = cluster == 1 ? whole * blocks
-                                               : whole / 16 * (16 * blocks / cluster) + whole % 16 * blocks / cluster;
-    return clusters > 0 ? clusters : 1;
-}
-static_assert(resident_clusters(132, 1, 4) == 31 && resident_clusters(132, 1, 8) == 15);
 
 /// Limits of the CTAs that divide the items of an output tile: SMs, CTAs per cluster, bytes of workspace, and bytes of
 /// one CTA's accumulators there.
@@ -54,7 +44,8 @@ FUSEKIT_H void for_each_split(GradientSplitLimits const& limits, std::int64_t ti
             ? 1
             : static_cast<std::int64_t>(limits.workspace_bytes - states) / (tiles * limits.tile_bytes);
     for (std::int64_t cluster = limits.max_cluster; cluster > 0; cluster /= 2) {
-        std::int64_t const at_once = resident_clusters(limits.processors, blocks, cluster);
+        std::int64_t const resident = resident_clusters(limits.processors, blocks, cluster),
+                           at_once = resident > 0 ? resident : 1;
         std::int64_t groups = at_once / tiles;
         if (groups > max_groups) groups = max_groups;
         if (std::int64_t const most = divide_up(items, cluster); groups > most) groups = most;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+
 #include "fusekit/backend/hip/arch/tags.hpp"
 #include "fusekit/backend/hip/runtime/gpu.hpp"
 
@@ -190,5 +192,16 @@ FUSEKIT_H inline GpuRates rates_of(Gpu const& gpu) {
     if (gpu.memory_rate() > 0) rates.memory_bytes = gpu.memory_rate();
     return rates;
 }
+
+/// Number of clusters of `cluster` CTAs that are resident at once, `blocks` CTAs per SM. A cluster runs within one GPC,
+/// of 16 SMs or more. The estimate for 132 SMs is 7 GPCs of 16 SMs or more and one of 12 or more: 31 clusters of 4 CTAs
+/// or 15 of 8, with one CTA per SM; an H200's driver reports 66 of 2, 30 or 31 of 4 and 15 of 8
+/// (bench/results/h200/resident_clusters.txt).
+FUSEKIT_H constexpr std::int64_t resident_clusters(std::int64_t processors, std::int64_t blocks, std::int64_t cluster) {
+    if (cluster <= 2) return processors * blocks / cluster;
+    std::int64_t const whole = processors <= 24 ? processors : processors - 8;
+    return whole / 16 * (16 * blocks / cluster) + whole % 16 * blocks / cluster;
+}
+static_assert(resident_clusters(132, 1, 4) == 31 && resident_clusters(132, 1, 8) == 15);
 
 }  // namespace fusekit::hip

@@ -81,6 +81,23 @@ struct DepthwiseHaloTileCosts {
     static constexpr double instruction = 1.9, all_instructions = 0.137;  ///< of one warp alone; of all warps of an SM
     static constexpr double byte = 0.068;  ///< per byte of x and y
     static constexpr int tap_instructions = 9, thread_instructions = 150;  ///< per output beyond its taps; per step
+    /// columns that two CTAs read cost as much as this number of others more, if memory limits the kernel: few taps
+    static constexpr double shared_column = 1.5;
+};
+
+/// DepthwisePlanes: factor on the time of planes that do not begin and end at whole packets.
+struct DepthwisePlaneTileCosts {
+    static constexpr double partial_packets = 1.06;
+};
+
+/// PhasedHalo: bytes per cycle of TMA loads of x.
+struct PhasedHaloTileCosts {
+    static constexpr int bytes = 40;
+};
+
+/// Col2im: cycles in which SMEM passes a fragment of x and two of filters to a warp.
+struct Col2imTileCosts {
+    static constexpr double fragments = 12;
 };
 
 }  // namespace fusekit::hip

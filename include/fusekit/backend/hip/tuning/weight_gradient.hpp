@@ -95,13 +95,6 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
     return longer > copies ? longer : copies;
 }
 
-/// Number of co-resident clusters of `cluster` CTAs with one CTA per SM. A cluster runs within one GPC, of 16 SMs or
-/// more; an H100's 132 SMs run 31 clusters of 4 CTAs or 15 of 8.
-FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
-    int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
-    return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
-}
-
 /// Estimated cycles of a weight gradient whose tiles' pixels are divided as `split` says; `never` if a CTA would reduce
 /// more pixels than an unpromoted tile may. With SplitKGroups::held_tiles, the groups of the next tiles start in the
 /// order in which those of the tiles before have added their sums.
@@ -113,7 +106,7 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
     std::int64_t const phases = of.phases > 1 ? of.phases : 1, tiles = of.tiles<Schedule>(), groups = split.groups,
                        cluster = split.cluster,
                        of_part = detail::divide_up(of.steps<Schedule>(), cluster * groups / phases),
-                       at_once = clusters_at_once(limits.processors, split.cluster) * Schedule::blocks;
+                       at_once = resident_clusters(limits.processors, Schedule::blocks, split.cluster);
     if (at_once < 1 || (!Schedule::promotes && of_part > max_steps)) return WeightShares::never;
     std::int64_t const all_tiles = (split.held_tiles > 0 ? split.held_tiles : tiles) * groups,
                        active = (all_tiles < at_once ? all_tiles : at_once) * cluster / Schedule::blocks;
@@ -154,7 +147,7 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
     WeightShares best;
     unsigned const max_cluster = has_blocks ? 1 : limits.max_cluster;
     for (unsigned cluster = 1; cluster <= max_cluster && cluster <= steps; ++cluster) {
-        std::int64_t const at_once = clusters_at_once(limits.processors, cluster) * Schedule::blocks,
+        std::int64_t const at_once = resident_clusters(limits.processors, Schedule::blocks, cluster),
                            states_of_tiles = std::int64_t{GroupWorkspace::max_grid_groups} / cluster;
         if (at_once < 1) break;
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
