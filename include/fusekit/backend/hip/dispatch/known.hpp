@@ -131,11 +131,46 @@ struct KnownChoice {
     static constexpr Orders orders =
         problem::channels_are_contiguous(to.layout) ? Orders::channels_last : Orders::planes;
 
-    /// Prepares a launch of the schedule. Precondition: the layouts are the known ones.
+    /// True if extents are so small that no count exceeds its limit (refuse_conv_limits()).
+    FUSEKIT_H static constexpr bool is_small() {
+        constexpr std::int64_t most = 1 << 20;
+        constexpr double most_of_product = 1 << 30;
+        Index<4> const &w = operands.weights.shape, &image = from.layout.shape, &of_y = operands.output;
+        for (Index<4> const& extents : {w, image, of_y})
+            for (std::int64_t const extent : extents.values)
+                if (extent >= most) return false;
+        for (Filter<2> const& filter : {of.filter, of.spread})
+            for (int mode = 0; mode < 2; ++mode)
+                if (std::int64_t{filter.pad_before[mode]} + filter.pad_after[mode] >= most) return false;
+        auto const product = [](std::int64_t a, std::int64_t b, std::int64_t c) {
+            return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+        };
+        return Plan::Head::collapsed_space == 2 && product(image[2], image[3], 1) < most_of_product &&
+               product(of_y[2], of_y[3], 1) < most_of_product && product(w[1], w[2], w[3]) < most_of_product;
+    }
+
+    /// Prepares a launch of the schedule. Precondition: the layouts are the known ones. Conditions on them that the
+    /// cost model has checked are not checked again: those on addresses are.
     template <class BoundPlan>
-    FUSEKIT_H static auto prepare(Gpu const& gpu, BoundPlan const& bound, ImageView<T const> const& x,
-                                  ImageView<U> const& y) {
-        return prepare_conv_with<typename OneKernel<KnownChoice, Schedule>::Type, orders>(gpu, bound, x, y, split_k);
+    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu, BoundPlan const& bound,
+                                                                    ImageView<T const> const& x,
+                                                                    ImageView<U> const& y) {
+        using Entry = EntryOf<Schedule>;
+        using Only = typename OneKernel<KnownChoice, Schedule>::Type;
+        if constexpr (Entry::by_tma && is_small()) {
+            ConvOperands<Plan, T, U> const call{bound, x, y};
+            if (writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, conv_params(call));
+            auto const weights = Plan::Head::filters(bound.head).data();
+            Unmet unmet =
+                holds(problem::aligned(x.data, 16) && problem::aligned(y.data, 16) && problem::aligned(weights, 16),
+                      "x, y or weights are not at multiples of 16 bytes", "leave out with_layouts()");
+            if (!unmet)
+                if (auto const launch = Launcher<Entry>::template launch<Only>(gpu, call, split_k, unmet))
+                    return *launch;
+            return refuse_schedule(type_name<Plan>(), Entry::name, unmet);
+        } else {
+            return prepare_conv_with<Only, orders>(gpu, bound, x, y, split_k);
+        }
     }
 };
 
