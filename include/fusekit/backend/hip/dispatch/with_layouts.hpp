@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/known.hpp"
-#include "fusekit/backend/hip/dispatch/prepare.hpp"
+#include "fusekit/backend/hip/dispatch/prepare_conv.hpp"
 
 namespace fusekit::hip {
 
