@@ -118,12 +118,12 @@ struct KnownChoice {
                                               Candidates<Tuning, Plan, T, U>>>;
     template <class... Each>
     FUSEKIT_H static constexpr Ranking rank(List<Each...> schedules) {
-        Ranking ranking{schedules, of, Tuning::costs, rates_of(architecture)};
+        Ranking result{schedules, of, Tuning::costs, rates_of(architecture)};
         if (reads == Reads::any && reads_in_bulk<Plan, T, U>) {
             int number = 0;
-            static_cast<void>(((reads_by_tma<EntryOf<Each>> ? ranking.strike(number) : void(), ++number), ...));
+            static_cast<void>(((reads_by_tma<EntryOf<Each>> ? result.strike(number) : void(), ++number), ...));
         }
-        return ranking;
+        return result;
     }
     static constexpr Ranking ranking = rank(Schedules{});
     static constexpr int best = ranking.best(), split_k = ranking.time(best).split_k;
