@@ -35,12 +35,12 @@ set(layers
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"
     "^backend/hip/dispatch/"
-    "^(fusekit|hip)\\.hpp$"
+    "^(fusekit|hip|hip_conv)\\.hpp$"
     # Plans selected at run time: templates over the device, independent of backends.
     "^runtime/"
     "^runtime\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^((abi|config|fusekit|hip|runtime|layer)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
+set(may_use_preprocessor "^((abi|config|fusekit|hip|hip_conv|runtime|layer)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
 # Lists that the preprocessor repeats: LIST(X) is X(...) for each entry. Other headers define what they call with it, and
 # undefine it.
 set(lists "^(tensor/dtype\\.hpp FUSEKIT_([A-Z0-9]+_)?ELEMENTS|ops/activation\\.hpp FUSEKIT_([A-Z]+_)?ACTIVATIONS)$")

@@ -194,17 +194,21 @@ FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, Col
     constexpr int Space = Geometry::rank;
     constexpr bool of_y = is_transposed<Geometry>;
     constexpr std::int64_t most = std::int64_t{1} << 30;
-    Refusal refusal;
+    struct {
+        char const *tensor = nullptr, *expected = nullptr;
+        CollapsedShape<4> const* shape = nullptr;
+        std::int64_t value = 0, limit = 0;
+    } exceeded;  // the first count that exceeds its limit: refused at the end, which compiles to less code
     auto const check = [&](char const* tensor, char const* expected, CollapsedShape<4> const& shape, std::int64_t value,
                            std::int64_t limit) {
-        if (!refusal) refusal = refuse_limit(plan, tensor, expected, shape, value, limit);
+        if (!exceeded.tensor && value >= limit) exceeded = {tensor, expected, &shape, value, limit};
     };
     auto const check_extents = [&](char const* tensor, CollapsedShape<4> const& shape) {
         for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
         bool const matrices = shape.from.kind == CollapsedFrom::matrices;
         char const* const pixels = matrices ? "matrices of fewer than 2^30 rows" : "images of fewer than 2^30 pixels";
-        if (!refusal) check(tensor, pixels, shape, shape[2] * shape[3], most);
-        if (!refusal && matrices) check(tensor, "fewer than 2^30 matrices", shape, shape[0] * shape[2], most);
+        if (!exceeded.tensor) check(tensor, pixels, shape, shape[2] * shape[3], most);
+        if (!exceeded.tensor && matrices) check(tensor, "fewer than 2^30 matrices", shape, shape[0] * shape[2], most);
     };
     check_extents("x", x);
     check_extents("y", y);
@@ -224,8 +228,9 @@ FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, Col
     };
     for (int mode = 0; mode < Space; ++mode)
         check_extent(padded[mode] = image[2 + mode] + moving.pad_before[mode] + moving.pad_after[mode]);
-    if (Space == 3 && !refusal) check_extent((padded[0] + 1) * padded[1]);  // rows of all slices, with padding
-    return refusal;
+    if (Space == 3 && !exceeded.tensor) check_extent((padded[0] + 1) * padded[1]);  // rows of all slices, with padding
+    if (!exceeded.tensor) return {};
+    return refuse_limit(plan, exceeded.tensor, exceeded.expected, *exceeded.shape, exceeded.value, exceeded.limit);
 }
 
 }  // namespace fusekit::hip::detail

@@ -30,7 +30,7 @@ std::vector<float> values_after(OnGpu<T, Rank>& y, auto const& run) {
 /// Names of the schedules that are selected at compile time and at run time for a plan on GPUs of Tag are equal.
 template <class Plan, class T, auto x, auto y, class Tag>
 bool agree(Tag, auto const& layer) {
-    using Known = KnownChoice<Plan, T, T, Tag, x, y>;
+    using Known = KnownChoice<Plan, T, T, Tag, fk::hip::Problem<x, y>>;
     auto const run = layer.template predict<T>(Known::architecture, x, y);
     std::string const known(fk::hip::facts_of<typename Known::Schedule>().name(Known::split_k).c_str());
     INFO(known);
@@ -153,4 +153,119 @@ TEST_CASE("HIP: a call of known layouts is refused other layouts, and writes not
     auto const unchanged = values_after(
         y_longer, [&] { CHECK_THROWS_AS(layer(device.with_layouts<known, known>(), longer, y_longer), fk::Error); });
     for (float const value : unchanged) CHECK(value != value);
+}
+
+namespace {
+
+constexpr auto x_square = fk::nhwc(2, 6, 6, 32), y_square = fk::nhwc(2, 6, 6, 40), x_wide = fk::nchw(1, 24, 5, 16),
+               y_wide = fk::nchw(1, 40, 5, 16), y_strided = fk::nhwc(2, 3, 3, 40), other = fk::nhwc(1, 6, 6, 32),
+               y_other = fk::nhwc(1, 6, 6, 40);
+using Network = fk::hip::Problems<fk::hip::Problem<x_square, y_square>, fk::hip::Problem<x_wide, y_wide>,
+                                  fk::hip::Problem<x_square, y_strided>,
+                                  fk::hip::Problem<fk::row_major(4, 16), fk::row_major(4, 8)>>;
+
+/// Compares a call for one of the problems of Network with one whose layouts are not constants.
+template <fk::Filter filter, auto x, auto y>
+void compare_listed(fk::hip::Device& device) {
+    using Plan = fk::Plan<fk::Conv<filter>, fk::Bias>;
+    OnGpu<fk::half, 4> const from = filled<fk::half>(device, x, 2),
+                             weights = filled<fk::half>(device, packed_filters<Plan>(x, y), 1);
+    OnGpu<float, 1> const bias = filled<float>(device, fk::channels(y.shape[1]), 3);
+    OnGpu<fk::half, 4> to(device, y);
+    auto const layer = Plan::bind({.weights = weights}, {.bias = bias});
+    auto const expected = values_after(to, [&] { layer(device, from, to); });
+    CHECK(values_after(to, [&] { layer(device.with_problems<Network>(), from, to); }) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("HIP: plans of a list of problems run those that suit their filters") {
+    fk::hip::Device device = gpu();
+    compare_listed<fk::filter(3, 3).pad(1), x_square, y_square>(device);
+    compare_listed<fk::filter(3, 3).pad(1), x_wide, y_wide>(device);
+    compare_listed<fk::filter(3, 3).pad(1).stride(2), x_square, y_strided>(device);
+    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1).stride(2)>>;
+    using fk::hip::detail::SuitingProblems, fk::hip::detail::KnownProblem;
+    static_assert(std::is_same_v<SuitingProblems<Plan, fk::half, Network>::Type,
+                                 fk::hip::List<fk::hip::Problem<x_square, y_strided>>>);
+}
+
+TEST_CASE("HIP: a call that is none of a list of problems is refused, and writes nothing") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>>;
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, other, 1),
+                             weights = filled<fk::half>(device, fk::krsc(40, 1, 1, 32), 1);
+    OnGpu<fk::half, 4> y(device, y_other);
+    auto const layer = Plan::bind({.weights = weights});
+    auto const run = layer.try_prepare(device.with_problems<Network>(), x, y);
+    CHECK(
+        std::string(run ? "" : run.error().what()) ==
+        "Plan<Conv<filter(1, 1)>>: x, y and weights: expected layouts of one of the call's 2 problems, got 1 x 32 x 6 "
+        "x 6 with strides 1152 x 1 x 192 x 32, 1 x 40 x 6 x 6 with strides 1440 x 1 x 240 x 40 and 40 x 32 x 1 x 1 "
+        "with strides 32 x 1 x 32 x 32");
+}
+
+TEST_CASE("HIP: weights of known layouts") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
+    constexpr auto layout = fk::nhwc(1, 6, 6, 16), of_weights = fk::kcrs(16, 16, 3, 3);
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, layout, 2), weights = filled<fk::half>(device, of_weights, 1);
+    OnGpu<fk::half, 4> y(device, layout);
+    auto const layer = Plan::bind({.weights = weights});
+    auto const expected = values_after(y, [&] { layer(device, x, y); });
+    using Given = fk::hip::Problems<fk::hip::Problem<layout, layout, of_weights>>;
+    CHECK(values_after(y, [&] { layer(device.with_problems<Given>(), x, y); }) == expected);
+    auto const run = layer.try_prepare(device.with_layouts<layout, layout>(), x, y);
+    CHECK(
+        std::string(run ? "" : run.error().what()) ==
+        "Plan<Conv<filter(3, 3).pad(1)>>: weights.strides: expected 144 x 1 x 48 x 16, as in with_layouts(), got 144 x "
+        "9 x 3 x 1");
+}
+
+TEST_CASE("HIP: a Residual of known layouts reads a z of y's layout, or any with reading_any()") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Residual>;
+    constexpr auto layout = fk::nhwc(2, 6, 7, 64);
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, layout, 2),
+                             weights = filled<fk::half>(device, fk::krsc(64, 3, 3, 64), 1),
+                             z = filled<fk::half>(device, layout, 3);
+    OnGpu<float, 4> const planes = filled<float>(device, fk::nchw(2, 64, 6, 7), 3);
+    OnGpu<fk::half, 4> y(device, layout);
+    auto const known = device.with_layouts<layout, layout>();
+    auto const like_y = Plan::bind({.weights = weights}, {.z = z}),
+               other_z = Plan::bind({.weights = weights}, {.z = planes});
+    auto const expected = values_after(y, [&] { like_y(device, x, y); });
+    CHECK(values_after(y, [&] { like_y(known, x, y); }) == expected);
+    CHECK(values_after(y, [&] { like_y(known.reading_any(), x, y); }) == expected);
+    auto const of_planes = values_after(y, [&] { other_z(device, x, y); });
+    CHECK(values_after(y, [&] { other_z(known.reading_any(), x, y); }) == of_planes);
+    CHECK(!other_z.try_prepare(known, x, y));
+}
+
+TEST_CASE("HIP: filters of thousands of taps of known layouts") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(64, 65)>>;
+    constexpr auto x_layout = fk::nhwc(1, 65, 66, 8), y_layout = fk::nhwc(1, 2, 2, 8);
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, x_layout, 2),
+                             weights = filled<fk::half>(device, fk::krsc(8, 64, 65, 8), 1);
+    OnGpu<fk::half, 4> y(device, y_layout);
+    auto const layer = Plan::bind({.weights = weights});
+    auto const expected = values_after(y, [&] { layer(device, x, y); });
+    CHECK(values_after(y, [&] { layer(device.with_layouts<x_layout, y_layout>(), x, y); }) == expected);
+}
+
+TEST_CASE("HIP: kernels of known layouts for given architectures") {
+    fk::hip::Device device = gpu();
+    using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>>;
+    constexpr auto layout = fk::nhwc(1, 4, 4, 16);
+    OnGpu<fk::half, 4> const x = filled<fk::half>(device, layout, 1),
+                             weights = filled<fk::half>(device, fk::krsc(16, 1, 1, 16), 1);
+    OnGpu<fk::half, 4> y(device, layout);
+    auto const layer = Plan::bind({.weights = weights});
+    auto const all = device.with_layouts<layout, layout>();
+    CHECK(layer.try_prepare(all, x, y));
+    auto const run = layer.try_prepare(all.for_architectures<fk::hip::arch::Gfx12>(), x, y);
+    CHECK(std::string(run ? "" : run.error().what()) ==
+          "Plan<Conv<filter(1, 1)>>: device: expected a GPU for which the program is compiled, got " +
+              std::string(device.architecture().name().c_str()));
 }

@@ -79,10 +79,8 @@ struct Launcher<DepthwiseEntry> {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_unchecked(
         Gpu const& gpu, ConvOperands<Plan, T, U> const& operands) {
-        if constexpr (orders == Orders::any)
-            if (!problem::channels_are_contiguous(operands.y.layout))
-                return prepare_along<Schedule, Axis::pixel>(gpu, operands);
-        return prepare_along<Schedule, Axis::channel>(gpu, operands);
+        return with_fast_axis<orders>(operands.y.layout,
+                                      [&]<Axis fast>() { return prepare_along<Schedule, fast>(gpu, operands); });
     }
 
 private:

@@ -15,10 +15,8 @@ struct Launcher<DirectEntry> {
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
                                                                     ConvOperands<Plan, T, U> const& operands, int,
                                                                     IndexLimits const& limits) {
-        if constexpr (orders == Orders::any)
-            if (!problem::channels_are_contiguous(operands.y.layout))
-                return prepare_along<Schedule, Axis::pixel>(gpu, operands, limits);
-        return prepare_along<Schedule, Axis::channel>(gpu, operands, limits);
+        return with_fast_axis<orders>(
+            operands.y.layout, [&]<Axis fast>() { return prepare_along<Schedule, fast>(gpu, operands, limits); });
     }
 
 private:

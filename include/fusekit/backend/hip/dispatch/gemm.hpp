@@ -67,9 +67,7 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
 /// consecutive pixels.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
-    if constexpr (orders == Orders::any)
-        if (!problem::channels_are_contiguous(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
-    return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
+    return with_fast_axis<orders>(y.layout, []<Axis fast>() { return gemm_kernel<Schedule, fast, Plan, T, U>(); });
 }
 
 /// Returns an error for a Gemm schedule that the caller named if the operands' offsets exceed 32 bits, or if filters

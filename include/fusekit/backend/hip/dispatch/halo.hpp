@@ -28,8 +28,7 @@ struct Launcher<HaloEntry> {
         Extent const channels = params.x.layout.shape[1];
         bool const tiled =
             groups.count == 1 && (shape.splits_rows || channels > Schedule::channels || of_y[1] > Schedule::channels);
-        auto const kernel = tiled ? kernel_of<Plan, TiledHaloGemm<Plan, Schedule, T, U>>()
-                                  : kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();
+        auto const kernel = kernel_for<Schedule, Plan, T, U>(tiled);
         auto const stored = typed<T>(Plan::Head::filters(params.bound.head)),
                    w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
         std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3],
@@ -76,6 +75,19 @@ struct Launcher<HaloEntry> {
         }
         return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain,
                                Plan::totals_tiles ? GridShares::workspace_bytes : 0);
+    }
+
+private:
+    template <class Schedule, class Plan, Element T, OutputElement U>
+    FUSEKIT_H static Kernel<ConvParams<Plan, T, U>> kernel_for([[maybe_unused]] bool tiled) {
+        if constexpr (requires { Schedule::is_tiled; }) {
+            using Whole = typename Schedule::Whole;
+            return kernel_of<Plan, std::conditional_t<Schedule::is_tiled, TiledHaloGemm<Plan, Whole, T, U>,
+                                                      HaloGemm<Plan, Whole, T, U>>>();
+        } else {
+            return tiled ? kernel_of<Plan, TiledHaloGemm<Plan, Schedule, T, U>>()
+                         : kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();
+        }
     }
 };
 

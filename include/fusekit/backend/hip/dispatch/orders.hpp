@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/device.hpp"
+#include "fusekit/problem/facts.hpp"
 #include "fusekit/result.hpp"
 #include "fusekit/tensor/check.hpp"
 #include "fusekit/tensor/collapsed.hpp"
 
 namespace fusekit::hip {
 
-/// Memory orders for which a call's kernels are compiled: any, or channels-last only (row-major for matrices).
-enum class Orders { any, channels_last };
+/// Memory orders for which a call's kernels are compiled: any, channels-last only (row-major for matrices), or only
+/// those of a y whose channels are not contiguous.
+enum class Orders { any, channels_last, planes };
 
 namespace detail {
+
+/// Calls f with the axis along which consecutive threads store y: channels if y is channels-last, else pixels. Of the
+/// two calls, only those that `orders` allows are compiled.
+template <Orders orders, class F>
+FUSEKIT_H auto with_fast_axis([[maybe_unused]] Layout<4> const& y, F const& f) {
+    if constexpr (orders == Orders::any)
+        if (!problem::channels_are_contiguous(y)) return f.template operator()<Axis::pixel>();
+    return f.template operator()<orders == Orders::planes ? Axis::pixel : Axis::channel>();
+}
 
 /// Returns an error if a tensor has more than one channel and its channel stride is not 1.
 FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {

@@ -16,8 +16,6 @@ template <class Schedule>
 class Scheduled;
 class Tuned;
 class ChannelsLast;
-template <auto x, auto y>
-class WithLayouts;
 struct TunedTable;
 
 /// Ordered queue of runs on a GPU: a HIP stream that the object owns, or one of the application's. Runs are
@@ -94,12 +92,17 @@ public:
     FUSEKIT_H ChannelsLast channels_last() const;
 
     /// Returns a stream for whose calls the layouts of x and y are constants: layer(device.with_layouts<fk::nhwc(8, 56,
-    /// 56, 64), fk::nhwc(8, 56, 56, 64)>(), x, y). The schedule is selected at compile time, and only its kernels are
-    /// compiled. A call with another layout of x or y throws Error, and so do filters, addresses or tensors of
-    /// operators that the kernel does not take: it expects packed filters, in x's order, multiples of 16 bytes, and for
-    /// a Residual a z of y's type and layout.
+    /// 56, 64), fk::nhwc(8, 56, 56, 64)>(), x, y). The schedule is selected at compile time, and only its kernel is
+    /// compiled. Weights are packed, in x's order; all three are at multiples of 16 bytes. A Residual's z has y's type
+    /// and layout, or any with device.with_layouts<x, y>().reading_any(). A call with other tensors throws Error.
     template <auto x, auto y>
-    FUSEKIT_H WithLayouts<x, y> with_layouts() const;
+    FUSEKIT_H auto with_layouts() const;
+    /// Returns a stream for whose calls layouts are those of one of several problems, such as the layers of a network,
+    /// with one schedule for each:
+    /// layer(device.with_problems<fk::hip::Problems<fk::hip::Problem<x, y>, fk::hip::Problem<x2, y2>>>(), x, y). A
+    /// Problem<x, y, weights> also has the layout of the weights.
+    template <class Listed>
+    FUSEKIT_H auto with_problems() const;
 
     /// Prepares the launch of a bound plan. Precondition: the arguments are validated, and x and y have the alignment
     /// of later runs.

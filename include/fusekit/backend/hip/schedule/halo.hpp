@@ -19,6 +19,13 @@ struct Halo {
     static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
 };
 
+/// Halo schedule of which one kernel is compiled: TiledHaloGemm, or HaloGemm (HaloEntry::is_tiled()).
+template <class Schedule, bool tiled>
+struct HaloKernel : Schedule {
+    using Whole = Schedule;
+    static constexpr bool is_tiled = tiled;
+};
+
 template <class Schedule>
 concept HaloSchedule = HasBlocks<Schedule> && requires {
     Schedule::pixels, Schedule::channels, Schedule::max_taps, Schedule::max_stages, Schedule::halo_bytes,
@@ -126,8 +133,7 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma) return {};
         std::int64_t const pixels = of.y[0] * of.y[2] * of.y[3], channel_tiles = detail::divide_up(of.y[1], schedule.n),
                            blocks = detail::divide_up(of.x[1], schedule.n);
-        bool const tiled =
-            blocks > 1 || channel_tiles > 1 || (bytes == 1 ? splits_rows<int8>(of) : splits_rows<half>(of));
+        bool const tiled = is_tiled(of);
         if (tiled && keeps_rows(of)) return {};
         if (of.totals && tiles * channel_tiles > 1 && pixels < least_pixels_of_totals) return {};
         Costs costs = bytes == 1   ? table.halo_bytes
@@ -138,6 +144,13 @@ struct HaloEntry : TmaEntry<HaloEntry> {
         return estimate(
             halo_workload(schedule, tiles, channel_tiles, blocks, of.taps, of.x[1] * bytes, rates.processors), costs,
             of.product.bytes, table, rates);
+    }
+
+    /// True if the kernel is TiledHaloGemm: one group whose images or channels have several tiles.
+    FUSEKIT_H static constexpr bool is_tiled(ConvCase const& of) {
+        if (of.product.groups > 1) return false;
+        return of.x[1] > Halo<>::channels || of.y[1] > Halo<>::channels ||
+               (size_of(of.type) == 1 ? splits_rows<int8>(of) : splits_rows<half>(of));
     }
 
 private:
