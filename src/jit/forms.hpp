@@ -18,6 +18,7 @@ struct Call {
 /// A run before its kernel is compiled.
 struct Launchable {
     KernelEntry const* kernel = nullptr;  ///< null if the run writes nothing
+    Filter<2> filter = {};                ///< of the launch: folded (fold_windows.hpp), it is not the plan's
     runtime::Run<hip::Device> run;
 };
 

@@ -18,6 +18,7 @@ inline constexpr HostCode host_code_of = {
         runtime::detail::with_prepared<Form>(own, call.alignment, [&]<class Prepared>(Prepared const& prepared) {
             auto const address = reinterpret_cast<std::uintptr_t>(prepared.prepared_launch().kernel);
             result.kernel = reinterpret_cast<KernelEntry const*>(address);
+            result.filter = prepared.prepared_launch().params.bound.head.filter;
             result.run.reset(new runtime::detail::Holding<hip::Device, Prepared>(prepared));
         });
     }};

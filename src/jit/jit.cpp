@@ -145,7 +145,7 @@ struct OwnPlan final : c::PlanObject {
         if (refusal) return refusal;
         Failure failure;
         bool const may_compile = !driver::is_capturing(stream.stream());
-        *function = plan->kernels.find(plan->spec, *result.kernel, stream.index(), may_compile, failure);
+        *function = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), may_compile, failure);
         if (!*function)
             refusal = Error(plan->name, c::compiler_name, "", failure.expected.c_str(), failure.given.c_str());
         return refusal;

@@ -81,19 +81,19 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure) {
     return memory.codes[key] = code;
 }
 
-driver::Function Kernels::find(Spec const& spec, KernelEntry const& kernel, int device, bool may_compile,
-                               Failure& failure) {
+driver::Function Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                               bool may_compile, Failure& failure) {
     {
         std::lock_guard const lock(mutex);
         for (Loaded const& one : all)
-            if (one.kernel == &kernel && one.device == device) return one.function;
+            if (one.kernel == &kernel && one.device == device && one.filter == filter) return one.function;
     }
     if (!may_compile) {
         failure = {"a plan that was prepared before its stream is captured", "a first compilation during capture"};
         return nullptr;
     }
     std::string why;
-    std::string const unit = unit_of(spec, kernel, why);
+    std::string const unit = unit_of(spec, kernel, filter, why);
     if (unit.empty()) {
         failure = {"a kernel whose headers the library has", why};
         return nullptr;
@@ -113,7 +113,7 @@ driver::Function Kernels::find(Spec const& spec, KernelEntry const& kernel, int 
         return nullptr;
     }
     std::lock_guard const lock(mutex);
-    all.push_back({&kernel, device, function});
+    all.push_back({&kernel, filter, device, function});
     return function;
 }
 

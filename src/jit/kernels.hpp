@@ -30,11 +30,13 @@ class Kernels {
 public:
     /// The kernel on the current device, `device`. Null, with the reason in `failure`, if it is not compiled or loaded;
     /// without `may_compile` also if this plan has not loaded it yet.
-    driver::Function find(Spec const& spec, KernelEntry const& kernel, int device, bool may_compile, Failure& failure);
+    driver::Function find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                          bool may_compile, Failure& failure);
 
 private:
     struct Loaded {
         KernelEntry const* kernel;
+        Filter<2> filter;
         int device;
         driver::Function function;
     };

@@ -118,9 +118,10 @@ struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
 
     template <class Mainloop>
     static auto address() {
-        static jit::KernelEntry const entry{jit::text_of<Mainloop>(), jit::text_of<Plan>(),
-                                            dynamic_shared_bytes<Mainloop>, sizeof(typename Mainloop::Params),
-                                            ReadsArgumentInPlace<Mainloop>};
+        using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
+        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
+                                            jit::text_of<Element>(),           dynamic_shared_bytes<Mainloop>,
+                                            sizeof(typename Mainloop::Params), ReadsArgumentInPlace<Mainloop>};
         return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
     }
 };

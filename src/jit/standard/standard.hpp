@@ -21,6 +21,8 @@ static_assert(sizeof(int64_t) == 8 && sizeof(uintptr_t) == sizeof(void*));
 #define INT64_MAX 0x7fffffffffffffff
 #define stderr (static_cast<std::FILE*>(nullptr))
 
+#define __builtin_memcpy(...) ::memcpy(__VA_ARGS__)
+
 /// GCC's builtins in code for the host, which device code never calls.
 #define __ATOMIC_RELAXED 0
 #define __ATOMIC_ACQUIRE 2
