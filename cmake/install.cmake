@@ -53,3 +53,14 @@ include(\${CMAKE_CURRENT_LIST_DIR}/fusekitRuntimeTargets.cmake)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit_runtime.pc.in ${PROJECT_BINARY_DIR}/fusekit_runtime.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/fusekit_runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+
+if(TARGET fusekit_jit)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/fusekit/runtime/c/fusekit.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fusekit/runtime/c)
+  install(TARGETS fusekit_jit EXPORT fusekitJitTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT fusekitJitTargets NAMESPACE fusekit:: FILE fusekit_jitConfig.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_jit)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekit_jitConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/fusekit_jitConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_jit)
+endif()

@@ -50,7 +50,7 @@ namespace fusekit::detail {
 /// Throws `error`. Without exceptions, prints error.what() and aborts.
 template <class Error>
 [[noreturn, gnu::cold]] FUSEKIT_H void raise(Error const& error) {
-#if defined(__cpp_exceptions)
+#if defined(__cpp_exceptions) && !defined(__CUDACC_RTC__)
     throw error;
 #else
     std::fprintf(stderr, "%s\n", error.what());

@@ -62,8 +62,22 @@ struct Backend {
     virtual detail::FormList forms() const = 0;
 };
 
+/// Backend whose plans are compiled at run time (src/jit/).
+struct JitBackend : Backend {
+    /// Adds an operator that is given as source; sets the mode with which a descriptor of Kind::own names it.
+    virtual Refusal add_operator(char const* name, char const* source, std::int32_t& mode) const = 0;
+    /// Uses a disk cache of at most `bytes` bytes in a folder; "" means the user's cache folder.
+    virtual void use_disk_cache(char const* folder, std::uint64_t bytes) const = 0;
+    /// Kernels that this process compiled, read from the disk cache, and found in memory.
+    virtual void count(std::uint64_t (&numbers)[3]) const = 0;
+};
+
 /// Null if the library was built without the backend.
 Backend const* host_backend();
 Backend const* gpu_backend();
+JitBackend const* jit_backend();
+
+/// Operator name of Errors of compilations that failed.
+inline constexpr char const* compiler_name = "compiler";
 
 }  // namespace fusekit::runtime::c

@@ -96,13 +96,19 @@ fusekit_status destroy(Function const& function, char const* what, Kind kind, vo
 }
 
 Backend const* backend_of(fusekit_backend backend) {
-    return backend == FUSEKIT_HOST ? host_backend() : backend == FUSEKIT_GPU ? gpu_backend() : nullptr;
+    switch (backend) {
+        case FUSEKIT_HOST: return host_backend();
+        case FUSEKIT_GPU: return gpu_backend();
+        case FUSEKIT_JIT: return jit_backend();
+        default: return nullptr;
+    }
 }
 fusekit_status no_backend(Function const& function, fusekit_backend backend) {
-    if (backend != FUSEKIT_HOST && backend != FUSEKIT_GPU)
-        return wrong_number(function.name, "backend", "FUSEKIT_HOST or FUSEKIT_GPU", backend);
+    constexpr char const* names[] = {"FUSEKIT_HOST", "FUSEKIT_GPU", "FUSEKIT_JIT"};
+    if (backend < FUSEKIT_HOST || backend > FUSEKIT_JIT)
+        return wrong_number(function.name, "backend", "FUSEKIT_HOST, FUSEKIT_GPU or FUSEKIT_JIT", backend);
     std::snprintf(message, sizeof message, "%s: backend: expected one that the library was built with, got %s",
-                  function.name, backend == FUSEKIT_GPU ? "FUSEKIT_GPU" : "FUSEKIT_HOST");
+                  function.name, names[backend]);
     return FUSEKIT_NO_DEVICE;
 }
 
@@ -113,7 +119,8 @@ static_assert(static_cast<int>(fk::DataType::int8) == FUSEKIT_INT8 &&
               static_cast<int>(fk::DataType::bfloat16) == FUSEKIT_BFLOAT16);
 static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVATION_BACKWARD &&
               static_cast<int>(rt::Kind::store) == FUSEKIT_STORE &&
-              static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL);
+              static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL &&
+              static_cast<int>(rt::Kind::own) == FUSEKIT_OWN);
 #define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
 FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)
 #undef HAS_NUMBER_OF_C
@@ -142,7 +149,7 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if (given.kind < 0 || given.kind > FUSEKIT_ACTIVATION_BACKWARD)
+        if ((given.kind < 0 || given.kind > FUSEKIT_ACTIVATION_BACKWARD) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};
@@ -237,7 +244,8 @@ struct PlanCall {
 };
 
 fusekit_status refused(fk::Refusal const& refusal) {
-    return refusal ? fail(FUSEKIT_REFUSED, refusal->what()) : static_cast<fusekit_status>(FUSEKIT_SUCCESS);
+    if (!refusal) return FUSEKIT_SUCCESS;
+    return fail(refusal->operator_name == compiler_name ? FUSEKIT_NOT_COMPILED : FUSEKIT_REFUSED, refusal->what());
 }
 
 void* const* stream_of(void* const& stream) { return stream == FUSEKIT_OWN_STREAM ? nullptr : &stream; }
@@ -265,8 +273,8 @@ extern "C" {
 char const* fusekit_status_name(fusekit_status status) {
     constexpr char const* names[] = {"FUSEKIT_SUCCESS",       "FUSEKIT_INVALID_VALUE", "FUSEKIT_INVALID_HANDLE",
                                      "FUSEKIT_NO_PLAN",       "FUSEKIT_REFUSED",       "FUSEKIT_NO_DEVICE",
-                                     "FUSEKIT_OUT_OF_MEMORY", "FUSEKIT_INTERNAL"};
-    return status >= 0 && status <= FUSEKIT_INTERNAL ? names[status] : "FUSEKIT_UNKNOWN";
+                                     "FUSEKIT_OUT_OF_MEMORY", "FUSEKIT_INTERNAL",      "FUSEKIT_NOT_COMPILED"};
+    return status >= 0 && status <= FUSEKIT_NOT_COMPILED ? names[status] : "FUSEKIT_UNKNOWN";
 }
 
 char const* fusekit_last_message(void) { return message; }
@@ -290,6 +298,9 @@ fusekit_status fusekit_device_create_host(int32_t threads, fusekit_device* devic
 }
 fusekit_status fusekit_device_create_gpu(int32_t index, fusekit_device* device) {
     return create({"fusekit_device_create_gpu"}, FUSEKIT_GPU, index, device);
+}
+fusekit_status fusekit_device_create_jit(int32_t index, fusekit_device* device) {
+    return create({"fusekit_device_create_jit"}, FUSEKIT_JIT, index, device);
 }
 fusekit_status fusekit_device_destroy(fusekit_device device) {
     return destroy<DeviceObject>({"fusekit_device_destroy"}, "device", Kind::device, device);
@@ -463,6 +474,39 @@ fusekit_status fusekit_run_workspace_bytes(fusekit_run run, size_t* bytes) {
 }
 fusekit_status fusekit_run_destroy(fusekit_run run) {
     return destroy<RunObject>({"fusekit_run_destroy"}, "run", Kind::run, run);
+}
+
+fusekit_status fusekit_jit_add_operator(char const* name, char const* source, int32_t* mode) {
+    Function const function{"fusekit_jit_add_operator"};
+    return guarded(function.name, [&]() -> fusekit_status {
+        if (!name) return null_pointer(function.name, "name");
+        if (!source) return null_pointer(function.name, "source");
+        if (!mode) return null_pointer(function.name, "mode");
+        JitBackend const* const jit = jit_backend();
+        if (!jit) return no_backend(function, FUSEKIT_JIT);
+        return refused(jit->add_operator(name, source, *mode));
+    });
+}
+fusekit_status fusekit_jit_set_cache(char const* folder, uint64_t bytes) {
+    Function const function{"fusekit_jit_set_cache"};
+    return guarded(function.name, [&]() -> fusekit_status {
+        JitBackend const* const jit = jit_backend();
+        if (!jit) return no_backend(function, FUSEKIT_JIT);
+        jit->use_disk_cache(folder ? folder : "", bytes);
+        return FUSEKIT_SUCCESS;
+    });
+}
+fusekit_status fusekit_jit_counts(uint64_t counts[3]) {
+    Function const function{"fusekit_jit_counts"};
+    return guarded(function.name, [&]() -> fusekit_status {
+        if (!counts) return null_pointer(function.name, "counts");
+        JitBackend const* const jit = jit_backend();
+        if (!jit) return no_backend(function, FUSEKIT_JIT);
+        std::uint64_t numbers[3];
+        jit->count(numbers);
+        for (int i = 0; i < 3; ++i) counts[i] = numbers[i];
+        return FUSEKIT_SUCCESS;
+    });
 }
 
 }  // extern "C"

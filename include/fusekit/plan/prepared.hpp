@@ -43,6 +43,9 @@ public:
     /// Bytes of workspace that one run needs.
     FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
+    /// The backend's launch, for code that inspects it, such as src/jit/.
+    FUSEKIT_H TheLaunch const& prepared_launch() const { return launch; }
+
     /// Runs on `stream` from x into y: pointers, or tensors of the prepared layouts. Allocates nothing. Uses
     /// `workspace` or, if none is given, the stream's own. Throws Error, and leaves y unchanged, if a pointer is null,
     /// has less than the prepared alignment, is not accessible to the device, or points to memory that overlaps y's.

@@ -35,7 +35,8 @@ enum {
     FUSEKIT_REFUSED = 4,        /* the plan cannot run on these arguments */
     FUSEKIT_NO_DEVICE = 5,      /* there is no such device, or the library was built without its backend */
     FUSEKIT_OUT_OF_MEMORY = 6,
-    FUSEKIT_INTERNAL = 7
+    FUSEKIT_INTERNAL = 7,
+    FUSEKIT_NOT_COMPILED = 8 /* FUSEKIT_JIT: there is no compiler, or the plan's kernel did not compile or load */
 };
 
 /* Returns the name of a status, such as "FUSEKIT_NO_PLAN"; "FUSEKIT_UNKNOWN" for other numbers. */
@@ -49,7 +50,11 @@ char const* fusekit_last_message(void);
 int32_t fusekit_version(void);
 
 typedef int32_t fusekit_backend;
-enum { FUSEKIT_HOST = 0, FUSEKIT_GPU = 1 };
+enum {
+    FUSEKIT_HOST = 0,
+    FUSEKIT_GPU = 1,
+    FUSEKIT_JIT = 2 /* an NVIDIA GPU, with plans that are compiled at run time: see below */
+};
 
 /* Returns 1 if the library was built with the backend, else 0. */
 int32_t fusekit_has_backend(fusekit_backend backend);
@@ -75,7 +80,8 @@ enum {
     FUSEKIT_CHANNEL_STATISTICS = 11,
     FUSEKIT_STORE = 12,
     FUSEKIT_BATCH_NORM_BACKWARD = 13,
-    FUSEKIT_ACTIVATION_BACKWARD = 14
+    FUSEKIT_ACTIVATION_BACKWARD = 14,
+    FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
 /* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, and of pools. */
@@ -186,6 +192,9 @@ fusekit_status fusekit_device_create_host(int32_t threads, fusekit_device* devic
 /* Creates a device for the GPU with this index, with a stream and a workspace. */
 fusekit_status fusekit_device_create_gpu(int32_t index, fusekit_device* device);
 
+/* Does the same for plans of FUSEKIT_JIT. */
+fusekit_status fusekit_device_create_jit(int32_t index, fusekit_device* device);
+
 fusekit_status fusekit_device_destroy(fusekit_device device);
 
 /* Returns when all work on the device's own stream is complete. */
@@ -263,6 +272,33 @@ fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void*
                                    void* workspace, size_t workspace_bytes);
 fusekit_status fusekit_run_workspace_bytes(fusekit_run run, size_t* bytes);
 fusekit_status fusekit_run_destroy(fusekit_run run);
+
+/* ---- Plans that are compiled at run time ---- */
+
+/* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence of a convolution, and after it biases, batch
+ * norms (inference), activations, scales, residuals and operators that are given as source, that breaks no rule, for
+ * x, y and weights of one type: float, half or bfloat16. fusekit_prepare() and fusekit_execute() select the kernel for
+ * the layouts and compile it, by NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about
+ * a second. GPUs of compute capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
+
+/* Adds an operator that is given as source text: a struct `name` with a stage, Args of none to three floats, to which
+ * alpha, beta and gamma of the arguments are passed, and apply:
+ *     struct Swish {
+ *         static constexpr auto stage = fusekit::Stage::activation;
+ *         struct Args { float beta; };
+ *         template <class V> FUSEKIT_HD static constexpr V apply(V x, Args const& args);
+ *     };
+ * Sets *mode for fusekit_operator.mode, with kind FUSEKIT_OWN. The source is compiled with the plan: its errors are
+ * those of fusekit_prepare(). It is code that runs on the GPU: pass no text that you do not trust. */
+fusekit_status fusekit_jit_add_operator(char const* name, char const* source, int32_t* mode);
+
+/* Selects the folder of the disk cache and its size. NULL: fusekit/jit in the user's cache folder, $XDG_CACHE_HOME or
+ * ~/.cache, which is the default, with 256 MiB. 0 bytes: no disk cache. A folder that another user may write to is not
+ * used, and in set-user-id programs none is. */
+fusekit_status fusekit_jit_set_cache(char const* folder, uint64_t bytes);
+
+/* Stores how many kernels this process has compiled, read from the disk cache, and found in memory. */
+fusekit_status fusekit_jit_counts(uint64_t counts[3]);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ __device__ void store_once(T* to, T const& value) {
 /// writes that memory meanwhile.
 template <class T>
 __device__ T load_if(bool is_read, T const* from) {
-    alignas(T) unsigned words[(sizeof(T) + 3) / 4];
+    alignas(T) alignas(unsigned) unsigned words[(sizeof(T) + 3) / 4];
     int const condition = is_read;
     if constexpr (sizeof(T) == 16)
         asm volatile(

@@ -44,6 +44,17 @@ FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
     map.memory = reinterpret_cast<std::uint64_t>(memory);
 }
 
+#elif defined(__CUDACC_RTC__)
+/// CUtensorMap, and the functions of host code, which NVRTC does not compile.
+struct alignas(64) TensorMap {
+    std::uint64_t opaque[16];
+};
+FUSEKIT_H bool encode_tiled(TensorMap&, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
+                            std::uint32_t const*, bool = true);
+FUSEKIT_H bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
+                             int const*, unsigned, unsigned, std::uint32_t const*, unsigned = 4);
+FUSEKIT_H void replace_memory(TensorMap&, void const*);
+
 #elif defined(__CUDACC__) && CUDART_VERSION >= 12050
 /// CUtensorMap, declared without the driver's header.
 struct alignas(64) TensorMap {

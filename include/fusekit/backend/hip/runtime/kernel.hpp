@@ -107,4 +107,11 @@ __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainl
     run_plan<Plan, Mainloop>(params);
 }
 
+/// Kernel of a plan that is compiled at run time (src/jit/), in place of fused<Plan, Mainloop>: a specialization has
+/// address(), a pointer that names the kernel. `later` is true for such plans.
+template <class Plan>
+struct CompiledLater {
+    static constexpr bool later = false;
+};
+
 }  // namespace fusekit::hip

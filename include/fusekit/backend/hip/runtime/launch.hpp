@@ -177,7 +177,11 @@ template <class Plan, class Mainloop>
 FUSEKIT_H static Kernel<typename Mainloop::Params> kernel_of() {
     static KnownKernel known;
     constexpr bool waits = kernels_overlap && requires { Mainloop::waits_for_previous_kernel; };
-    return {&fused<Plan, Mainloop>, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
+    using Function = void (*)(typename Mainloop::Params);
+    Function function;
+    if constexpr (CompiledLater<Plan>::later) function = CompiledLater<Plan>::template address<Mainloop>();
+    else function = &fused<Plan, Mainloop>;
+    return {function, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
 }
 
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_blocks(Text (*plan)(), std::int64_t most,

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "compiler.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "embedded.hpp"
+#include "fusekit/runtime/c/fusekit.h"
+#include "loaded_library.hpp"
+
+namespace fusekit::jit {
+
+namespace {
+
+/// Oldest libnvrtc with which the library is tested: 100 major + minor.
+constexpr int oldest_version = 1300;
+
+// -default-device: functions without an execution space, as lambdas and defaulted members, are for the device.
+// --no-cache: libnvrtc has a disk cache of its own, with the driver's.
+constexpr char const* options[] = {"-std=c++20",
+                                   "-arch=sm_90a",
+                                   "-default-device",
+                                   "--builtin-move-forward=false",
+                                   "-diag-suppress=161,1097,2648,2651",
+                                   "-D__CUDA_ARCH_LIST__=900",
+                                   "--no-cache"};
+constexpr int option_count = sizeof options / sizeof *options;
+
+/// NVRTC's functions: NVRTC, CUDA Toolkit documentation.
+struct Nvrtc {
+    using Program = void*;
+    LoadedLibrary library{{"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}};
+    int (*version)(int*, int*) = nullptr;
+    int (*create)(Program*, char const*, char const*, int, char const* const*, char const* const*) = nullptr;
+    int (*compile)(Program, int, char const* const*) = nullptr;
+    int (*destroy)(Program*) = nullptr;
+    int (*log_size)(Program, std::size_t*) = nullptr;
+    int (*log)(Program, char*) = nullptr;
+    int (*cubin_size)(Program, std::size_t*) = nullptr;
+    int (*cubin)(Program, char*) = nullptr;
+    char const* (*words)(int) = nullptr;
+    bool complete = false;
+
+    Nvrtc() {
+        complete = library && library.find("nvrtcVersion", version) && library.find("nvrtcCreateProgram", create) &&
+                   library.find("nvrtcCompileProgram", compile) && library.find("nvrtcDestroyProgram", destroy) &&
+                   library.find("nvrtcGetProgramLogSize", log_size) && library.find("nvrtcGetProgramLog", log) &&
+                   library.find("nvrtcGetCUBINSize", cubin_size) && library.find("nvrtcGetCUBIN", cubin) &&
+                   library.find("nvrtcGetErrorString", words);
+    }
+};
+
+Nvrtc const& nvrtc() {
+    static Nvrtc const* const own = new Nvrtc;
+    return *own;
+}
+
+std::string version_text(int version) { return std::to_string(version / 100) + "." + std::to_string(version % 100); }
+
+struct OwnedProgram {
+    Nvrtc::Program program = nullptr;
+    ~OwnedProgram() {
+        if (program) nvrtc().destroy(&program);
+    }
+};
+
+}  // namespace
+
+Compiler const* Compiler::find(Failure& failure) {
+    char const* const wish = secure_getenv("FUSEKIT_JIT");
+    if (wish && std::strcmp(wish, "0") == 0) {
+        failure = {"leave to compile", "FUSEKIT_JIT=0 in the environment"};
+        return nullptr;
+    }
+    if (!nvrtc().complete) {
+        failure = {"NVIDIA's run-time compiler, libnvrtc.so.13",
+                   nvrtc().library ? "a libnvrtc without its functions" : "none"};
+        return nullptr;
+    }
+    static Compiler const own = [] {
+        Compiler compiler;
+        int major = 0, minor = 0;
+        if (nvrtc().version(&major, &minor) == 0) compiler.version = 100 * major + minor;
+        return compiler;
+    }();
+    if (own.version < oldest_version) {
+        failure = {"libnvrtc of version " + version_text(oldest_version) + " or later", version_text(own.version)};
+        return nullptr;
+    }
+    return &own;
+}
+
+std::string Compiler::identity() const {
+    std::string text = "fusekit " + std::to_string(FUSEKIT_VERSION_MAJOR) + "." +
+                       std::to_string(FUSEKIT_VERSION_MINOR) + ", headers " + std::to_string(headers_hash) +
+                       ", nvrtc " + version_text(version);
+    for (char const* const option : options) text += std::string(" ") + option;
+    return text + "\n";
+}
+
+bool Compiler::compile(std::string const& unit, Code& code, Failure& failure) const {
+    Embedded const& headers = Embedded::all();
+    OwnedProgram own;
+    int status = nvrtc().create(&own.program, unit.c_str(), "a plan", static_cast<int>(headers.names.size()),
+                                headers.contents.data(), headers.names.data());
+    if (status == 0) status = nvrtc().compile(own.program, option_count, options);
+    std::size_t size = 0;
+    if (status != 0) {
+        std::string log;
+        if (own.program && nvrtc().log_size(own.program, &size) == 0 && size > 1) {
+            log.resize(size);
+            nvrtc().log(own.program, log.data());
+            log.resize(std::strlen(log.c_str()));
+        }
+        failure = {"a unit that compiles", log.empty() ? nvrtc().words(status) : first_error(log)};
+        return false;
+    }
+    if (nvrtc().cubin_size(own.program, &size) == 0 && size > 0) {
+        code.cubin.resize(size);
+        if (nvrtc().cubin(own.program, code.cubin.data()) == 0) code.name = kernel_name(code.cubin);
+    }
+    if (!code.name.empty()) return true;
+    failure = {"machine code with one kernel", "none from libnvrtc"};
+    return false;
+}
+
+std::string first_error(std::string const& log) {
+    constexpr int most_lines = 12;
+    std::size_t const error = log.find("error:");
+    if (error == std::string::npos) return log.substr(0, log.find('\n'));
+    std::size_t const before = log.rfind('\n', error), begin = before == std::string::npos ? 0 : before + 1;
+    std::size_t end = begin;
+    for (int line = 0; line < most_lines && end < log.size(); ++line) {
+        std::size_t const next = log.find('\n', end);
+        if (line > 0 && (next == end || log.compare(end, 6, "1 error") == 0)) break;
+        end = next == std::string::npos ? log.size() : next + 1;
+    }
+    while (end > begin && log[end - 1] == '\n') --end;
+    return log.substr(begin, end - begin);
+}
+
+std::string kernel_name(std::string const& cubin) {
+    auto const word = [&](std::size_t at, std::size_t bytes) {
+        std::uint64_t value = 0;
+        if (at > cubin.size() || bytes > cubin.size() - at) return ~std::uint64_t{0};
+        std::memcpy(&value, cubin.data() + at, bytes);
+        return value;
+    };
+    if (cubin.compare(0, 5, "\177ELF\2") != 0) return "";
+    // ELF-64: e_shoff, e_shentsize, e_shnum, e_shstrndx; of a section sh_name, sh_offset
+    std::uint64_t const table = word(40, 8), step = word(58, 2), count = word(60, 2), strings = word(62, 2);
+    if (table >= cubin.size() || step < 64 || step > 1024 || count > 0xffff || strings >= count) return "";
+    std::uint64_t const names = word(table + strings * step + 24, 8);
+    std::string found;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint64_t const name = word(table + i * step, 4);
+        if (names >= cubin.size() || name >= cubin.size() - names) return "";
+        std::size_t const at = names + name, end = cubin.find('\0', at);
+        if (end == std::string::npos || cubin.compare(at, 6, ".text.") != 0) continue;
+        if (!found.empty()) return "";
+        found = cubin.substr(at + 6, end - at - 6);
+    }
+    return found;
+}
+
+}  // namespace fusekit::jit

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// The C interface's backend FUSEKIT_JIT: plans that are compiled when they are first prepared.
+#include <cstring>
+
+#include "backend.hpp"
+#include "forms.hpp"
+#include "kernels.hpp"
+#include "operators.hpp"
+#include "sequence.hpp"
+
+namespace fusekit::jit {
+
+HostCode const* half_code(Reads reads);
+HostCode const* bfloat16_code(Reads reads);
+HostCode const* float_code(Reads reads);
+
+HostCode const* host_code(Reads reads, runtime::Types types) {
+    if (!(types == runtime::Types(types.x))) return nullptr;
+    switch (types.x) {
+        case DataType::float16: return half_code(reads);
+        case DataType::bfloat16: return bfloat16_code(reads);
+        case DataType::float32: return float_code(reads);
+        default: return nullptr;
+    }
+}
+
+namespace {
+
+namespace c = runtime::c;
+using runtime::ArgumentList;
+using runtime::View;
+
+/// A plan, which its handle and its runs own.
+struct Plan {
+    runtime::Descriptor descriptors[runtime::max_operators] = {};
+    int size = 0;
+    Text name;
+    Spec spec;
+    HostCode const* code = nullptr;
+    mutable Kernels kernels;
+};
+
+/// Makes a plan the thread's current one; messages of the host's code take names from it.
+class InPlan {
+public:
+    InPlan(Plan const& plan, runtime::detail::Reader const* reader) : before(current) {
+        current = {&plan.spec, reader, nullptr, plan.name.c_str()};
+    }
+    InPlan(InPlan const&) = delete;
+    InPlan& operator=(InPlan const&) = delete;
+    ~InPlan() { current = before; }
+
+private:
+    Current before;
+};
+
+/// Sets the kernel of the thread's launches.
+class WithFunction {
+public:
+    explicit WithFunction(driver::Function function) : before(driver::current_function) {
+        driver::current_function = function;
+    }
+    WithFunction(WithFunction const&) = delete;
+    WithFunction& operator=(WithFunction const&) = delete;
+    ~WithFunction() { driver::current_function = before; }
+
+private:
+    driver::Function before;
+};
+
+struct OwnDevice final : c::DeviceObject {
+    std::unique_ptr<hip::Device> device;
+
+    OwnDevice(c::Backend const& of, int index) : DeviceObject(of), device(std::make_unique<hip::Device>(index)) {
+        hip::Architecture const architecture = device->architecture();
+        if (architecture.maker() != hip::Architecture::Maker::nvidia || architecture.number() != 90)
+            throw Error("fusekit_jit", "device", "index", "a GPU of compute capability 9.0", architecture.name());
+    }
+    void synchronize() override { device->synchronize(); }
+};
+hip::Device& device_of(c::DeviceObject& device) { return *static_cast<OwnDevice&>(device).device; }
+
+/// Calls f with the stream of a run: the device's own or the caller's.
+template <class F>
+Refusal on_stream(c::RunTarget const& target, F const& f) {
+    hip::Device& device = device_of(target.device);
+    if (!target.stream) return f(static_cast<hip::Stream const&>(device));
+    WorkspaceView const own{device.own_workspace(), device.own_workspace_bytes()};
+    hip::Stream const stream(device, static_cast<hip::hipStream_t>(*target.stream), own);
+    return f(stream);
+}
+
+struct OwnRun final : c::RunObject {
+    std::shared_ptr<Plan const> plan;
+    runtime::Run<hip::Device> run;
+    driver::Function function;
+
+    OwnRun(c::Backend const& backend, std::shared_ptr<Plan const> the_plan, runtime::Run<hip::Device> the_run,
+           driver::Function the_function)
+        : RunObject(backend), plan(std::move(the_plan)), run(std::move(the_run)), function(the_function) {}
+    std::size_t workspace_bytes() const override { return run->workspace_bytes(); }
+    Refusal execute(c::RunTarget const& target, void const* x, void* y) const override {
+        InPlan const in(*plan, nullptr);
+        WithFunction const with(function);
+        return on_stream(target, [&](hip::Stream const& stream) { return run->run(stream, x, y, target.workspace); });
+    }
+};
+
+struct OwnPlan final : c::PlanObject {
+    std::shared_ptr<Plan const> plan;
+
+    OwnPlan(c::Backend const& backend, std::shared_ptr<Plan const> the_plan)
+        : PlanObject(backend), plan(std::move(the_plan)) {}
+    int size() const override { return plan->size; }
+    Text name() const override { return plan->name; }
+
+    runtime::detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
+        static constexpr std::int8_t at[] = {0, 0};  // Words reads the arguments of all operators after the head
+        return {plan->descriptors, arguments.data, at, x.rank, stands_in, current_plan, refusal};
+    }
+
+    Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const override {
+        Refusal refusal;
+        Index<4> shape{};
+        runtime::detail::Reader const own = reader(arguments, x, true, refusal);
+        InPlan const in(*plan, &own);
+        plan->code->output_shape(own, x, shape);
+        for (int mode = 0; mode < 4 && !refusal; ++mode)
+            if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
+                refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
+        if (refusal) return *refusal;
+        return shape;
+    }
+
+    /// Prepares a run on `stream`; compiles its kernel unless `function` is null.
+    Refusal prepare_on(hip::Stream const& stream, ArgumentList arguments, View const& x, View const& y, int alignment,
+                       bool stands_in, Launchable& result, driver::Function* function) const {
+        Refusal refusal;
+        runtime::detail::Reader const own = reader(arguments, x, stands_in, refusal);
+        InPlan const in(*plan, &own);
+        plan->code->prepare({stream, own, x, y, alignment}, result);
+        if (refusal || !function || !result.kernel) return refusal;
+        hip::DeviceGuard const guard(stream.index(), &refusal);
+        if (refusal) return refusal;
+        Failure failure;
+        bool const may_compile = !driver::is_capturing(stream.stream());
+        *function = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), may_compile, failure);
+        if (!*function)
+            refusal = Error(plan->name, c::compiler_name, "", failure.expected.c_str(), failure.given.c_str());
+        return refusal;
+    }
+
+    Result<std::size_t> workspace_bytes(c::DeviceObject& device, ArgumentList arguments, View const& x,
+                                        View const& y) const override {
+        Launchable prepared;
+        if (Refusal refusal = prepare_on(device_of(device), arguments, x, y, 16, true, prepared, nullptr))
+            return *refusal;
+        return prepared.run->workspace_bytes();
+    }
+    Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                    std::unique_ptr<c::RunObject>& run) const override {
+        Launchable prepared;
+        driver::Function function = nullptr;
+        Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &function);
+        if (!refusal) run = std::make_unique<OwnRun>(backend, plan, std::move(prepared.run), function);
+        return refusal;
+    }
+    Refusal execute(c::RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const override {
+        return on_stream(target, [&](hip::Stream const& stream) {
+            Launchable prepared;
+            driver::Function function = nullptr;
+            if (Refusal refusal = prepare_on(stream, arguments, x, y, 0, false, prepared, &function)) return refusal;
+            InPlan const in(*plan, nullptr);
+            WithFunction const with(function);
+            return prepared.run->run(stream, x.data, y.data, target.workspace);
+        });
+    }
+};
+
+struct OwnBackend final : c::JitBackend {
+    std::unique_ptr<c::DeviceObject> create(int index) const override {
+        return std::make_unique<OwnDevice>(*this, index);
+    }
+    std::unique_ptr<c::PlanObject> find(runtime::Descriptors operators, runtime::Types types) const override {
+        if (!jit::explain(operators, &types)) return nullptr;
+        auto plan = std::make_shared<Plan>();
+        plan->size = operators.size;
+        for (int i = 0; i < operators.size; ++i) plan->descriptors[i] = operators[i];
+        plan->name = name_of(operators);
+        plan->spec = spec_of(operators);
+        plan->code = host_code(plan->spec.reads, types);
+        return std::make_unique<OwnPlan>(*this, std::move(plan));
+    }
+    runtime::Explanation explain(runtime::Descriptors operators, runtime::Types const* types) const override {
+        return jit::explain(operators, types);
+    }
+    runtime::detail::FormList forms() const override { return {nullptr, 0}; }
+
+    Refusal add_operator(char const* name, char const* source, std::int32_t& mode) const override {
+        return jit::add_operator(name, source, mode);
+    }
+    void use_disk_cache(char const* folder, std::uint64_t bytes) const override { jit::use_disk_cache(folder, bytes); }
+    void count(std::uint64_t (&numbers)[3]) const override {
+        Counts const all = counts();
+        numbers[0] = all.compiled, numbers[1] = all.from_disk, numbers[2] = all.from_memory;
+    }
+};
+
+}  // namespace
+
+}  // namespace fusekit::jit
+
+fusekit::runtime::c::JitBackend const* fusekit::runtime::c::jit_backend() {
+    static jit::OwnBackend const backend;
+    return &backend;
+}

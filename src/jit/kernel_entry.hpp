@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/hip.hpp"
+
+namespace fusekit::jit {
+
+/// A kernel before it is compiled: the mainloop that the cost model selected, as text. The backend passes the address
+/// of a KernelEntry where it would pass that of a __global__ function.
+struct KernelEntry {
+    char const* mainloop;  ///< text_of() the mainloop
+    char const* plan;      ///< of the plan in it
+    char const* element;   ///< of x's element type
+    unsigned dynamic_shared_bytes;
+    unsigned params_bytes;
+    bool reads_argument_in_place;
+};
+
+/// Type: element type of x in kernel parameters.
+template <class Params>
+struct ElementOfParams;
+template <class Plan, class T, class U>
+struct ElementOfParams<hip::ConvParams<Plan, T, U>> {
+    using Type = T;
+};
+
+/// The text of a type as the host's compiler writes it in __PRETTY_FUNCTION__, behind "Named = ".
+template <class Named>
+constexpr char const* text_of() {
+    return __PRETTY_FUNCTION__;
+}
+
+}  // namespace fusekit::jit

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "kernels.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+
+namespace fusekit::jit {
+
+namespace {
+
+std::atomic<std::uint64_t> compiled = 0, from_disk = 0, from_memory = 0;
+
+/// Machine code by key. An entry without code is being compiled by one thread, for which others wait.
+struct Memory {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::map<std::string, std::shared_ptr<Code const>> codes;
+    std::shared_ptr<DiskCache const> disk = std::make_shared<DiskCache>("", DiskCache::default_bytes);
+    std::map<std::pair<Code const*, int>, driver::Function> loaded;
+
+    static Memory& all() {
+        static Memory* const own = new Memory;
+        return *own;
+    }
+};
+
+/// Removes a key from the map at the end, unless it has code, and wakes the threads that wait for it.
+struct Pending {
+    Memory& memory;
+    std::string const& key;
+
+    ~Pending() {
+        std::lock_guard const lock(memory.mutex);
+        auto const at = memory.codes.find(key);
+        if (at != memory.codes.end() && !at->second) memory.codes.erase(at);
+        memory.done.notify_all();
+    }
+};
+
+}  // namespace
+
+Counts counts() { return {compiled, from_disk, from_memory}; }
+
+void use_disk_cache(std::string folder, std::uint64_t bytes) {
+    auto disk = std::make_shared<DiskCache>(std::move(folder), bytes);
+    Memory& memory = Memory::all();
+    std::lock_guard const lock(memory.mutex);
+    memory.disk = std::move(disk);
+}
+
+std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure) {
+    Compiler const* const compiler = Compiler::find(failure);
+    if (!compiler) return nullptr;
+    std::string const key = compiler->identity() + unit;
+    Memory& memory = Memory::all();
+    std::shared_ptr<DiskCache const> disk;
+    {
+        std::unique_lock lock(memory.mutex);
+        for (;;) {
+            auto const [at, is_new] = memory.codes.emplace(key, nullptr);
+            if (is_new) break;
+            if (at->second) {
+                ++from_memory;
+                return at->second;
+            }
+            memory.done.wait(lock);
+        }
+        disk = memory.disk;
+    }
+    Pending const pending{memory, key};
+    auto code = std::make_shared<Code>();
+    if (disk->find(key, *code)) {
+        ++from_disk;
+    } else {
+        if (!compiler->compile(unit, *code, failure)) return nullptr;
+        ++compiled;
+        disk->store(key, *code);
+    }
+    std::lock_guard const lock(memory.mutex);
+    return memory.codes[key] = code;
+}
+
+driver::Function Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                               bool may_compile, Failure& failure) {
+    {
+        std::lock_guard const lock(mutex);
+        for (Loaded const& one : all)
+            if (one.kernel == &kernel && one.device == device && one.filter == filter) return one.function;
+    }
+    if (!may_compile) {
+        failure = {"a plan that was prepared before its stream is captured", "a first compilation during capture"};
+        return nullptr;
+    }
+    std::string why;
+    std::string const unit = unit_of(spec, kernel, filter, why);
+    if (unit.empty()) {
+        failure = {"a kernel whose headers the library has", why};
+        return nullptr;
+    }
+    std::shared_ptr<Code const> const code = code_of(unit, failure);
+    if (!code) return nullptr;
+    driver::Function function = nullptr;
+    {
+        Memory& memory = Memory::all();
+        std::lock_guard const lock(memory.mutex);
+        driver::Function& known = memory.loaded[{code.get(), device}];  // codes stay until the program ends
+        if (!known) known = driver::load_kernel(code->cubin, code->name, kernel.dynamic_shared_bytes, why);
+        function = known;
+    }
+    if (!function) {
+        failure = {"a driver that loads the kernel", why};
+        return nullptr;
+    }
+    std::lock_guard const lock(mutex);
+    all.push_back({&kernel, filter, device, function});
+    return function;
+}
+
+}  // namespace fusekit::jit

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "disk_cache.hpp"
+#include "driver.hpp"
+#include "unit.hpp"
+
+namespace fusekit::jit {
+
+/// Numbers of this process: kernels compiled, found in the disk cache, and found in memory, by other plans or before.
+struct Counts {
+    std::uint64_t compiled, from_disk, from_memory;
+};
+Counts counts();
+
+/// Selects the disk cache of the process (DiskCache's constructor).
+void use_disk_cache(std::string folder, std::uint64_t bytes);
+
+/// Machine code of a unit: from memory, from the disk cache, or compiled. Threads that ask for the same unit at once
+/// compile it once. Null, with the reason in `failure`, if it does not compile; a later call then tries again.
+std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure);
+
+/// The kernels of one plan, each compiled when it is first needed, and loaded once per device.
+class Kernels {
+public:
+    /// The kernel on the current device, `device`. Null, with the reason in `failure`, if it is not compiled or loaded;
+    /// without `may_compile` also if this plan has not loaded it yet.
+    driver::Function find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                          bool may_compile, Failure& failure);
+
+private:
+    struct Loaded {
+        KernelEntry const* kernel;
+        Filter<2> filter;
+        int device;
+        driver::Function function;
+    };
+    std::mutex mutex;  // guards `all`
+    std::vector<Loaded> all;
+};
+
+}  // namespace fusekit::jit

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "operators.hpp"
+
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fusekit/ops/batch_norm.hpp"
+#include "fusekit/ops/bias.hpp"
+#include "fusekit/ops/requantize.hpp"
+#include "fusekit/ops/residual.hpp"
+#include "fusekit/ops/scale.hpp"
+
+namespace fusekit::jit {
+
+namespace {
+
+using runtime::Descriptor;
+using runtime::Kind;
+
+struct Known {
+    Descriptor descriptor;
+    OperatorEntry entry;
+};
+
+template <class Op>
+Known known(char const* type, char const* header) {
+    return {runtime::OperatorOf<Op>::descriptor, entry_of<Op>(type, header)};
+}
+
+std::vector<Known> library_operators() {
+    std::vector<Known> all = {
+        known<Bias>("Bias", "fusekit/ops/bias.hpp"),
+        known<Scale>("Scale", "fusekit/ops/scale.hpp"),
+        known<Residual>("Residual", "fusekit/ops/residual.hpp"),
+        known<BatchNormInference<Spatial>>("BatchNormInference<Spatial>", "fusekit/ops/batch_norm/inference.hpp"),
+        known<BatchNormInference<PerActivation>>("BatchNormInference<PerActivation>",
+                                                 "fusekit/ops/batch_norm/inference.hpp"),
+        known<Requantize>("Requantize", "fusekit/ops/requantize.hpp"),
+#define FUSEKIT_KNOWN(number, Mode, mode, MODE) \
+    known<Activation<Mode>>("Activation<" #Mode ">", "fusekit/ops/activation.hpp"),
+        FUSEKIT_ACTIVATIONS(FUSEKIT_KNOWN)
+#undef FUSEKIT_KNOWN
+    };
+    for (Known& one : all) one.entry.reads_tensor = one.descriptor.kind == Kind::residual;
+    return all;
+}
+
+/// Args of FromSource (device/padding.hpp).
+struct Numbers {
+    float alpha, beta, gamma;
+};
+
+struct Added {
+    std::mutex mutex;
+    std::map<std::string, std::int32_t> modes;
+    std::vector<std::unique_ptr<OperatorEntry>> entries;
+
+    static Added& all() {
+        static Added* const own = new Added;
+        return *own;
+    }
+};
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// True for an identifier, or several with :: between them.
+bool is_name(char const* name) {
+    if (!*name) return false;
+    for (bool first = true; *name; ++name) {
+        if (name[0] == ':' && name[1] == ':' && !first) {
+            ++name;
+            first = true;
+            continue;
+        }
+        if (!is_word(*name) || (first && std::isdigit(static_cast<unsigned char>(*name)))) return false;
+        first = false;
+    }
+    return is_word(name[-1]);
+}
+
+/// The stage that a source text names, as in "stage = fusekit::Stage::activation"; false if it names none of those that
+/// an operator may have.
+bool stage_of(char const* source, Stage& stage) {
+    struct {
+        char const* name;
+        Stage stage;
+    } const stages[] = {{"bias", Stage::bias},
+                        {"normalization", Stage::normalization},
+                        {"activation", Stage::activation},
+                        {"pointwise", Stage::pointwise}};
+    char const* const at = std::strstr(source, "Stage::");
+    if (!at) return false;
+    for (auto const& one : stages) {
+        std::size_t const length = std::strlen(one.name);
+        if (std::strncmp(at + 7, one.name, length) == 0 && !is_word(at[7 + length])) {
+            stage = one.stage;
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+OperatorEntry const* operator_of(Descriptor const& descriptor) {
+    static std::vector<Known> const* const library = new std::vector<Known>(library_operators());
+    if (descriptor.kind == Kind::own) {
+        Added& added = Added::all();
+        std::lock_guard const lock(added.mutex);
+        auto const at = static_cast<std::size_t>(descriptor.mode);
+        return descriptor.mode >= 0 && at < added.entries.size() ? added.entries[at].get() : nullptr;
+    }
+    for (Known const& one : *library)
+        if (one.descriptor.kind == descriptor.kind && one.descriptor.mode == descriptor.mode) return &one.entry;
+    return nullptr;
+}
+
+Refusal add_operator(char const* name, char const* source, std::int32_t& mode) {
+    auto const refuse = [&](char const* argument, char const* expected, Text given) {
+        return Refusal(Error("fusekit_jit", "operator", argument, expected, std::move(given)));
+    };
+    if (!is_name(name)) return refuse("name", "the name of a C++ struct", name);
+    std::size_t const length = std::strlen(source);
+    if (length > max_source_bytes) return refuse("source", "at most 65536 bytes", Text::number(length));
+    Stage stage{};
+    if (!stage_of(source, stage))
+        return refuse("source", "a struct with a stage: Stage::bias, normalization, activation or pointwise", "none");
+    auto entry = std::make_unique<OperatorEntry>(entry_of<Activation<Relu>>("", ""));
+    entry->type = "jit::FromSource<::" + std::string(name) + ">";
+    entry->name = name;
+    entry->source = source;
+    entry->facts.stage = stage;
+    entry->bytes = sizeof(Numbers), entry->alignment = alignof(Numbers);
+    entry->read = [](runtime::Given const& given, void* args) {
+        runtime::Arguments const& of = given.arguments;
+        ::new (args) Numbers{given.number(of.alpha), given.number(of.beta), given.number(of.gamma)};
+    };
+    entry->check = [](void const*, Check const&) {};
+    Added& added = Added::all();
+    std::lock_guard const lock(added.mutex);
+    added.entries.reserve(added.entries.size() + 1);
+    auto const [at, is_new] =
+        added.modes.emplace(std::string(name) + '\n' + source, static_cast<std::int32_t>(added.entries.size()));
+    mode = at->second;
+    if (is_new) added.entries.push_back(std::move(entry));
+    return {};
+}
+
+}  // namespace fusekit::jit

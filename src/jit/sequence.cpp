@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "sequence.hpp"
+
+#include "forms.hpp"
+#include "operators.hpp"
+
+namespace fusekit::jit {
+
+using runtime::Descriptor;
+using runtime::Descriptors;
+using runtime::Explanation;
+using runtime::Kind;
+
+namespace {
+
+constexpr runtime::detail::FormList no_forms{nullptr, 0};
+
+Text name_of_one(Descriptor const& of) {
+    OperatorEntry const* const own = of.kind == Kind::own ? operator_of(of) : nullptr;
+    return own ? Text(own->name.c_str()) : runtime::detail::written(no_forms, of);
+}
+
+unsigned rounded_up(unsigned value, unsigned multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+Text name_of(Descriptors descriptors) {
+    Text text;
+    for (int i = 0; i < descriptors.size; ++i) text += (i ? ", " : "") + name_of_one(descriptors[i]);
+    return "Plan<" + text + ">";
+}
+
+Explanation explain(Descriptors given, runtime::Types const* types) {
+    namespace rules = fusekit::detail::rules;
+    Explanation result;
+    int const most = given.size < runtime::max_operators ? given.size : runtime::max_operators;
+    result.sequence = name_of(given.first(most));
+    auto const because = [&](Explanation::Reason reason, int position, Text expected, Text was) {
+        result.reason = reason;
+        result.position = position;
+        result.operator_name = position < most ? name_of_one(given[position]) : "sequence";
+        result.expected = std::move(expected);
+        result.given = std::move(was);
+        return result;
+    };
+    auto const breaks = [&](runtime::detail::Broken const& first, int position, Text was) {
+        result.sentence = first.sentence;
+        result.rule = first.rule();
+        return because(Explanation::broken_rule, position, Text("one kernel: ") + first.sentence, std::move(was));
+    };
+    if (given.size == 0 && !types) return result;
+    if (given.size == 0)
+        return breaks({rules::HasOperators::sentence, runtime::detail::static_name<rules::HasOperators>}, 0, "none");
+    if (given.size > runtime::max_operators)
+        return because(Explanation::no_plan, most, "at most " + Text::number(runtime::max_operators) + " operators",
+                       Text::number(given.size));
+    fusekit::detail::OperatorFacts facts[runtime::max_operators];
+    for (int i = 0; i < given.size; ++i) {
+        Descriptor const& of = given[i];
+        OperatorEntry const* const entry = operator_of(of);
+        fusekit::detail::OperatorFacts const* const known = entry ? &entry->facts : runtime::detail::library_facts(of);
+        if (!known && of.kind == Kind::own)
+            return because(Explanation::unknown_operator, i, "a mode of fusekit_jit_add_operator()",
+                           Text::number(of.mode));
+        if (!known)
+            return because(Explanation::unknown_operator, i, "a kind of operator that the library has",
+                           Text::number(static_cast<int>(of.kind)));
+        if (of.kind != Kind::own && (of.mode < 0 || of.mode > runtime::last_mode(of.kind)))
+            return because(Explanation::unknown_operator, i,
+                           "a mode from 0 to " + Text::number(runtime::last_mode(of.kind)), Text::number(of.mode));
+        facts[i] = *known;
+        auto const first = runtime::detail::broken({facts, i + 1}, static_cast<rules::InOrder const*>(nullptr));
+        if (first.rule) return breaks(first, i, "this operator at position " + Text::number(i + 1));
+    }
+    for (int i = 0; i < given.size; ++i)
+        if (i == 0 ? given[i].kind != Kind::conv : !operator_of(given[i]) || given[i].kind == Kind::requantize)
+            return because(Explanation::no_plan, i,
+                           i == 0 ? "a convolution as the first operator of a plan that is compiled at run time"
+                                  : "an operator of plans that are compiled at run time: a bias, an inference batch "
+                                    "norm, an activation, a scale, a residual, or one that is given as source",
+                           "this operator at position " + Text::number(i + 1));
+    for (int i = 1, readers = 0; i < given.size; ++i) {
+        OperatorEntry const& one = *operator_of(given[i]);
+        readers += one.reads_tensor || one.facts.of_pixels;
+        if (readers > 1)
+            return because(Explanation::no_plan, i,
+                           "one residual, or one batch norm per activation, in a plan that is compiled at run time",
+                           "a second one at position " + Text::number(i + 1));
+    }
+    Spec const spec = spec_of(given);
+    if (spec.used + 8 > epilogue_bytes)
+        return because(Explanation::no_plan, given.size - 1,
+                       "operators whose arguments have at most " + Text::number(epilogue_bytes - 8) + " bytes",
+                       Text::number(spec.used));
+    if (types && !host_code(spec.reads, *types)) {
+        because(Explanation::other_types, 0, "float, half or bfloat16, the same for x, y and the weights",
+                Text(fusekit::name(types->x)) + " to " + fusekit::name(types->y) + " with weights of " +
+                    fusekit::name(types->weights));
+        result.operator_name = "types";
+    }
+    return result;
+}
+
+Spec spec_of(Descriptors descriptors) {
+    Spec spec;
+    for (int i = 1; i < descriptors.size; ++i) {
+        OperatorEntry const* const one = operator_of(descriptors[i]);
+        unsigned const offset = rounded_up(spec.used, one->alignment);
+        spec.operators.push_back(one);
+        spec.offsets.push_back(offset);
+        spec.used = offset + one->bytes;
+        if (one->reads_tensor) spec.reads = Reads::one_tensor;
+        else if (one->facts.of_pixels) spec.reads = Reads::pixel_parameters;
+    }
+    spec.used = rounded_up(spec.used, 8);
+    return spec;
+}
+
+}  // namespace fusekit::jit

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "unit.hpp"
+
+#include <cctype>
+#include <cstring>
+#include <set>
+
+#include "embedded.hpp"
+
+namespace fusekit::jit {
+
+namespace {
+
+/// The type in the __PRETTY_FUNCTION__ of text_of(): "... [with Named = fusekit::hip::DirectConv<...>]".
+std::string type_in(char const* pretty) {
+    std::string const text = std::strstr(pretty, "Named = ") + 8;
+    return text.substr(0, text.find_last_of(']'));
+}
+
+void replace_all(std::string& text, std::string const& part, char const* by) {
+    for (std::size_t at; (at = text.find(part)) != std::string::npos;) text.replace(at, part.size(), by);
+}
+
+/// Adds the headers that define the class templates of hip:: in `type` to `headers`. Returns false, and the template
+/// in `why`, if one is not embedded.
+bool add_headers(std::string const& type, std::set<std::string>& headers, std::string& why) {
+    for (std::size_t at = 0; (at = type.find("fusekit::hip::", at)) != std::string::npos;) {
+        at += std::strlen("fusekit::hip::");
+        if (type.compare(at, 8, "detail::") == 0) at += 8;
+        std::size_t end = at;
+        while (end < type.size() && (std::isalnum(static_cast<unsigned char>(type[end])) || type[end] == '_')) ++end;
+        if (end == type.size() || type[end] != '<') continue;  // an enumerator
+        std::string const header = Embedded::all().defining(type.substr(at, end - at));
+        if (header.empty()) {
+            why = "no embedded header defines " + type.substr(at, end - at);
+            return false;
+        }
+        headers.insert(header);
+    }
+    return true;
+}
+
+char const* text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(PerMode<2> const& of) { return "{" + std::to_string(of[0]) + ", " + std::to_string(of[1]) + "}"; }
+std::string text_of(Filter<2> const& of) {
+    return "Filter<2>{" + text_of(of.size) + ", " + text_of(of.pad_before) + ", " + text_of(of.pad_after) + ", " +
+           text_of(of.strides) + ", " + text_of(of.dilations) + ", " + std::to_string(of.group_count) + "}";
+}
+
+constexpr char depthwise_header[] = "fusekit/backend/hip/schedule/depthwise.hpp";
+
+}  // namespace
+
+std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, std::string& why) {
+    std::string epilogue, sources, asserts;
+    std::set<std::string> headers = {"fusekit/backend/hip/runtime/kernel.hpp", "fusekit/ops/conv.hpp", "padding.hpp"};
+    std::set<std::string> given;
+    for (std::size_t i = 0; i < spec.operators.size(); ++i) {
+        OperatorEntry const& one = *spec.operators[i];
+        epilogue += ", " + one.type;
+        std::string const args = "typename " + one.type + "::Args";
+        asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one.bytes) + " && alignof(" + args +
+                   ") == " + std::to_string(one.alignment) + ");\n";
+        if (!one.header.empty()) headers.insert(one.header);
+        else if (given.insert(one.source).second)
+            sources += "#line 1 \"" + one.name + "\"\n" + one.source + "\n#line 1 \"" + one.name + " in a plan\"\n";
+    }
+    epilogue += ", jit::Padding<" + std::to_string(epilogue_bytes - spec.used) + ">>";
+    std::string const begin = "fusekit::detail::FusedPlan<", of_dynamic = begin + "Conv<dynamic>" + epilogue;
+    std::string plan = of_dynamic, traits;
+    std::string mainloop = type_in(kernel.mainloop);
+    replace_all(mainloop, type_in(kernel.plan), "ThePlan");
+    if (!add_headers(mainloop, headers, why)) return "";
+    if (headers.count(depthwise_header)) {
+        headers.insert("known_conv.hpp");
+        plan = begin + "jit::KnownConv<" + text_of(filter) + ">" + epilogue;
+        // members of kernel parameters depend on these: they are those of Conv<dynamic>
+        for (char const* const trait : {"has_halo", "has_planes"}) {
+            std::string const arguments = ", " + type_in(kernel.element) + ", " + type_in(kernel.element) + ">";
+            traits += std::string("template <>\nconstexpr bool DepthwiseEntry::") + trait + "<ThePlan" + arguments +
+                      " = DepthwiseEntry::" + trait + "<" + of_dynamic + arguments + ";\n";
+        }
+    }
+    std::string includes;
+    for (std::string const& header : headers) includes += "#include \"" + header + "\"\n";
+    bool const tensor = spec.reads == Reads::one_tensor;
+    std::string const size = std::to_string(epilogue_bytes);
+    return includes + "namespace fk = fusekit;\n" + sources + "namespace fusekit::hip {\nusing ThePlan = " + plan +
+           ";\n" + traits + "using TheMainloop = " + mainloop + ";\nusing TheEpilogue = ThePlan::Epilogue;\n" +
+           asserts + "static_assert(sizeof(TheEpilogue::Args) == " + size + " && alignof(TheEpilogue::Args) == 8);\n" +
+           "static_assert(TheEpilogue::reads_image == " + text_of(tensor) +
+           " && TheEpilogue::reads_named == " + text_of(tensor) +
+           " && TheEpilogue::per_pixel == " + text_of(spec.reads == Reads::pixel_parameters) + ");\n" +
+           "static_assert(sizeof(TheMainloop::Params) == " + std::to_string(kernel.params_bytes) + ");\n" +
+           "template __global__ void fused<ThePlan, TheMainloop>(" +
+           (kernel.reads_argument_in_place ? "FUSEKIT_GRID_CONSTANT " : "") + "typename TheMainloop::Params);\n}\n";
+}
+
+}  // namespace fusekit::jit

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "words.hpp"
+
+namespace fusekit::jit {
+
+/// The translation unit of one kernel: the plan and the mainloop as types, assertions that their layout is the one that
+/// code of the host assumes, and an explicit instantiation. Empty, with the reason in `why`, if a header is missing.
+/// `filter` is the filter of the launch: a constant in depthwise kernels, which otherwise have the code of every
+/// window.
+std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, std::string& why);
+
+}  // namespace fusekit::jit

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "kernel_entry.hpp"
+#include "operator_entry.hpp"
+
+namespace fusekit::jit {
+
+/// Bytes of the Args of all operators after the head: the same in every plan, so that the kernel's parameters have one
+/// layout. The unit's plan ends with Padding, an operator that fills them up (device/padding.hpp).
+inline constexpr unsigned epilogue_bytes = 512;
+
+/// Kinds of memory that the operators after the head read, beside parameters of channels. The backend's selection of
+/// kernels and the layout of their parameters depend on this and on nothing else of these operators.
+enum class Reads { channels, pixel_parameters, one_tensor };
+
+/// The operators of a plan that is compiled at run time, after its head, in place of which the backend compiles Words.
+struct Spec {
+    std::vector<OperatorEntry const*> operators;
+    std::vector<unsigned> offsets;  ///< of each operator's Args in Words::Args::bytes
+    unsigned used = 0;              ///< bytes that they have in all
+    Reads reads = Reads::channels;
+};
+
+/// The call that the thread is in.
+struct Current {
+    Spec const* spec = nullptr;
+    runtime::detail::Reader const* reader = nullptr;
+    OperatorEntry const* one = nullptr;  ///< the operator whose arguments are read or checked
+    char const* plan = nullptr;  ///< name of the plan
+};
+inline thread_local Current current;
+
+/// Names of the plan, and of the operator that is read or checked, for messages.
+inline Text current_plan() { return current.plan ? current.plan : "fusekit_jit"; }
+inline Text current_name() { return current.one ? current.one->name.c_str() : "operator"; }
+
+/// One operator in place of all that follow the head. Code of the host uses it to validate arguments and to prepare
+/// launches; no kernel is compiled with it.
+template <Reads reads>
+struct Words {
+    static constexpr auto stage = Stage::pointwise;
+    struct Args {
+        alignas(8) unsigned char bytes[epilogue_bytes];
+    };
+
+    FUSEKIT_H static Text name() { return "operators"; }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
+        Check own = in;
+        own.operator_name = current_name;
+        for (std::size_t i = 0; i < current.spec->operators.size() && !in.refused(); ++i) {
+            current.one = current.spec->operators[i];
+            current.one->check(args.bytes + current.spec->offsets[i], own);
+        }
+        current.one = nullptr;
+    }
+
+    /// The form of apply gives the plan the properties of `reads` (plan/epilogue.hpp).
+    template <class V>
+    struct Prepared {
+        V value;
+    };
+    FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t, Args const&)
+        requires(reads == Reads::channels)
+    {
+        return {};
+    }
+    template <class At>
+        requires(reads == Reads::pixel_parameters && std::derived_from<At, OutputCoord>)
+    FUSEKIT_HD static constexpr Prepared<float> prepare(At const&, Args const&) {
+        return {};
+    }
+    template <class V>
+        requires(reads == Reads::channels || reads == Reads::pixel_parameters)
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const&) {
+        return x;
+    }
+    template <class V, class At>
+        requires(reads == Reads::one_tensor)
+    FUSEKIT_HD static constexpr V apply(V x, At const&, Args const&) {
+        return x;
+    }
+    FUSEKIT_H static void views(Args& args, auto const& f)
+        requires(reads == Reads::one_tensor)
+    {
+        if (current.spec)
+            for (std::size_t i = 0; i < current.spec->operators.size(); ++i)
+                if (OperatorEntry const* const one = current.spec->operators[i]; one->reads_tensor)
+                    f(*std::launder(
+                        reinterpret_cast<Required<AnyActivations, field::z>*>(args.bytes + current.spec->offsets[i])));
+    }
+};
+
+template <Reads reads>
+using HostPlan = fusekit::detail::FusedPlan<Conv<dynamic>, Words<reads>>;
+
+}  // namespace fusekit::jit
+
+template <>
+inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::channels>::name() {
+    return jit::current_plan();
+}
+template <>
+inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::pixel_parameters>::name() {
+    return jit::current_plan();
+}
+template <>
+inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::one_tensor>::name() {
+    return jit::current_plan();
+}
+
+template <fusekit::jit::Reads reads>
+struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
+    static constexpr bool later = true;
+    using Plan = jit::HostPlan<reads>;
+
+    template <class Mainloop>
+    static auto address() {
+        using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
+        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
+                                            jit::text_of<Element>(),           dynamic_shared_bytes<Mainloop>,
+                                            sizeof(typename Mainloop::Params), ReadsArgumentInPlace<Mainloop>};
+        return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
+    }
+};
+
+template <fusekit::jit::Reads reads>
+struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {
+    static constexpr Descriptor descriptor = {Kind::own};
+    using Args = typename jit::Words<reads>::Args;
+
+    static Args read(Given const&) {
+        Args args{};
+        detail::Reader const& reader = *jit::current.reader;
+        for (int i = 0; i < static_cast<int>(jit::current.spec->operators.size()) && !reader.refusal; ++i) {
+            jit::current.one = jit::current.spec->operators[static_cast<std::size_t>(i)];
+            int const stand_ins = reader.stands_in ? (i + 1) * roles : -1;
+            jit::current.one->read({reader.descriptors[i + 1], reader.arguments[i + 1], reader.rank_of_x, stand_ins,
+                                    reader.plan, jit::current_name, reader.refusal},
+                                   args.bytes + jit::current.spec->offsets[static_cast<std::size_t>(i)]);
+        }
+        jit::current.one = nullptr;
+        return args;
+    }
+};

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//
+// Plans that libnvrtc compiles, over the fake driver (fake_driver.cpp): the compiler needs no GPU. Skipped without a
+// libnvrtc. bench/jit compares results on a GPU.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fusekit/runtime/c/fusekit.h"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+/// Folder of the disk cache of this program, and a device.
+struct Setup {
+    std::string folder;
+    fusekit_device device = nullptr;
+
+    Setup() {
+        bool found = false;
+        for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
+            found = found || dlopen(name, RTLD_NOW);
+        if (!found) SKIP("skipped: no libnvrtc of version 13 on this machine");
+        char name[] = "/tmp/fusekit_jit_XXXXXX";
+        folder = mkdtemp(name);
+        REQUIRE(fusekit_jit_set_cache(folder.c_str(), 1 << 26) == FUSEKIT_SUCCESS);
+        REQUIRE(fusekit_device_create_jit(0, &device) == FUSEKIT_SUCCESS);
+    }
+    Setup(Setup const&) = delete;
+    Setup& operator=(Setup const&) = delete;
+    ~Setup() {
+        if (device) fusekit_device_destroy(device);
+        if (!folder.empty() && std::system(("rm -r " + folder).c_str()) != 0) std::abort();
+    }
+};
+
+fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr) {
+    return {data, FUSEKIT_HALF, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
+}
+
+alignas(256) unsigned char memory[4][1 << 16];
+
+/// A 1x1 convolution of 16 channels, and operators after it.
+struct Layer {
+    std::vector<fusekit_operator> operators = {{FUSEKIT_CONV, 0, FUSEKIT_FILTER(1, 1, 0, 1)}};
+    std::vector<fusekit_arguments> arguments{1};
+    fusekit_tensor x = nhwc(1, 16, 8, 8), y = nhwc(1, 16, 8, 8);
+    fusekit_plan plan = nullptr;
+    fusekit_run run = nullptr;
+
+    Layer() {
+        fusekit_arguments_init(&arguments[0]);
+        arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(16, 16, 1, 1, memory[0]);
+    }
+    Layer(Layer const&) = delete;
+    Layer& operator=(Layer const&) = delete;
+    ~Layer() {
+        if (run) fusekit_run_destroy(run);
+        if (plan) fusekit_plan_destroy(plan);
+    }
+    fusekit_arguments& add(std::int32_t kind, std::int32_t mode = 0) {
+        operators.push_back({kind, mode, {}});
+        fusekit_arguments_init(&arguments.emplace_back());
+        return arguments.back();
+    }
+    int count() const { return static_cast<int>(operators.size()); }
+    fusekit_status prepare(fusekit_device device) {
+        fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+        if (!plan) REQUIRE(fusekit_find(FUSEKIT_JIT, operators.data(), count(), &types, &plan) == FUSEKIT_SUCCESS);
+        return fusekit_prepare(plan, device, arguments.data(), count(), &x, &y, 16, &run);
+    }
+};
+
+std::int32_t added(char const* name, char const* source) {
+    std::int32_t mode = -1;
+    REQUIRE(fusekit_jit_add_operator(name, source, &mode) == FUSEKIT_SUCCESS);
+    return mode;
+}
+
+struct Counts {
+    std::uint64_t all[3];
+    Counts() { REQUIRE(fusekit_jit_counts(all) == FUSEKIT_SUCCESS); }
+    bool operator==(Counts const& other) const {
+        return all[0] == other.all[0] && all[1] == other.all[1] && all[2] == other.all[2];
+    }
+};
+
+}  // namespace
+
+TEST_CASE("jit plans: prepared, run, cached in memory and on disk") {
+    Setup const setup;
+    std::int32_t const swish = added("Swish", R"(struct Swish {
+    static constexpr auto stage = fusekit::Stage::activation;
+    struct Args { float beta; };
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return x / (V{} + 1.0f + fk::math::exp(-args.beta * x)); }
+};)");
+    auto const add_all = [&](Layer& layer) {
+        layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {16}, {1}};
+        layer.add(FUSEKIT_RESIDUAL).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[2]);
+        layer.add(FUSEKIT_OWN, swish).alpha = 1.5;
+    };
+    auto* const launches = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
+    REQUIRE(launches != nullptr);
+    Layer layer;
+    add_all(layer);
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
+    unsigned const before = launches[0];
+    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
+            FUSEKIT_SUCCESS);
+    REQUIRE(launches[0] == before + 1);
+    REQUIRE((launches[1] > 0 && launches[2] >= 32));
+    REQUIRE(fusekit_execute(layer.plan, setup.device, FUSEKIT_OWN_STREAM, layer.arguments.data(), layer.count(),
+                            &layer.x, &layer.y, nullptr, 0) == FUSEKIT_REFUSED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("x: expected a pointer"));
+
+    // a second plan of the same sequence finds the code in memory, from any number of threads
+    Counts const first;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            Layer again;
+            add_all(again);
+            again.arguments[3].alpha = 2;  // an argument, not code
+            if (again.prepare(setup.device) != FUSEKIT_SUCCESS) std::abort();
+        });
+    for (std::thread& one : threads) one.join();
+    Counts const second;
+    REQUIRE(second.all[0] == first.all[0]);
+    REQUIRE(second.all[2] == first.all[2] + 4);
+}
+
+TEST_CASE("jit plans: processes find each other's code on disk") {
+    Setup const setup;
+    for (int i = 0; i < 3; ++i) {
+        pid_t const child = fork();
+        if (child == 0) {
+            Layer layer;
+            layer.add(FUSEKIT_SCALE);
+            Counts const before;
+            bool const prepared = layer.prepare(setup.device) == FUSEKIT_SUCCESS;
+            int const how = i == 0 ? 0 : 1;  // compiled, then from disk
+            _exit(prepared && Counts().all[how] == before.all[how] + 1 ? 0 : 1);
+        }
+        int status = -1;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        REQUIRE(status == 0);
+    }
+}
+
+TEST_CASE("jit plans: an operator that does not compile has the line of its source") {
+    Setup const setup;
+    Layer layer;
+    layer.add(FUSEKIT_OWN, added("Wrong", R"(struct Wrong {
+    static constexpr auto stage = fusekit::Stage::activation;
+    struct Args {};
+    template <class V> FUSEKIT_HD static constexpr V apply(V x, Args const&) { return unknown(x); }
+};)"));
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_NOT_COMPILED);
+    std::string const message = fusekit_last_message();
+    REQUIRE_THAT(message, ContainsSubstring("Wrong(4): error:"));
+    REQUIRE_THAT(message, ContainsSubstring("unknown"));
+    REQUIRE(std::count(message.begin(), message.end(), '\n') < 12);
+    REQUIRE(layer.run == nullptr);
+}
+
+TEST_CASE("jit plans: arguments are refused before anything is compiled") {
+    Setup const setup;
+    Layer layer;
+    layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {15}, {1}};
+    Counts const before;
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_REFUSED);
+    REQUIRE(std::string(fusekit_last_message()) ==
+            "Plan<Conv<filter(1, 1)>, Bias>: Bias.bias: expected 16 (K), got 15");
+    layer.arguments[1].tensors[FUSEKIT_BIASES].rank = 0;
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_REFUSED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("Bias.bias: expected a tensor, got none"));
+    REQUIRE(Counts() == before);
+}
+
+TEST_CASE("jit plans: a first compilation during capture, and FUSEKIT_JIT=0, are refused") {
+    Setup const setup;
+    Layer layer;
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_ABS);
+    layer.prepare(setup.device);
+    fusekit_tensor x = layer.x, y = layer.y;
+    x.data = memory[2], y.data = memory[3];
+    void* const captured = reinterpret_cast<void*>(0xca);  // the fake driver's stream that is being captured
+    auto const execute = [&](fusekit_plan plan) {
+        return fusekit_execute(plan, setup.device, captured, layer.arguments.data(), layer.count(), &x, &y, nullptr, 0);
+    };
+    REQUIRE(execute(layer.plan) == FUSEKIT_SUCCESS);
+    Layer second;
+    second.add(FUSEKIT_ACTIVATION, FUSEKIT_TANH);
+    fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+    REQUIRE(fusekit_find(FUSEKIT_JIT, second.operators.data(), 2, &types, &second.plan) == FUSEKIT_SUCCESS);
+    REQUIRE(execute(second.plan) == FUSEKIT_NOT_COMPILED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("during capture"));
+    setenv("FUSEKIT_JIT", "0", 1);
+    REQUIRE(second.prepare(setup.device) == FUSEKIT_NOT_COMPILED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("FUSEKIT_JIT=0"));
+    unsetenv("FUSEKIT_JIT");
+    REQUIRE(second.prepare(setup.device) == FUSEKIT_SUCCESS);
+}

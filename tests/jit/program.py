@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""program.py LIBRARY: a convolution with an operator of its own, compiled at run time, through ctypes. Prints "ok"."""
+import ctypes
+import sys
+import tempfile
+
+CONV, BIAS, OWN = 0, 2, 64
+HALF, FLOAT = 1, 0
+JIT, NOT_COMPILED, ROLES, WEIGHTS, BIASES = 2, 8, 16, 0, 1
+OWN_STREAM = ctypes.c_void_p(-1)
+
+
+class Filter(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int32 * 2) for name in ("size", "pad_before", "pad_after", "stride", "dilation")]
+    _fields_ += [("groups", ctypes.c_int32)]
+
+
+class Operator(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("mode", ctypes.c_int32), ("filter", Filter)]
+
+
+class Types(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int32) for name in ("x", "y", "weights")]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("extents", ctypes.c_int64 * 5), ("strides", ctypes.c_int64 * 5)]
+
+
+class Arguments(ctypes.Structure):
+    _fields_ = [("tensors", Tensor * ROLES)]
+    _fields_ += [(name, ctypes.c_double)
+                 for name in ("alpha", "beta", "gamma", "factor", "epsilon", "momentum", "zero_point")]
+
+
+SOURCE = b"""
+struct Cubed {
+    static constexpr auto stage = fusekit::Stage::activation;
+    struct Args { float factor; };
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return args.factor * x * x * x; }
+};
+"""
+
+
+def main():
+    library = ctypes.CDLL(sys.argv[1])
+    library.fusekit_last_message.restype = ctypes.c_char_p
+
+    def call(name, *arguments):
+        status = getattr(library, name)(*arguments)
+        if status == NOT_COMPILED and b"libnvrtc" in library.fusekit_last_message():
+            print("skipped: no libnvrtc")
+            sys.exit()
+        if status != 0:
+            sys.exit(f"{name}: {status}: {library.fusekit_last_message().decode()}")
+
+    def nhwc(buffer, n, c, h, w):
+        data = ctypes.cast(buffer, ctypes.c_void_p) if buffer is not None else None
+        return Tensor(data, HALF, 4, (n, c, h, w), (c * h * w, 1, w * c, c))
+
+    with tempfile.TemporaryDirectory() as folder:
+        call("fusekit_jit_set_cache", folder.encode(), ctypes.c_uint64(1 << 26))
+        mode = ctypes.c_int32()
+        call("fusekit_jit_add_operator", b"Cubed", SOURCE, ctypes.byref(mode))
+        window = Filter((3, 3), (1, 1), (1, 1), (1, 1), (1, 1), 1)
+        operators = (Operator * 3)(Operator(CONV, 0, window), Operator(BIAS), Operator(OWN, mode.value))
+        plan, device, run = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        call("fusekit_find", JIT, operators, 3, ctypes.byref(Types(HALF, HALF, HALF)), ctypes.byref(plan))
+        call("fusekit_device_create_jit", 0, ctypes.byref(device))
+        raw = [ctypes.create_string_buffer(1 << 17) for _ in range(4)]
+        aligned = [(ctypes.addressof(one) + 255) // 256 * 256 for one in raw]
+        arguments = (Arguments * 3)()
+        for one in arguments:
+            call("fusekit_arguments_init", ctypes.byref(one))
+        arguments[0].tensors[WEIGHTS] = nhwc(aligned[0], 16, 16, 3, 3)
+        arguments[1].tensors[BIASES] = Tensor(aligned[1], FLOAT, 1, (16,), (1,))
+        arguments[2].alpha = 0.5
+        x, y = nhwc(None, 1, 16, 9, 9), nhwc(None, 1, 16, 9, 9)
+        call("fusekit_prepare", plan, device, arguments, 3, ctypes.byref(x), ctypes.byref(y), 16, ctypes.byref(run))
+        call("fusekit_run_execute", run, device, OWN_STREAM, ctypes.c_void_p(aligned[2]), ctypes.c_void_p(aligned[3]),
+             None, ctypes.c_size_t(0))
+        call("fusekit_device_synchronize", device)
+        call("fusekit_run_destroy", run)
+        call("fusekit_plan_destroy", plan)
+        call("fusekit_device_destroy", device)
+    print("ok")
+
+
+main()

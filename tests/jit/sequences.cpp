@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// Which sequences the backend FUSEKIT_JIT accepts. No compiler is needed: nothing is prepared.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fusekit/runtime/c/fusekit.h"
+#include "fusekit/runtime/explain.hpp"
+
+namespace {
+
+namespace rt = fusekit::runtime;
+using Catch::Matchers::ContainsSubstring;
+
+constexpr fusekit_operator conv = {FUSEKIT_CONV, 0, FUSEKIT_FILTER(3, 3, 1, 1)};
+constexpr fusekit_operator bias = {FUSEKIT_BIAS, 0, {}}, relu = {FUSEKIT_ACTIVATION, FUSEKIT_RELU, {}};
+constexpr fusekit_operator residual = {FUSEKIT_RESIDUAL, 0, {}};
+constexpr fusekit_types halves = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+
+std::string found(std::vector<fusekit_operator> const& all, fusekit_types types = halves) {
+    fusekit_plan plan = nullptr;
+    auto const status = fusekit_find(FUSEKIT_JIT, all.data(), static_cast<int>(all.size()), &types, &plan);
+    if (status != FUSEKIT_SUCCESS) {
+        REQUIRE(plan == nullptr);
+        return std::string(fusekit_status_name(status)) + " " + fusekit_last_message();
+    }
+    char name[512];
+    REQUIRE(fusekit_plan_name(plan, name, sizeof name, nullptr) == FUSEKIT_SUCCESS);
+    REQUIRE(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS);
+    return name;
+}
+
+}  // namespace
+
+TEST_CASE("jit sequences: a plan is named as in source") {
+    REQUIRE(found({conv, bias, residual, relu}) == "Plan<Conv<filter(3, 3).pad(1)>, Bias, Residual, Activation<Relu>>");
+    REQUIRE(found({conv}) == "Plan<Conv<filter(3, 3).pad(1)>>");
+    fusekit_operator const norm = {FUSEKIT_BATCH_NORM_INFERENCE, FUSEKIT_SPATIAL, {}};
+    REQUIRE(found({conv, bias, norm, relu}) ==
+            "Plan<Conv<filter(3, 3).pad(1)>, Bias, BatchNormInference<Spatial>, Activation<Relu>>");
+    for (int mode = 0; mode < rt::activation_modes; ++mode)
+        REQUIRE_THAT(found({conv, {FUSEKIT_ACTIVATION, mode, {}}}), ContainsSubstring("Plan<Conv<"));
+}
+
+TEST_CASE("jit sequences: a broken rule has the sentence of every Plan") {
+    std::string const message = found({conv, relu, bias});
+    REQUIRE_THAT(message, ContainsSubstring("FUSEKIT_NO_PLAN"));
+    REQUIRE_THAT(message, ContainsSubstring(fusekit::detail::rules::BiasComesEarly::sentence));
+    REQUIRE_THAT(found({conv, conv}), ContainsSubstring(fusekit::detail::rules::OneHead::sentence));
+    REQUIRE_THAT(found({}), ContainsSubstring(fusekit::detail::rules::HasOperators::sentence));
+}
+
+TEST_CASE("jit sequences: what is not compiled is named") {
+    REQUIRE_THAT(found({bias, relu}), ContainsSubstring("expected a convolution as the first operator"));
+    REQUIRE_THAT(found({conv, {FUSEKIT_STORE, 0, {}}}), ContainsSubstring("Store: expected an operator of plans"));
+    REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected one residual"));
+    REQUIRE_THAT(found({conv, bias}, {FUSEKIT_INT8, FUSEKIT_INT8, FUSEKIT_INT8}),
+                 ContainsSubstring("types: expected float, half or bfloat16"));
+    REQUIRE_THAT(found({conv, bias}, {FUSEKIT_HALF, FUSEKIT_FLOAT, FUSEKIT_HALF}),
+                 ContainsSubstring("got half to float"));
+    REQUIRE_THAT(found({conv, {FUSEKIT_OWN, 12345, {}}}), ContainsSubstring("fusekit_jit_add_operator"));
+    REQUIRE_THAT(found({conv, {FUSEKIT_ACTIVATION, 99, {}}}), ContainsSubstring("a mode from 0 to 17, got 99"));
+}
+
+TEST_CASE("jit sequences: operators that are given as source") {
+    char const source[] = "struct Twice { static constexpr auto stage = fusekit::Stage::pointwise; struct Args {}; };";
+    std::int32_t mode = -1, again = -1;
+    REQUIRE(fusekit_jit_add_operator("Twice", source, &mode) == FUSEKIT_SUCCESS);
+    REQUIRE(fusekit_jit_add_operator("Twice", source, &again) == FUSEKIT_SUCCESS);
+    REQUIRE((mode >= 0 && mode == again));
+    REQUIRE(found({conv, bias, {FUSEKIT_OWN, mode, {}}}) == "Plan<Conv<filter(3, 3).pad(1)>, Bias, Twice>");
+
+    auto const refused = [&](char const* name, char const* text) {
+        std::int32_t none = -7;
+        auto const status = fusekit_jit_add_operator(name, text, &none);
+        REQUIRE(none == -7);
+        return std::string(fusekit_status_name(status)) + " " + fusekit_last_message();
+    };
+    REQUIRE_THAT(refused("Twice", "struct Twice {};"), ContainsSubstring("a struct with a stage"));
+    for (char const* const name : {"", "1a", "a b", "a::", "::a", "a:b", "x; int y", "a<b>", "é"})
+        REQUIRE_THAT(refused(name, source), ContainsSubstring("FUSEKIT_REFUSED fusekit_jit: operator.name"));
+    REQUIRE_THAT(refused("Twice", std::string(70000, ' ').c_str()),
+                 ContainsSubstring("at most 65536 bytes, got 70000"));
+    REQUIRE_THAT(refused(nullptr, source), ContainsSubstring("name: expected a pointer"));
+    REQUIRE(fusekit_jit_add_operator("Twice", source, nullptr) == FUSEKIT_INVALID_VALUE);
+}
+
+TEST_CASE("jit sequences: random descriptors") {
+    std::mt19937 random(5);
+    auto const draw = [&](int low, int high) {
+        return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+    };
+    int plans = 0, rules = 0;
+    for (int i = 0; i < 100000; ++i) {
+        std::vector<fusekit_operator> all(static_cast<std::size_t>(draw(0, 10)));
+        for (std::size_t at = 0; at < all.size(); ++at) {
+            fusekit_operator& one = all[at];
+            one.kind = at == 0 && draw(0, 3) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 14) : draw(-2, 80);
+            one.mode = draw(0, 9) ? draw(0, 1) : draw(-3, 100);
+            if (one.kind == FUSEKIT_CONV) one.filter = FUSEKIT_FILTER(draw(1, 5), draw(1, 5), draw(0, 2), draw(1, 2));
+            if (draw(0, 50) == 0) one.filter.size[0] = std::numeric_limits<int>::min();
+        }
+        fusekit_types types = halves;
+        if (draw(0, 9) == 0) types.y = draw(-1, 5);
+        int const count = draw(0, 200) ? static_cast<int>(all.size()) : draw(-5, static_cast<int>(all.size()));
+        fusekit_plan plan = nullptr;
+        auto const status = fusekit_find(FUSEKIT_JIT, all.data(), count, &types, &plan);
+        REQUIRE((status == FUSEKIT_SUCCESS) == (plan != nullptr));
+        if (plan) {
+            ++plans;
+            REQUIRE(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS);
+            continue;
+        }
+        REQUIRE(std::strlen(fusekit_last_message()) > 20);
+        fusekit_explanation why{};
+        if (status != FUSEKIT_NO_PLAN) continue;
+        REQUIRE(fusekit_explain(FUSEKIT_JIT, all.data(), count, &types, &why) == FUSEKIT_NO_PLAN);
+        if (why.reason != FUSEKIT_BROKEN_RULE) continue;
+        ++rules;
+        // the sets of plans that are compiled in advance say the same
+        std::vector<rt::Descriptor> descriptors;
+        for (int at = 0; at < count; ++at) {
+            fusekit_operator const& one = all[static_cast<std::size_t>(at)];
+            descriptors.push_back({static_cast<rt::Kind>(one.kind), one.mode, fusekit::filter(1, 1)});
+        }
+        rt::Types const set_types(fusekit::DataType::float16);
+        rt::Explanation const set = rt::detail::explain({nullptr, 0}, descriptors, &set_types, false);
+        // filters were left out above, and a set does not know operators that are given as source
+        char const* const message = fusekit_last_message();
+        if (std::strstr(message, "Pool") || std::strstr(message, "Twice")) continue;
+        REQUIRE(std::string(set.sentence) == why.sentence);
+    }
+    REQUIRE(plans > 1000);
+    REQUIRE(rules > 1000);
+}
