@@ -5,7 +5,6 @@
 
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
-#include "fusekit/backend/hip/tuning/tile_costs.hpp"
 #include "fusekit/problem/conv.hpp"
 
 namespace fusekit::hip {
@@ -21,8 +20,11 @@ namespace fusekit::hip {
 /// left of the next row. Taps that are out of bounds of x for all pixels are omitted.
 struct GatherTiles {
     static constexpr int pixels = 240;  ///< positions of a warpgroup's accumulators
-    static constexpr int filters = 64, max_taps = 64, max_stages = 4, slice = 16;
+    static constexpr int filters = 64, max_taps = 64, max_stages = 4, slice = 16,
+                         warps = 8;  ///< of producers
     static constexpr int shared_bytes = 192 * 1024;
+    static constexpr int unit = 64;  ///< pixels of x that a producer warp loads at a time
+    static constexpr int max_unit_positions = 32;
 
     int images = 0, y_height = 0, y_width = 0, x_height = 0, x_width = 0;
     int all_taps = 0, window_columns = 0;  ///< of a filter, with the omitted taps
@@ -37,12 +39,18 @@ struct GatherTiles {
     int slices = 1, stages = 0;  ///< slices of 16 channels per stage; stages that fit SMEM
     bool wide = false;  ///< true if both warpgroups compute the same 64 channels, of different positions; else 64 each
     FastDivmod of_row = {}, of_image = {}, of_plane = {}, channel_tiles = {}, filter_chunks = {};
+    FastDivmod of_x_row = {}, of_stride_h = {}, of_stride_w = {}, units = {};  ///< units of a plane of x
     unsigned positions = 0, tiles = 0;
 
     FUSEKIT_HD constexpr int taps() const { return tap_rows * tap_columns; }
     FUSEKIT_HD constexpr int segments() const { return row_segments * column_segments; }
     FUSEKIT_HD constexpr int tile_pixels() const { return wide ? 2 * pixels : pixels; }
     FUSEKIT_HD constexpr int tile_filters() const { return wide ? filters : 2 * filters; }
+    FUSEKIT_HD constexpr unsigned first_position(unsigned tile) const {
+        return channel_tiles.divide(tile) * static_cast<unsigned>(tile_pixels());
+    }
+    /// log2(slices), which is 1, 2 or 4.
+    FUSEKIT_HD constexpr int slice_bits() const { return slices >> 1; }
     /// Number of positions that a tile's taps read from segment `i`.
     FUSEKIT_HD constexpr int length(int i) const {
         int const row = i / column_segments, column = i % column_segments;
@@ -60,10 +68,31 @@ struct GatherTiles {
         return segment * segment_pixels + r / row_step * tap_height * pitch + s / column_step * tap_width;
     }
 
-    /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position; then filters, with all taps of
+    /// Positions that a pixel of x may have in a tile: several if taps have segments of their own.
+    FUSEKIT_HD constexpr int copies() const {
+        return (tap_height == 0 ? row_segments : 1) * (tap_width == 0 ? column_segments : 1);
+    }
+    /// Upper bound of the units of x that a tile reads.
+    FUSEKIT_HD constexpr std::int64_t most_units() const {
+        std::int64_t const of_one = std::int64_t{height} * pitch, touched = (length(0) + of_one - 2) / of_one + 1,
+                           all = touched < images ? touched : images, more = (row_segments - 1) * dilation_h + 1,
+                           rows = (std::int64_t{length(0)} / pitch + 2) * stride_h + all * more,
+                           most = rows < all * x_height ? rows : all * x_height;
+        std::int64_t const by_rows = most * x_width / unit + 2 * all, by_planes = all * units.value();
+        return by_rows < by_planes ? by_rows : by_planes;
+    }
+
+    /// Units of a producer warp, times copies. Their positions are at the end of the stages' SMEM.
+    FUSEKIT_HD constexpr int unit_positions() const {
+        return static_cast<int>((most_units() + warps - 1) / warps) * copies();
+    }
+    FUSEKIT_HD constexpr int positions_begin() const { return shared_bytes - warps * unit_positions() * 128; }
+
+    /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position, and 8 positions for pixels
+    /// that have none; then filters, with all taps of
     /// the stage's channels in filter_chunks chunks of 16 bytes, and one more chunk where rows would otherwise begin in
     /// the same banks.
-    FUSEKIT_HD constexpr int chunk_bytes() const { return segments() * segment_pixels * 16; }
+    FUSEKIT_HD constexpr int chunk_bytes() const { return (segments() * segment_pixels + 8) * 16; }
     FUSEKIT_HD constexpr int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
     /// Number of stages of a tile for `channels` channels of x.
     FUSEKIT_HD constexpr int channel_blocks(int channels) const {
@@ -71,6 +100,22 @@ struct GatherTiles {
     }
     FUSEKIT_HD constexpr int stage_bytes() const {
         return 2 * slices * chunk_bytes() + tile_filters() * filter_pitch();
+    }
+
+    /// Taps of the columns of filters whose rows are [begin, end): those that read x in bounds for a pixel of the tile
+    /// from position `start` on; one row if none is in bounds.
+    struct TapRows {
+        int begin, end;
+    };
+    FUSEKIT_HD constexpr TapRows tap_rows_of(std::uint32_t start) const {
+        std::uint32_t const last = start + static_cast<std::uint32_t>(tile_pixels()) - 1, n = of_image.divide(start);
+        if (n != of_image.divide(last)) return {0, tap_rows};
+        auto const row = [&](std::uint32_t at) { return static_cast<int>(of_row.divide(at - n * of_image.value())); };
+        int const first = row(start) * stride_h - pad_top, end = row(last) * stride_h - pad_top;
+        TapRows result{0, tap_rows};
+        while (result.begin < tap_rows - 1 && end + result.begin * dilation_h < 0) ++result.begin;
+        while (result.end > result.begin + 1 && first + (result.end - 1) * dilation_h >= x_height) --result.end;
+        return result;
     }
 
     /// Number of elements of a channel of y, of all images, before position `at`.
@@ -144,88 +189,6 @@ private:
     }
 };
 
-/// Number of groups of 32 positions x 8 channels that producer warps gather per slice of 16 channels.
-FUSEKIT_H constexpr double gathered_groups(GatherTiles const& tiles) {
-    int groups = 0;
-    for (int i = 0; i < tiles.segments(); ++i) groups += (tiles.length(i) + 31) / 32;
-    return 2.0 * groups;
-}
-
-/// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the maximum of the cycles of MMAs, of SMEM
-/// accesses, and of the producers' global loads.
-FUSEKIT_H constexpr double gather_cycles(GatherTiles const& tiles) {
-    using Costs = GatherTileCosts;
-    double const taps = tiles.taps(), groups = gathered_groups(tiles),
-                 batches = static_cast<double>(divide_up(tiles.slices * tiles.taps(), 4)) / tiles.slices,
-                 mma = Costs::mmas * taps, alternating = Costs::alternating_mmas * taps + Costs::fragments * batches,
-                 filters = tiles.tile_filters() * tiles.all_taps / 4.0,
-                 shared = Costs::shared * taps + filters + Costs::shared_group * groups,
-                 loads = groups / 32 * Costs::loads;
-    double most = mma;
-    for (double const other : {alternating, shared, loads}) most = other > most ? other : most;
-    return tiles.stages < 2 ? mma + loads : most;
-}
-
-/// Bytes of x and of filters that a CTA reads from L2 per slice of 16 channels.
-FUSEKIT_H constexpr double gathered_bytes(GatherTiles const& tiles) {
-    return gathered_groups(tiles) * 8 * 32 *
-               (tiles.stride_w > 1 ? GatherTileCosts::strided_sectors : GatherTileCosts::sectors) +
-           32.0 * tiles.tile_filters() * tiles.all_taps;
-}
-
 }  // namespace detail
-
-/// Returns the tiling with the least estimated time on `processors` SMs; `stages` is 0 if none fits SMEM or no tap is
-/// in bounds of x. With split-K, `sharers` CTAs reduce a tile, which has 128 channels.
-FUSEKIT_H constexpr GatherTiles gather_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                             int processors, int sharers = 1) {
-    GatherTiles best;
-    double least = 0;
-    for (int variant = 0; variant < (sharers > 1 ? 4 : 8); ++variant) {
-        detail::GatherMode const rows(filter, 0, x[2], y[2], variant & 1), columns(filter, 1, x[3], y[3], variant & 2);
-        std::int64_t const all_taps = std::int64_t{filter.size[0]} * filter.size[1],
-                           positions = y[0] * rows.pitch * columns.pitch;
-        if (rows.taps == 0 || columns.taps == 0 || all_taps > GatherTiles::max_taps || positions >= 1 << 30) return {};
-        GatherTiles tiles;
-        tiles.images = static_cast<int>(y[0]);
-        tiles.y_height = static_cast<int>(y[2]), tiles.y_width = static_cast<int>(y[3]);
-        tiles.x_height = static_cast<int>(x[2]), tiles.x_width = static_cast<int>(x[3]);
-        tiles.all_taps = static_cast<int>(all_taps), tiles.window_columns = filter.size[1];
-        tiles.first_tap_row = rows.first_tap, tiles.first_tap_column = columns.first_tap;
-        tiles.tap_rows = rows.taps, tiles.tap_columns = columns.taps;
-        tiles.stride_h = rows.stride, tiles.stride_w = columns.stride;
-        tiles.dilation_h = rows.dilation, tiles.dilation_w = columns.dilation;
-        tiles.pad_top = rows.pad, tiles.pad_left = columns.pad;
-        tiles.row_step = rows.step, tiles.column_step = columns.step;
-        tiles.tap_height = rows.distance, tiles.tap_width = columns.distance;
-        tiles.row_segments = rows.segments, tiles.column_segments = columns.segments;
-        tiles.height = static_cast<int>(rows.pitch), tiles.pitch = static_cast<int>(columns.pitch);
-        tiles.wide = (variant & 4) != 0;
-        auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
-        tiles.of_row = divisor(columns.pitch), tiles.of_image = divisor(rows.pitch * columns.pitch);
-        tiles.of_plane = divisor(y[2] * y[3]);
-        tiles.channel_tiles = divisor(detail::divide_up(y[1], tiles.tile_filters()));
-        tiles.positions = static_cast<unsigned>(positions);
-        tiles.tiles =
-            static_cast<unsigned>(detail::divide_up(positions, tiles.tile_pixels())) * tiles.channel_tiles.value();
-        std::int64_t const longest = tiles.length(0);
-        if (longest > 8192) continue;
-        tiles.segment_pixels = static_cast<int>((longest + 7) / 8 * 8);
-        if (tiles.segments() * tiles.segment_pixels >= 1 << 14) continue;
-        for (tiles.slices = 4; tiles.slices >= 1; tiles.slices /= 2) {
-            int const fit = GatherTiles::shared_bytes / tiles.stage_bytes();
-            tiles.stages = fit < GatherTiles::max_stages ? fit : GatherTiles::max_stages;
-            if (tiles.slices > 1 && (tiles.stages < 3 || tiles.slices * tiles.taps() > 12)) continue;
-            break;
-        }
-        if (tiles.slices == 0 || tiles.stages == 0) continue;
-        tiles.filter_chunks = divisor(std::int64_t{2} * tiles.slices * tiles.all_taps);
-        double const rounds = static_cast<double>(
-                         detail::divide_up(static_cast<std::int64_t>(tiles.tiles) * sharers, processors)),
-                     time = rounds * detail::gather_cycles(tiles);
-        if (best.stages == 0 || time < least) best = tiles, least = time;
-    }
-    return best;
-}
 
 }  // namespace fusekit::hip

@@ -20,7 +20,8 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 
 /// Strides of 1 to 4, dilations, filters of 1 to 32 taps, rows longer than a tile, images smaller than a tile, partial
-/// tiles of channels and filters, tiles of 64 and of 128 channels, taps that are out of bounds for all pixels.
+/// tiles of channels and filters, tiles of 64 and of 128 channels, taps that are out of bounds for all pixels. Planes
+/// of x with odd and even numbers of pixels.
 constexpr char const* problems[] = {
     "n1c8h1w2k8r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",         "n2c16h9w11k24r3s3pt1l1b1r1u2v2d1e1g1 nchw kcrs",
     "n2c24h15w14k72r3s3pt1l1b1r1u2v2d1e1g1 nchw kcrs",     "n3c40h9w7k136r1s1pt0l0b0r0u2v2d1e1g1 nchw kcrs",
@@ -33,7 +34,9 @@ constexpr char const* problems[] = {
     "n1c8h9w113k136r3s3pt1l0b1r0u1v1d1e1g1 nchw kcrs",     "n1c16h6w112k16r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
     "n19c8h9w8k8r3s3pt0l2b1r0u2v1d1e1g1 nchw kcrs",        "n1c8h20w21k16r3s3pt1l1b1r1u2v3d3e2g1 nchw kcrs",
     "n1c8h9w9k16r4s8pt1l3b2r4u1v1d1e1g1 nchw kcrs",        "n2c16h16w16k21r4s4pt0l0b0r0u4v4d1e1g1 nchw kcrs",
-    "n2c16h12w10k16r3s2pt5l0b1r4u2v2d2e4g1 nchw kcrs",     "n4c16h7w7k200r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs"};
+    "n2c16h12w10k16r3s2pt5l0b1r4u2v2d2e4g1 nchw kcrs",     "n4c16h7w7k200r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
+    "n2c24h30w26k16r3s3pt9l9b9r9u1v1d9e9g1 nchw kcrs",  // tiles omit rows of taps
+    "n7c40h14w14k24r1s1pt0l0b0r0u2v2d1e1g1 nchw kcrs"};
 
 template <class T, class Schedule>
 void check_problems(std::string const& type, std::size_t first, std::size_t step) {

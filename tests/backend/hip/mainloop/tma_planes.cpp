@@ -12,6 +12,7 @@
 #include "support/check_case.hpp"
 #include "support/refusal.hpp"
 #include "support/run_case.hpp"
+#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fusekit::hip::TmaPlanes;
@@ -42,6 +43,20 @@ TEMPLATE_TEST_CASE("TmaPlanes computes 1x1 convolutions of planes exactly", "", 
         check_case(Case::parse(text + " CA relu #64"), run_conv<Scheduled, TestType, fk::filter(1, 1), Relu>, planes);
         check_case(Case::parse(text + " CN #64"), run_conv<Scheduled, TestType, fk::filter(1, 1), Norm>, planes);
     }
+}
+
+/// Planes and contiguous filters.
+struct PlaneLayouts {
+    static constexpr char const* all[1][3] = {{"nchw", "kcrs", "nchw"}};
+};
+
+// Channels of x and of y of one to several tiles, partly filled.
+TEMPLATE_TEST_CASE("TmaPlanes computes gradients of 1x1 convolutions by x exactly", "", fk::half, fk::bfloat16) {
+    fk::hip::Device device = sm90a_device();
+    auto planes = device.with<TmaPlanes<>>();
+    constexpr auto one = fk::filter(1, 1);
+    for (auto const& [c, k] : {std::pair{8, 8}, {24, 72}, {40, 136}, {136, 64}, {200, 304}})
+        check_transposed<TestType, one, false, PlaneLayouts>(planes, {3, c, 9, 8}, k);
 }
 
 TEST_CASE("infinities and NaN in x and in the weights reach only TmaPlanes' outputs of their pixel and filter") {

@@ -131,6 +131,30 @@ TEST_CASE("HIP: the segments of GatherTiles have the pixels of x that taps read"
     check(12, 300, fk::filter(3, 3).pad(1));
 }
 
+TEST_CASE("HIP: a tile of GatherTiles omits only rows of taps that are out of bounds for all of its pixels") {
+    int omitted = 0;
+    for (int dilation : {3, 9, 24}) {
+        fk::Filter<2> const filter = fk::filter(3, 3).pad(dilation).dilation(dilation);
+        GatherTiles const tiles = gather_tiles({3, 16, 28, 28}, {3, 64, 28, 28}, filter, 132);
+        REQUIRE(tiles.stages > 0);
+        for (std::uint32_t start = 0; start < tiles.positions; start += static_cast<unsigned>(tiles.tile_pixels())) {
+            GatherTiles::TapRows const rows = tiles.tap_rows_of(start);
+            REQUIRE((rows.begin >= 0 && rows.begin < rows.end && rows.end <= tiles.tap_rows));
+            omitted += tiles.tap_rows - (rows.end - rows.begin);
+            for (int i = 0; i < tiles.tile_pixels(); ++i) {
+                std::uint32_t const at = start + static_cast<unsigned>(i);
+                if (!tiles.is_pixel(at)) continue;
+                int const p = static_cast<int>(at) / tiles.pitch % tiles.height;
+                for (int r = 0; r < tiles.tap_rows; ++r) {
+                    int const h = p - tiles.pad_top + r * tiles.dilation_h;
+                    if (r < rows.begin || r >= rows.end) CHECK((h < 0 || h >= tiles.x_height));
+                }
+            }
+        }
+    }
+    CHECK(omitted > 0);
+}
+
 TEST_CASE("HIP: GatheredPlanes refuses the first condition that a plan's type does not meet") {
     CHECK(of_plan<Conv>().empty());
     CHECK(of_plan<fk::Conv<fk::filter(1, 1)>>() == "the filter is 1x1 with stride 1: use Planes");

@@ -24,14 +24,24 @@ public:
     __device__ void copy(int first, int c, unsigned char* to) const {
         int const filters = static_cast<int>(w.layout.shape[0]) - first,
                   elements = (static_cast<int>(w.layout.shape[1]) - c) * tiles.all_taps;
-        unsigned const chunks = static_cast<unsigned>(tiles.tile_filters()) * tiles.filter_chunks.value();
-        T const* const from = w.data + first * w.layout.stride[0] + std::int64_t{c} * tiles.all_taps;
-#pragma unroll 2
-        for (unsigned i = thread; i < chunks; i += threads) {
-            unsigned const filter = tiles.filter_chunks.divide(i), chunk = i - filter * tiles.filter_chunks.value();
-            bool const exists = static_cast<int>(filter) < filters && static_cast<int>(chunk) * packet < elements;
-            copy_async<16>(to + static_cast<int>(filter) * tiles.filter_pitch() + chunk * 16,
-                           exists ? from + filter * w.layout.stride[0] + chunk * packet : w.data, exists);
+        int const chunks = static_cast<int>(tiles.filter_chunks.value()), pitch = tiles.filter_pitch(),
+                  filters_of_step = static_cast<int>(tiles.filter_chunks.divide(threads)),
+                  chunks_of_step = threads - filters_of_step * chunks;
+        std::int64_t const stride = w.layout.stride[0];
+        auto filter = static_cast<int>(tiles.filter_chunks.divide(thread)),
+             chunk = static_cast<int>(thread) - filter * chunks;
+        T const* from = w.data + (first + filter) * stride + std::int64_t{c} * tiles.all_taps + chunk * packet;
+        to += filter * pitch + chunk * 16;
+#pragma unroll 1
+        while (filter < tiles.tile_filters()) {
+            bool const exists = filter < filters && chunk * packet < elements;
+            copy_async<16>(to, exists ? from : w.data, exists);
+            filter += filters_of_step, chunk += chunks_of_step;
+            from += filters_of_step * stride + chunks_of_step * packet;
+            to += filters_of_step * pitch + chunks_of_step * 16;
+            if (chunk < chunks) continue;
+            ++filter, chunk -= chunks;
+            from += stride - chunks * packet, to += pitch - chunks * 16;
         }
     }
 

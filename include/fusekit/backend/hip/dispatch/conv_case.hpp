@@ -234,7 +234,8 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
             result.rows_of_pixels = detail::has_rows_of_pixels(x.layout);
             result.aligned_rows = detail::has_aligned_rows(x);
         }
-        if constexpr (PlanesEntry::has_kernel<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
+        if constexpr (PlanesEntry::has_kernel<Plan, T, U> || TmaPlanesEntry::has_kernel<Plan, T, U>)
+            result.planes = detail::planes_order(x, y, result.filter);
     }
     return result;
 }

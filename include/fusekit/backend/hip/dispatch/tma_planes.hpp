@@ -28,12 +28,15 @@ struct Launcher<TmaPlanesEntry> {
                                                                   Unmet& unmet) {
         auto const kernel = kernel_of<Plan, TmaPlanesGemm<Plan, Schedule, T>>();
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
-        auto const w = typed<T>(Plan::Head::filters(params.bound.head));
+        auto const stored = typed<T>(Plan::Head::filters(params.bound.head)),
+                   w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
         unmet = first_unmet(unmet_by_code(gpu, kernel), unmet_by_tma(w.layout, w.data, sizeof(T), names_of_w));
         if (unmet) return {};
         Index<4> const& x = params.x.layout.shape;
         TmaPlaneTiles& tiles = params.tma_planes;
         tiles = TmaPlaneTiles::of(x[0], x[2] * x[3], x[1], params.y.layout.shape[1], gpu.processors());
+        // of the transposed weights, a box has 64 channels of y in each row and 64 channels of x
+        if (has_transposed_conv<Plan>) tiles.box_filters = TmaPlaneTiles::filters;
         params.maps.in_use = encode_maps(gpu, unmet, [&] {
             MapModes<T const> const of_w(w);
             std::uint32_t const box[] = {TmaPlaneTiles::channels, 1, 1, static_cast<std::uint32_t>(tiles.box_filters)};

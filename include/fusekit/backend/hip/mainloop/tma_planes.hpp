@@ -20,6 +20,7 @@ class TmaPlanesGemm : public TmaKernel {
     using Tiles = TmaPlaneTiles;
     using Atom = Wgmma<T, Tiles::pixels, ptx::Major::k, ptx::Major::mn>;
     using Writer = PlaneGroupStore<Plan, Atom, T>;
+    static constexpr bool is_transposed = has_transposed_conv<Plan>;
     static constexpr int consumers = Tiles::warpgroups, k_blocks = Tiles::channels / Atom::k;
     using Pipeline = TmaPipeline<Tiles::max_stages, 4 * consumers>;
     using State = DynamicPipelineState;
@@ -107,9 +108,11 @@ private:
             ptx::tma_load(to, &params.maps.x, full, {pixel, step * Tiles::channels, static_cast<int>(n), 0});
         }
 #pragma unroll 1
-        for (int i = 0; i < boxes_of_filters; ++i)
+        for (int i = 0; i < boxes_of_filters; ++i) {
+            int const channel = step * Tiles::channels, filter = tile.first_filter + i * Tiles::filters;
             ptx::tma_load(of_filters + static_cast<unsigned>(i * Tiles::filter_bytes), &params.maps.w, full,
-                          {step * Tiles::channels, 0, 0, tile.first_filter + i * Tiles::filters});
+                          {is_transposed ? filter : channel, 0, 0, is_transposed ? channel : filter});
+        }
     }
 
     /// Code of consumer warpgroup `group`.
@@ -173,9 +176,18 @@ private:
         }
     }
 
-    /// Reads a thread's fragments of operand a, 64 filters x 64 channels, from filters in rows of 128 bytes with the
-    /// 128-byte swizzle. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    /// Reads a thread's fragments of operand a, 64 filters x 64 channels, from filters (of a TransposedConv: channels)
+    /// in rows of 128 bytes with the 128-byte swizzle. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for
+    /// .k16.
     __device__ static void load_filters(unsigned char const* w, unsigned thread, std::uint32_t (&a)[k_blocks][4]) {
+        if constexpr (is_transposed) {
+            unsigned const lane = thread % 32, filter = thread / 32 * 16 + lane / 8 % 2 * 8,
+                           channel = lane / 16 * 8 + lane % 8;  // of row lane % 8 of matrix lane / 8
+            std::uint32_t const from = ptx::shared_address(w) + channel * 128 + ((filter * 2) ^ (lane % 8 * 16));
+#pragma unroll
+            for (unsigned k = 0; k < k_blocks; ++k) ptx::ldmatrix_x4<true>(from + k * Atom::k * 128, a[k]);
+            return;
+        }
         unsigned const group = thread % 32 / 4, row = thread / 32 * 16 + group;
 #pragma unroll
         for (unsigned k = 0; k < k_blocks; ++k)

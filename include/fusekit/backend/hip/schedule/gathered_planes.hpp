@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/gather_tiles.hpp"
+#include "fusekit/backend/hip/fastest_gather_tiles.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 
 namespace fusekit::hip {

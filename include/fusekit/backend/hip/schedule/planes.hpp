@@ -98,6 +98,12 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     /// conditions() has no false member. Extents are not checked.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
+        if (Unmet const unmet = unmet_by_types<Plan, T, U>()) return unmet;
+        return detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm");
+    }
+    /// unmet_by_plan() of the schedules that compute planes and may compute a TransposedConv.
+    template <class Plan, class T, class U>
+    FUSEKIT_H static consteval Unmet unmet_by_types() {
         constexpr bool of_tf32 = std::is_same_v<PlanFactor<Plan, T>, tf32>, is_conv = requires { Plan::Head::space; };
         if (Unmet const unmet = detail::unmet_by_tma_loads<Plan>()) return unmet;
         return detail::first_unmet(
@@ -105,8 +111,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
             detail::holds(!of_tf32,
                           "x and weights are not both half or bfloat16, or float without Products<float> or <tf32>",
                           "use MatrixGemm"),
-            detail::holds(is_conv, "the plan has a Gemm, not a Conv", "use WarpSpecialized"),
-            detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use MatrixGemm"));
+            detail::holds(is_conv, "the plan has a Gemm, not a Conv", "use WarpSpecialized"));
     }
 
     template <class Schedule, class T>

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Schedule of a 1x1 Conv of NCHW tensors of 16 bits on sm_90a's tensor cores. TMA loads planes of x, which wgmma reads
-/// in MN-major order. A tile is 64 channels of y for each of two warpgroups, or for each tile of one, x one to three
-/// groups of 64 pixels (TmaPlaneTiles), which the launch chooses.
+/// Schedule of a 1x1 Conv or TransposedConv of NCHW tensors of 16 bits on sm_90a's tensor cores. TMA loads planes of x,
+/// which wgmma reads in MN-major order. A tile is 64 channels of y for each of two warpgroups, or for each tile of one,
+/// x one to three groups of 64 pixels (TmaPlaneTiles), which the launch chooses.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Blocks = 1>
@@ -56,9 +56,9 @@ struct TmaPlanesEntry : TmaEntry<TmaPlanesEntry> {
     /// conditions() has no false member.
     template <class Plan, class T, class U>
     FUSEKIT_H static consteval Unmet unmet_by_plan() {
-        if (Unmet const unmet = PlanesEntry::unmet_by_plan<Plan, T, U>()) return unmet;
-        return detail::holds(GemvEntry::has_single_tap<Plan>, "the filter has several taps, groups or padding",
-                             "use Planes");
+        if (Unmet const unmet = PlanesEntry::unmet_by_types<Plan, T, U>()) return unmet;
+        return detail::holds(GemvEntry::has_single_tap<Plan> || detail::transposes_single_tap<Plan>(),
+                             "the filter has several taps, groups or padding", "use Planes");
     }
 
     template <class Schedule, class T, class U>

@@ -25,18 +25,16 @@ struct NvidiaTuning {
     /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
     /// TMA's rows of few channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or
     /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
-    /// GatheredPlanes: rounds and launches have the costs of Planes with taps; a step takes 2.6 times gather_cycles():
-    /// 6 layers of batch 32, H200. PhasedHalo: 14 gradients of batch 32, H200.
-    /// WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`, split_warp_specialized, bulk_split: 146
-    /// layers of batch 1 to 128 with ten tiles each, most of them short, and 29 larger ones, H200: 13 %; the choice
-    /// takes 1.02 of the fastest one's time, 1.03 before. TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1
-    /// and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is
-    /// another one that loads or converts. Halo of several tiles per row, and of streamed filters: 31 layers of batch
-    /// 32, H200.
-    /// Gradients by x: TallGemm 31 layers, 9 %; WarpSpecialized's MN-major filters 50 layers with up to seven tiles
-    /// each; Col2im 5 layers, 10 %; batch 32, H200. The choice takes 1.01 of the fastest one's time, 1.04 without the
-    /// costs of MN-major filters.
-    /// StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
+    /// GatheredPlanes: 30 layers of batch 32, H200; a step takes 1.45 times gather_cycles(). PhasedHalo: 14 gradients
+    /// of batch 32, H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`,
+    /// split_warp_specialized, bulk_split: 146 layers of batch 1 to 128 with ten tiles each, most of them short, and 29
+    /// larger ones, H200: 13 %; the choice takes 1.02 of the fastest one's time, 1.03 before. TallGemm: 32 layers,
+    /// H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles.
+    /// `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several tiles per
+    /// row, and of streamed filters: 31 layers of batch 32, H200. Gradients by x: TallGemm 31 layers, 9 %;
+    /// WarpSpecialized's MN-major filters 50 layers with up to seven tiles each; Col2im 5 layers, 10 %; batch 32, H200.
+    /// The choice takes 1.01 of the fastest one's time, 1.04 without the costs of MN-major filters. StripHalo: 43
+    /// layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
     /// %.
     /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
     /// TmaPlanes: 21 layers of batch 32, H200: 10 %, most for 16 channels.
@@ -73,8 +71,8 @@ struct NvidiaTuning {
         .grouped_planes = {.arithmetic = 7},
         .grouped_tma = {},
         .gemv = {.launch = 1400, .output = 8, .min_step = 700, .arithmetic = 2},
-        .gathered_planes = {.launch = 2910, .round = 13050, .output = 0.03, .arithmetic = 2.6},
-        .shared_gathered_planes = {.launch = 2910, .round = 14690, .output = 0.288, .arithmetic = 2.6},
+        .gathered_planes = {.launch = 2910, .round = 22000, .output = 0.03, .arithmetic = 1.45},
+        .shared_gathered_planes = {.launch = 2910, .round = 20000, .output = 0.288, .arithmetic = 1.45},
         .tall_gemm = {.launch = 2000, .round = 300, .output = 0.3, .arithmetic = 1.35},
         .transposed_gemv = {.launch = 1400, .output = 8, .min_step = 950, .arithmetic = 2},
         .transposed_tall_gemm = {.launch = 2800, .round = 400, .output = 0.175, .arithmetic = 1.95},

@@ -14,10 +14,10 @@ struct GatherTileCosts {
     static constexpr int mmas = 240, alternating_mmas = 120;  ///< per tap: of both warpgroups; of one
     static constexpr int fragments = 250;  ///< fragments of operand a for 4 taps
     static constexpr int shared = 120 + 64;  ///< SMEM accesses per tap, without filters and gathered groups
-    static constexpr int shared_group = 12;  ///< SMEM accesses per gathered group of 32 positions x 8 channels
-    static constexpr int loads = 1400;  ///< latency of the loads in flight
-    /// sectors of 32 bytes that a load of 32 16-bit pixels reads on average: adjacent, and with a column stride
-    static constexpr double sectors = 2.5, strided_sectors = 4;
+    static constexpr int shared_unit = 48;  ///< SMEM accesses per unit of x and copy of it
+    /// producers, per unit of 64 pixels of x: planes of an even number of pixels, of an odd one
+    static constexpr int unit = 160, odd_unit = 275;
+    static constexpr int only_stage = 1500;  ///< more if the loads of filters overlap no MMAs
 };
 
 /// TmaPlanes. Tiles of one k-tile on an H200; step, bytes and products are derived, not measured.
