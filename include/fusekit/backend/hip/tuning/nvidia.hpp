@@ -139,7 +139,9 @@ struct NvidiaTuning {
                     .turn = 2800,
                     .reused = 27000,
                     .reused_turn = 3200,
-                    .shared_accumulators = 0.3,
+                    .persistent = 2740,
+                    .persistent_accumulators = 100,
+                    .persistent_overlap = 0.7,
                     .one_warpgroup = 1.75},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
         .transposed_filter = 0.25,
@@ -204,18 +206,15 @@ struct NvidiaTuning {
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
     /// Tiles of weight gradients. Those that promote their accumulators have no limit on the number of pixels per CTA.
-    /// For filters of several taps also 128 x 192, three taps of 64 channels; for filters of one tap, tiles of which
-    /// four are on an SM, for few pixels: one loads while another stores.
+    /// persistent_weights: for filters of one tap and few pixels; one CTA on an SM loads while another stores.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
                                             {.rows = 64, .columns = 64, .pixels = 128, .stages = 6},
                                             {.rows = 128, .columns = 192, .pixels = 64, .stages = 5}},
-                               pixel_weights[] = {weights[0],
-                                                  weights[1],
-                                                  weights[2],
-                                                  weights[3],
-                                                  {.rows = 64, .columns = 128, .pixels = 64, .stages = 2, .blocks = 4}};
+                               persistent_weights[] = {
+                                   {.rows = 128, .columns = 128, .pixels = 32, .stages = 6, .blocks = 2},
+                                   {.rows = 64, .columns = 64, .pixels = 32, .stages = 4, .blocks = 4}};
     static constexpr unsigned max_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
