@@ -104,6 +104,11 @@ FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned clust
     return processors > 24 && (size == 4 || size == 5) ? all - 1 : all;
 }
 
+/// Cycles of k-tiles and of memory accesses that run at once: the longer, and a share of the shorter.
+FUSEKIT_H constexpr double longer_of(double steps, double memory, double share) {
+    return steps > memory ? steps + share * memory : memory + share * steps;
+}
+
 /// Estimated cycles of a weight gradient whose tiles' pixels are divided as `split` says; `never` if a CTA would reduce
 /// more pixels than an unpromoted tile may. With SplitKGroups::held_tiles, the groups of the next tiles start in the
 /// order in which those of the tiles before have added their sums.
@@ -130,13 +135,13 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
     if (split.held_tiles > 0) {
         double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
                      all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
-        return all > memory ? all : memory;
+        return longer_of(all, memory, costs.overlap);
     }
     double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)), all = rounds * steps,
                  merged = groups == 1         ? 0
                           : split.in_sequence ? costs.merge + added + (costs.turn + 2 * added) * (count - 1)
                                               : costs.merge + added * count;
-    return (all > memory ? all : memory) + rounds * (tile + merged);
+    return longer_of(all, memory, costs.overlap) + rounds * (tile + merged);
 }
 
 /// Estimated cycles of a weight gradient by persistent CTAs (PersistentWeights), if it has few enough pixels.
@@ -148,9 +153,8 @@ FUSEKIT_H double persistent_cycles(WeightProduct const& of, int processors, Weig
     double const steps = static_cast<double>(detail::divide_up(tiles, processors) * of.steps<Schedule>()) *
                          weight_step_cycles<Schedule>(of, 1, active, true, costs),
                  memory = static_cast<double>(of.bytes) / costs.memory_bytes;
-    double const longer = steps > memory ? steps : memory;
-    return costs.persistent + costs.persistent_accumulators * Schedule::rows * Schedule::columns / 1000.0 + longer +
-           costs.persistent_overlap * (steps + memory - longer);
+    return costs.persistent + costs.persistent_accumulators * Schedule::rows * Schedule::columns / 1000.0 +
+           longer_of(steps, memory, costs.persistent_overlap);
 }
 
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
