@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 
@@ -21,6 +23,21 @@ __device__ inline unsigned shuffle_in_quad(unsigned value, unsigned lane) {
     return __shfl(value, static_cast<int>(lane % 4), 4);
 }
 #endif
+
+/// Transposes four words in each of the four lanes of a quad: word i of lane t becomes word t of lane i. `lane`: the
+/// thread's lane in its quad.
+__device__ inline void transpose_in_quad(std::uint32_t (&words)[4], unsigned lane) {
+#pragma unroll
+    for (unsigned mask = 1; mask < 4; mask *= 2) {
+        bool const upper = (lane & mask) != 0;
+#pragma unroll
+        for (unsigned i = 0; i < 4; ++i) {
+            if ((i & mask) != 0) continue;
+            std::uint32_t const other = shuffle_in_quad(upper ? words[i] : words[i + mask], lane ^ mask);
+            (upper ? words[i] : words[i + mask]) = other;
+        }
+    }
+}
 
 /// of_lane_xor() for a struct of floats.
 template <class Floats>

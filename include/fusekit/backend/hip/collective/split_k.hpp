@@ -47,10 +47,10 @@ struct RowRange {
     unsigned begin, end;
 };
 
-/// Sums the AccumulatorTiles of all CTAs of output tile `number`, in the order of the CTAs, so that results are bitwise
-/// identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 * (`thread` %
-/// Tile::row_packets) on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no CTA may
-/// modify its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the
+/// Sums the AccumulatorTiles of all CTAs of output tile `number`, in an order that only depends on the row, so that
+/// results are bitwise identical in every run. Calls put(row, sums) with the sums of four columns, from column 4 *
+/// (`thread` % Tile::row_packets) on. The CTAs of a group (SplitKGroups) divide the rows and read each other's SMEM; no
+/// CTA may modify its tile or exit before finish_split_k(). With several groups, each CTA writes its rows' sums to the
 /// workspace; the last to arrive of the CTAs with the same `rank` in their groups sums the groups' values. If
 /// split_k.in_sequence, a CTA instead waits for the CTA of its rank in the group before, which the GPU starts earlier,
 /// and adds to its sums; `tiles` is the number of output tiles. All threads of `barrier` call this function while the
@@ -92,6 +92,11 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
                 if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
+    /// Each CTA begins with its own values, so that the CTAs do not read the same one's SMEM at once.
+    auto const of_cluster = [&](unsigned row, unsigned of) {
+        unsigned const next = rank + of;
+        return load_of_block(&tile.rows[row][packet], next < split_k.cluster ? next : next - split_k.cluster);
+    };
     unsigned slot = number;
     if constexpr (Tile::sequences)
         if (split_k.held_tiles > 0) slot = number % split_k.held_tiles;
@@ -103,9 +108,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     if constexpr (Tile::sequences) {
         if (split_k.groups > 1 && split_k.in_sequence) {
             // Only this CTA reads its own rows of its tile, so that the cluster's sums can overwrite them.
-            sum_up(
-                split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][packet], of); },
-                [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][packet] = sums; });
+            sum_up(split_k.cluster, of_cluster,
+                   [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][packet] = sums; });
             if (split_k.cluster > 1) cluster_arrive();
             bool const last = group + 1 == split_k.groups;
             GroupTurn const turn(split_k.workspace.state(slot * split_k.cluster + rank), thread);
@@ -125,12 +129,10 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
             return last ? own : RowRange{0, 0};
         }
     }
-    sum_up(
-        split_k.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][packet], of); },
-        [&](unsigned row, Packet<float, 4> const& sums) {
-            if (split_k.groups == 1) put(row, sums);
-            else of_groups[(group * height + row) * row_packets] = sums;
-        });
+    sum_up(split_k.cluster, of_cluster, [&](unsigned row, Packet<float, 4> const& sums) {
+        if (split_k.groups == 1) put(row, sums);
+        else of_groups[(group * height + row) * row_packets] = sums;
+    });
     if (split_k.cluster > 1) cluster_arrive();
     if (split_k.groups > 1) {
         GridGroup::State* const state = split_k.workspace.state(number * split_k.cluster + rank);

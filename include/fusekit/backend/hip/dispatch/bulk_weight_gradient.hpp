@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
+#include "fusekit/backend/hip/dispatch/persistent_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -31,12 +32,12 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
         x_block = shifted_block(pixel_stride(params.x.layout)), dy_block = shifted_block(pixel_stride(head.dy.layout));
     return {phases > 1 ? divide_up(dw[0], dy_block) * weight_block : dw[0],
             dw[2] * dw[3] * divide_up(dw[1], x_block) + head.bias_gradient.given(),
-            dy[0] * dy[2] * dy[3] / (phases > 1 ? phases : 1),
-            !is_single_pixels(Plan::Head::geometry(head)),
-            (params.x.layout.size() + head.dy.layout.size()) * static_cast<std::int64_t>(sizeof(T)),
-            Plan::Head::collapsed.group_count > 1 ? static_cast<int>(dw[1]) : 0,
-            phases,
-            static_cast<int>(dw[1])};
+            dy[0] * dy[2] * dy[3] / (phases > 1 ? phases : 1), !is_single_pixels(Plan::Head::geometry(head)),
+            (params.x.layout.size() + head.dy.layout.size()) * static_cast<std::int64_t>(sizeof(T)) +
+                params.y.layout.size() * static_cast<std::int64_t>(sizeof(U)),
+            Plan::Head::collapsed.group_count > 1 ? static_cast<int>(dw[1]) : 0, phases,
+            // a block has channels of several groups if they have fewer than it
+            static_cast<int>(Plan::Head::collapsed.group_count > 1 && dw[1] < weight_block ? dw[0] : dw[1])};
 }
 
 /// True if BulkWeightGradient computes convolutions with this filter and these channels of dw: with groups, as many
@@ -50,8 +51,8 @@ FUSEKIT_H inline bool fits_bulk_groups(Filter<2> const& filter, Index<4> const& 
 }  // namespace detail
 
 /// Returns the launch of a weight gradient with one schedule. split_k.count() CTAs compute one tile of dw, each over
-/// its range of the pixels to be summed. Empty if TMA cannot load an operand's
-/// layout, or if the program or the GPU lacks the kernel.
+/// its range of the pixels to be summed. Empty if TMA cannot load an operand's layout, or if the program or the GPU
+/// lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {
@@ -68,7 +69,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     WeightProduct const product = detail::weight_product(params);
     std::int64_t const steps = detail::divide_up(product.pixels, pixels);
     int phases = 0;
-    if constexpr (WeightGradientParams<Plan, T, U>::has_phases) phases = product.phases;
+    if constexpr (WeightGradientParams<Plan, T, U>::has_phases && has_weight_store<U>) phases = product.phases;
     if (phases > 1 && split_k.count() % static_cast<unsigned>(phases) != 0) return {};
     if (phases > 0) {
         maps.phases = static_cast<unsigned>(phases);
@@ -90,6 +91,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     maps.pixels = static_cast<int>(product.pixels);
     std::int64_t const tiles = product.template tiles<Schedule>();
     params.split_k = split_k;
+    maps.stores_vectors = fits_weight_store(params.y);
     params.split_pixels = static_cast<int>(detail::divide_up(steps, split_k.count() / maps.phases)) * pixels;
     auto const launch = prepare_launch(
         gpu, kernel, params, tiles * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
@@ -101,25 +103,52 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     return *launch;
 }
 
+namespace detail {
+
+/// Returns the launch of the PersistentWeights schedule of the shortest estimated time, if it is below `cycles`.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_persistent_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, WeightProduct const& product, double cycles) {
+    using Launched = Maybe<Launch<WeightGradientParams<Plan, T, U>>>;
+    return [&]<class... Schedules>(List<Schedules...> table) -> Launched {
+        double const estimates[] = {
+            persistent_cycles<Schedules>(product, gpu.processors(), NvidiaTuning::costs.weights)...};
+        int best = 0;
+        for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
+            if (estimates[i] < estimates[best]) best = i;
+        if (estimates[best] >= cycles) return {};
+        return with_entry(table, best, [&]<class Schedule>(Schedule) {
+            return launch_persistent_weight_gradient<Schedule>(gpu, params);
+        });
+    }(PersistentWeightTable<NvidiaTuning>{});
+}
+
+}  // namespace detail
+
 /// Returns the launch of a weight gradient on sm_90a's tensor cores with the tuning table's schedule of the shortest
 /// estimated time, and a workspace of at most `workspace_bytes`. Empty if no schedule can be launched.
 template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
+    using Launched = detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>>;
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (!detail::is_sm90a(gpu) || !detail::fits_bulk_groups(filter, params.y.layout.shape)) return {};
     WeightProduct const product = detail::weight_product(params);
     SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::max_gradient_cluster : 1,
                                workspace_bytes};
-    return [&]<class... Schedules>(List<Schedules...> table) {
-        WeightShares const shares[] = {share_pixels<Schedules>(product, limits, NvidiaTuning::costs.weights)...};
+    constexpr WeightCosts const& costs = NvidiaTuning::costs.weights;
+    return [&]<class... Schedules>(List<Schedules...> table) -> Launched {
+        WeightShares const shares[] = {share_pixels<Schedules>(product, limits, costs)...};
         int best = 0;
         for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
             if (shares[i].cycles < shares[best].cycles) best = i;
+        if constexpr (WeightGradientParams<Plan, T, U>::has_phases && has_weight_store<U>)
+            if (Launched launch = detail::prepare_persistent_weight_gradient(gpu, params, product, shares[best].cycles))
+                return launch;
         return with_entry(table, best, [&]<class Schedule>(Schedule) {
             return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].split_k);
         });
-    }(WeightTable<NvidiaTuning, detail::is_single_pixels(Plan::Head::collapsed)>{});
+    }(WeightTable<NvidiaTuning>{});
 }
 
 }  // namespace fusekit::hip

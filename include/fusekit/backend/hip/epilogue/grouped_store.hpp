@@ -144,22 +144,12 @@ private:
 
     __device__ PerMode<2> phases() const { return grouped_phases(Plan::Head::geometry(params.bound.head)); }
 
-    /// Transposes four words in each of the four lanes of a quad: word i of lane t becomes word t of lane i.
+    /// Transposes four words in each of the four lanes of a quad.
     __device__ Packet<std::uint32_t, n_blocks> transposed(Packet<U, 2> const (&values)[n_blocks]) const {
         std::uint32_t w[n_blocks];
 #pragma unroll
         for (int j = 0; j < n_blocks; ++j) w[j] = config::bit_cast<std::uint32_t>(values[j]);
-#pragma unroll
-        for (int mask = 1; mask < n_blocks; mask *= 2) {
-            bool const upper = (quad_lane & mask) != 0;
-#pragma unroll
-            for (int j = 0; j < n_blocks; ++j) {
-                if ((j & mask) != 0) continue;
-                std::uint32_t const other =
-                    shuffle_in_quad(upper ? w[j] : w[j + mask], static_cast<unsigned>(quad_lane ^ mask));
-                (upper ? w[j] : w[j + mask]) = other;
-            }
-        }
+        transpose_in_quad(w, static_cast<unsigned>(quad_lane));
         return {{w[0], w[1], w[2], w[3]}};
     }
 };

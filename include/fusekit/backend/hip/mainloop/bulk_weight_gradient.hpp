@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/copy/wgrad/pixel_boxes.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
+#include "fusekit/backend/hip/mainloop/weight_store.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
 #include "fusekit/backend/hip/pipeline/named_barrier.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
@@ -24,7 +25,8 @@ class BulkWeightGradient : public TmaKernel {
     static constexpr int block = weight_block, rows = Schedule::rows, columns = Schedule::columns,
                          pixels = Schedule::pixels, products = Schedule::products, warpgroups = Schedule::warpgroups;
     static constexpr int addends = 1024;
-    static constexpr bool has_groups = Plan::Head::collapsed.group_count > 1;
+    static constexpr bool has_groups = Plan::Head::collapsed.group_count > 1,
+                          may_store_registers = has_weight_store<U> && !has_groups;
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
     using Pipeline = TmaPipeline<Schedule::stages, warpgroups>;
     using Tile = WeightTile<Schedule>;
@@ -43,7 +45,7 @@ public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     using Accumulators = AccumulatorTile<rows, columns, 2, Schedule::sequences>;
-    static constexpr int threads = consumers + (moves_registers ? 128 : 32), blocks = Schedule::blocks;
+    static constexpr int threads = consumers + (moves_registers ? 128 : 32), blocks = 1;
 
     struct alignas(1024) DynamicShared {
         union {
@@ -61,7 +63,14 @@ public:
             put_ones(shared, tile, thread);
             ptx::fence_proxy_async();
         };
-        begin(thread, [&] { shared.pipeline.init(); }, prepare);
+        begin(
+            thread,
+            [&] {
+                shared.pipeline.init();
+                ptx::prefetch_tensormap(&params.maps.dy);
+                ptx::prefetch_tensormap(&params.maps.x);
+            },
+            prepare);
         if (roles.begin_producer()) {
             if (roles.warp == Roles::first_producer && ptx::elect_sync())
                 load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
@@ -74,12 +83,24 @@ public:
         } else {
             Fragment acc;
             multiply(shared, tile, acc, roles.group, thread);
+            if constexpr (may_store_registers)
+                if (stores_registers(params)) {
+#pragma unroll
+                    for (int product = 0; product < products; ++product)
+                        store_weight_tile<Atom>(params, conv, tile, acc[product],
+                                                static_cast<int>(roles.group) * products + product,
+                                                thread % Atom::threads);
+                    start_next_kernel();
+                    return;
+                }
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages, which shared.acc overwrites
             if (Params::has_phases && params.maps.phases > 1)
                 put_shifted(shared.acc, acc, tile, roles.group, thread % Atom::threads);
             else put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
+        if constexpr (may_store_registers)
+            if (stores_registers(params)) return;
         RowRange const own = reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group,
                                                        tile.rank, thread, SumsBarrier(), tile.tiles);
         store(params, conv, shared.acc, tile, own, thread);
@@ -87,6 +108,11 @@ public:
     }
 
 private:
+    /// True if the CTA has the tile's sums alone and stores them from registers.
+    __device__ static bool stores_registers(Params const& params) {
+        return params.maps.stores_vectors && params.split_k.count() == 1 && params.maps.phases == 1;
+    }
+
     /// Stores a column of ones to every stage, in the block of 64 columns after the last tap's columns, which TMA never
     /// loads.
     __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/split_k.hpp"
+#include "fusekit/backend/hip/copy/wgrad/stem_windows.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
@@ -21,8 +22,10 @@ class StemWeightGradient : public TmaKernel {
     using Shape = StemGradientShape;
     using Atom = Wgmma<T, filters, ptx::Major::k, ptx::Major::mn>;
     using Bits = std::uint16_t;
+    using Step = StemStep<WeightGradientParams<Plan, T, U>>;
+    using Column = StemColumn<WeightGradientParams<Plan, T, U>>;
     static constexpr int consumers = warpgroups * Atom::threads, k_blocks = Shape::most_pixels / Atom::k,
-                         ones = Shape::bytes_of_x / static_cast<int>(sizeof(T));  ///< index of a one in Stage::x
+                         ones = StemColumn<WeightGradientParams<Plan, T, U>>::ones;
     static constexpr unsigned sums_barrier = 1;
 
 public:
@@ -47,7 +50,12 @@ public:
         Tile const tile(params, block);
         WarpRoles<warpgroups, EqualRegisters> const roles(thread);
         begin(
-            thread, [&] { shared.pipeline.init(); },
+            thread,
+            [&] {
+                shared.pipeline.init();
+                ptx::prefetch_tensormap(&params.stem.dy);
+                ptx::prefetch_tensormap(&params.stem.x);
+            },
             [&] {
                 if (thread < static_cast<unsigned>(stage_count))
                     shared.stages[thread].x[ones] = config::bit_cast<Bits>(T(1.0f));
@@ -60,6 +68,7 @@ public:
             multiply(params, shared, tile, acc, roles.group, thread % Atom::threads);
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages, which shared.acc overwrites
             put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
+            if (divides_steps(params)) add_groups(shared.acc, thread);
         }
         start_next_kernel();
         RowRange const own =
@@ -93,87 +102,105 @@ private:
     __device__ static void load(Params const& params, DynamicShared& shared, Tile const& tile) {
         StemGradientTiles const& tiles = params.stem;
         auto const filter = Plan::Head::geometry(params.bound.head);
-        int const channels = static_cast<int>(params.y.layout.shape[1]), step = filter.strides[1] * channels,
-                  before = filter.pad_before[1] * channels + tiles.first;
-        auto const bytes = static_cast<unsigned>(tiles.pixels * filters * static_cast<int>(sizeof(T)) +
-                                                 filter.size[0] * tiles.words * 4);
+        int const rows = filter.size[0], channels = static_cast<int>(params.y.layout.shape[1]),
+                  step = filter.strides[1] * channels, before = filter.pad_before[1] * channels + tiles.first;
+        auto const bytes =
+            static_cast<unsigned>(tiles.pixels * filters * static_cast<int>(sizeof(T)) + rows * tiles.words * 4);
         PipelineState<stage_count> state;
 #pragma unroll 1
         for (int i = tile.begin; i < tile.end; ++i, state.advance()) {
-            unsigned const line = tiles.by_across.divide(static_cast<unsigned>(i)), n = tiles.by_rows.divide(line);
-            int const q = (i - static_cast<int>(line * tiles.by_across.value())) * tiles.pixels,
-                      p = static_cast<int>(line - n * tiles.by_rows.value()), image = static_cast<int>(n);
+            Step const at(params, filter, i);
             Stage& stage = shared.stages[state.stage];
             auto const full = shared.pipeline.producer_acquire(state, bytes);
-            ptx::tma_load(ptx::shared_address(stage.dy), &tiles.dy, full, {tile.first_k, q, p, image});
-            ptx::tma_load(ptx::shared_address(stage.x), &tiles.x, full,
-                          {(q * step - before) / 2, p * filter.strides[0] - filter.pad_before[0], image, 0});
+            ptx::tma_load(ptx::shared_address(stage.dy), &tiles.dy, full, {tile.first_k, at.q, at.p, at.n});
+            if (!tiles.single_rows) {
+                ptx::tma_load(ptx::shared_address(stage.x), &tiles.x, full,
+                              {(at.q * step - before) / 2, at.p * filter.strides[0] - filter.pad_before[0], at.n, 0});
+                continue;
+            }
+#pragma unroll 1
+            for (int r = 0; r < rows; ++r) {
+                auto const first = static_cast<int>(at.first + static_cast<unsigned>(r) * Step::row_pitch(params));
+                ptx::tma_load(ptx::shared_address(stage.x + r * tiles.words * 2), &tiles.x, full,
+                              {(first & ~Shape::most_shift) / 2, 0, 0, 0});
+            }
         }
     }
 
-    /// Position in Stage::x of a column of dw at a k-tile's first pixel, and its distance to the next pixel.
-    struct Column {
-        int first = 0, step = 0;
+    /// True if dw has at most 64 columns, so that the warpgroups divide a CTA's k-tiles instead of its columns.
+    __device__ static bool divides_steps(Params const& params) { return params.columns() <= 64; }
 
-        __device__ Column(Params const& params, int column) {
-            StemGradientTiles const& tiles = params.stem;
-            if (column < static_cast<int>(params.weights())) {
-                auto const filter = Plan::Head::geometry(params.bound.head);
-                auto const r = static_cast<int>(tiles.by_line.divide(static_cast<unsigned>(column)));
-                first = r * tiles.words * 2 + tiles.first + column - r * static_cast<int>(tiles.by_line.value());
-                step = filter.strides[1] * static_cast<int>(params.y.layout.shape[1]);
-            } else if (column < static_cast<int>(params.columns())) {
-                first = ones;
+    /// Adds the sums of all warpgroups to those of the first.
+    __device__ static void add_groups(Accumulators& acc, unsigned thread) {
+        constexpr unsigned row_packets = Accumulators::row_packets;
+        ptx::bar_sync(sums_barrier, consumers);
+        for (unsigned i = thread; i < 64 * row_packets; i += consumers) {
+            Packet<float, 4>& sum = acc.rows[i / row_packets][i % row_packets];
+#pragma unroll
+            for (unsigned group = 1; group < warpgroups; ++group) {
+                Packet<float, 4> const& other = acc.rows[group * 64 + i / row_packets][i % row_packets];
+#pragma unroll
+                for (int j = 0; j < 4; ++j) sum.values[j] += other.values[j];
             }
         }
-        /// Elements of pixels `pixel` and `pixel` + 1; zeros from pixel `end` on.
-        __device__ std::uint32_t pair(Bits const* x, int pixel, int end) const {
-            std::uint32_t const low = x[first + pixel * step], high = x[first + (pixel + 1) * step];
-            return (pixel < end ? low : 0u) | (pixel + 1 < end ? high << 16 : 0u);
-        }
-    };
+    }
 
-    /// Accumulates the products of the warpgroup's 64 columns, over the CTA's k-tiles. A warpgroup without columns
-    /// only releases the stages.
+    /// Accumulates the products of the warpgroup's 64 columns, over the CTA's k-tiles, or over every third one if
+    /// divides_steps(). For other k-tiles, and without columns, a warpgroup only releases the stages.
     __device__ static void multiply(Params const& params, DynamicShared& shared, Tile const& tile,
                                     typename Atom::Accumulators& total, unsigned group, unsigned thread) {
         StemGradientTiles const& tiles = params.stem;
-        int const first = tile.first_column + static_cast<int>(group) * 64, in_thread = static_cast<int>(thread),
-                  of_dy = static_cast<int>(params.bound.head.dy.layout.shape[3]), flush = addends / tiles.pixels;
+        bool const divides = divides_steps(params);
+        int const first = tile.first_column + (divides ? 0 : static_cast<int>(group) * 64),
+                  in_thread = static_cast<int>(thread), flush = addends / tiles.pixels,
+                  of_dy = static_cast<int>(params.bound.head.dy.layout.shape[3]);
         bool const has_columns = first < static_cast<int>(params.columns());
-        Column const column(params, first + Atom::row(in_thread, 0)), below(params, first + Atom::row(in_thread, 2));
+        auto const filter = Plan::Head::geometry(params.bound.head);
+        Column column(params, filter, first + Atom::row(in_thread, 0)),
+            below(params, filter, first + Atom::row(in_thread, 2));
         int const own = in_thread % 4 * 2;
         auto const count = static_cast<unsigned>(tiles.pixels / Atom::k);
         typename Atom::Accumulators acc;
         mma::clear(total);
-        int added = 0;
+        int added = 0, turn = divides ? static_cast<int>(group) : 0;  // k-tiles before the warpgroup's next one
         PipelineState<stage_count> state;
 #pragma unroll 1
         for (int i = tile.begin; i < tile.end; ++i, state.advance()) {
             Stage const& stage = shared.stages[state.stage];
             shared.pipeline.consumer_wait(state);
-            if (has_columns) {
-                int const q = static_cast<int>(tiles.by_across.remainder(static_cast<unsigned>(i))) * tiles.pixels,
-                          end = (min)(of_dy - q, tiles.pixels);
+            if (has_columns && turn == 0) {
                 mma::RegisterOperand windows[k_blocks];  // (64, PIXELS)
+                auto const load = [&](auto const& pair) {
 #pragma unroll
-                for (int k = 0; k < k_blocks; ++k) {
-                    int const pixel = k * Atom::k + own;
-                    if (k >= static_cast<int>(count)) break;
-                    windows[k].words[0] = column.pair(stage.x, pixel, end);
-                    windows[k].words[1] = below.pair(stage.x, pixel, end);
-                    windows[k].words[2] = column.pair(stage.x, pixel + 8, end);
-                    windows[k].words[3] = below.pair(stage.x, pixel + 8, end);
+                    for (int k = 0; k < k_blocks; ++k) {
+                        int const pixel = k * Atom::k + own;
+                        if (k >= static_cast<int>(count)) break;
+                        windows[k].words[0] = pair(column, pixel);
+                        windows[k].words[1] = pair(below, pixel);
+                        windows[k].words[2] = pair(column, pixel + 8);
+                        windows[k].words[3] = pair(below, pixel + 8);
+                    }
+                };
+                if (tiles.single_rows) {
+                    Step const at(params, filter, i);
+                    column.move(params, filter, at), below.move(params, filter, at);
+                    load([&](Column const& of, int pixel) { return of.masked_pair(stage.x, pixel); });
+                } else {
+                    int const q = static_cast<int>(tiles.by_across.remainder(static_cast<unsigned>(i))) * tiles.pixels,
+                              end = (min)(of_dy - q, tiles.pixels);
+                    load([&](Column const& of, int pixel) { return of.pair(stage.x, pixel, end); });
                 }
                 auto const a = [&](unsigned k, unsigned) -> mma::RegisterOperand const& { return windows[k]; };
                 mma::OperandB<Atom> const dy{
                     Atom::mn_descriptor(ptx::shared_address(stage.dy), tiles.pixels)};  // (64, PIXELS), MN-major
                 mma::gemm_first<Atom>(acc, a, dy, added > 0, count);  // (64, 64) += over PIXELS
                 mma::wait(acc);
-                if (++added == flush || i + 1 == tile.end) mma::promote(total, acc), added = 0;
+                if (++added == flush) mma::promote(total, acc), added = 0;
             }
+            turn = turn > 0 ? turn - 1 : divides ? warpgroups - 1 : 0;
             if (thread % 32 == 0) shared.pipeline.consumer_release(state.stage);
         }
+        if (added > 0) mma::promote(total, acc);
     }
 
     __device__ static void put_accumulators(Accumulators& to, typename Atom::Accumulators const& acc, unsigned group,

@@ -112,7 +112,7 @@ struct WeightGradientParams {
         bias.data[k * bias.layout.stride[0]] = sum;
     }
 
-private:
+    /// Applies the epilogue to a gradient.
     __device__ float result(float sum, OutputCoord const& at) const {
         using Epilogue = typename Plan::Epilogue;
         auto const state = Epilogue::prepare(at.n, bound.epilogue);

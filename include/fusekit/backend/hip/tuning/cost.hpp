@@ -127,8 +127,9 @@ struct WeightCosts {
     double merge = 0, merge_accumulators = 0;
     double turn = 0;  ///< cycles until the next group of CTAs adds its accumulators, if the groups add in sequence
     double reused = 0, reused_turn = 0;  ///< of tiles that use the same workspace one after the other, and per group
-    /// share of the accumulators' cycles that other CTAs on the SM do not hide
-    double shared_accumulators = 1;
+    double overlap = 0;  ///< share of the shorter of k-tiles and memory that adds to the longer
+    double persistent = 0, persistent_accumulators = 0;  ///< cycles of PersistentWeights in addition to these
+    double persistent_overlap = 0;  ///< `overlap` of PersistentWeights
     double one_warpgroup = 1;  ///< factor on the cycles of MMAs if one of several warpgroups issues all
 };
 

@@ -20,18 +20,19 @@ struct NvidiaTuning {
     /// Groups of Halo, of WarpSpecialized: 22 and 33 layers of batch 1 to 32, H200.
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
-    /// Weight gradients: L2 and memory of an H100. `simt` is fitted on an H200 for 2 and 3 waves. `direct`:
-    /// 36 grouped convolutions of half, H200: 3x3 and larger filters take 0.8 to 1.4 of it, 1x1 filters 2 to 3.
-    /// TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles.
-    /// TMA's rows of few channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or
-    /// five schedules each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it.
-    /// GatheredPlanes: 30 layers of batch 32, H200; a step takes 1.45 times gather_cycles(). PhasedHalo: 14 gradients
-    /// of batch 32, H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`,
-    /// split_warp_specialized, bulk_split: 146 layers of batch 1 to 128 with ten tiles each, most of them short, and 29
-    /// larger ones, H200: 13 %; the choice takes 1.02 of the fastest one's time, 1.03 before. TallGemm: 32 layers,
-    /// H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700 cycles.
-    /// `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several tiles per
-    /// row, and of streamed filters: 31 layers of batch 32, H200. Gradients by x: TallGemm 31 layers, 9 %;
+    /// Weight gradients: L2 and memory of an H100; `overlap`: 29 layers of one tap, H200, the choice takes 1.03 of the
+    /// fastest one's time, 1.05 without it; `persistent`: 16 layers. `simt` is fitted on an H200 for 2 and 3 waves.
+    /// `direct`: 36 grouped convolutions of half, H200: 3x3 and larger filters take 0.8 to 1.4 of it, 1x1 filters 2
+    /// to 3. TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles. TMA's rows of few channels: 20
+    /// layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or five schedules each, H200. The
+    /// choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it. GatheredPlanes: 30
+    /// layers of batch 32, H200; a step takes 1.45 times gather_cycles().
+    /// PhasedHalo: 14 gradients of batch 32, H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and
+    /// `stored_pixel`, split_warp_specialized, bulk_split: 146 layers of batch 1 to 128 with ten tiles each, most of
+    /// them short, and 29 larger ones, H200: 13 %; the choice takes 1.02 of the fastest one's time, 1.03 before.
+    /// TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700
+    /// cycles. `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several
+    /// tiles per row, and of streamed filters: 31 layers of batch 32, H200. Gradients by x: TallGemm 31 layers, 9 %;
     /// WarpSpecialized's MN-major filters 50 layers with up to seven tiles each; Col2im 5 layers, 10 %; batch 32, H200.
     /// The choice takes 1.01 of the fastest one's time, 1.04 without the costs of MN-major filters. StripHalo: 43
     /// layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
@@ -137,7 +138,10 @@ struct NvidiaTuning {
                     .turn = 2800,
                     .reused = 27000,
                     .reused_turn = 3200,
-                    .shared_accumulators = 0.3,
+                    .overlap = 0.5,
+                    .persistent = 2740,
+                    .persistent_accumulators = 100,
+                    .persistent_overlap = 0.7,
                     .one_warpgroup = 1.75},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
         .transposed_filter = 0.25,
@@ -202,18 +206,15 @@ struct NvidiaTuning {
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
     /// Tiles of weight gradients. Those that promote their accumulators have no limit on the number of pixels per CTA.
-    /// For filters of several taps also 128 x 192, three taps of 64 channels; for filters of one tap, tiles of which
-    /// four are on an SM, for few pixels: one loads while another stores.
+    /// persistent_weights: for filters of one tap and few pixels; one CTA on an SM loads while another stores.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
                                             {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
                                             {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
                                             {.rows = 64, .columns = 64, .pixels = 128, .stages = 6},
                                             {.rows = 128, .columns = 192, .pixels = 64, .stages = 5}},
-                               pixel_weights[] = {weights[0],
-                                                  weights[1],
-                                                  weights[2],
-                                                  weights[3],
-                                                  {.rows = 64, .columns = 128, .pixels = 64, .stages = 2, .blocks = 4}};
+                               persistent_weights[] = {
+                                   {.rows = 128, .columns = 128, .pixels = 32, .stages = 6, .blocks = 2},
+                                   {.rows = 64, .columns = 64, .pixels = 32, .stages = 4, .blocks = 4}};
     static constexpr unsigned max_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;

@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/schedule/direct.hpp"
 #include "fusekit/backend/hip/schedule/elementwise.hpp"
 #include "fusekit/backend/hip/schedule/native_gemm.hpp"
+#include "fusekit/backend/hip/schedule/persistent_weights.hpp"
 #include "fusekit/backend/hip/schedule/planes.hpp"
 #include "fusekit/backend/hip/schedule/reduction.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
@@ -61,7 +62,7 @@ struct ElementwiseCase {
 //                  with sm_90a: arrays of GemmTile and WarpSpecializedTile
 //   planes, planes_float
 //                  with sm_90a: arrays of PlanesTile
-//   weights, pixel_weights
+//   weights, persistent_weights
 //                  with sm_90a: arrays of WeightCut, equally long, for filters of several taps and of one;
 //                  max_gradient_cluster: the most CTAs of a cluster on one tile
 //   native         optional: an array of NativeTile, in place of gemm, for kernels of 16 and 8 bits and tf32;
@@ -171,14 +172,15 @@ FUSEKIT_H constexpr auto planes_table(std::integer_sequence<int, i...>)
 template <class... Schedules>
 FUSEKIT_H constexpr auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
 
-template <class Tuning, bool single_pixels, int number>
-struct WeightScheduleOf {
-    static constexpr WeightCut cut = single_pixels ? Tuning::pixel_weights[number] : Tuning::weights[number];
-    using Type = BulkWeights<cut.rows, cut.columns, cut.pixels, cut.stages, cut.products, cut.blocks>;
-};
-template <class Tuning, bool single_pixels, int... i>
+template <class Of, int... i>
 FUSEKIT_H constexpr auto weight_table(std::integer_sequence<int, i...>)
-    -> List<typename WeightScheduleOf<Tuning, single_pixels, i>::Type...>;
+    -> List<BulkWeights<Of::weights[i].rows, Of::weights[i].columns, Of::weights[i].pixels, Of::weights[i].stages,
+                        Of::weights[i].products>...>;
+template <class Of, int... i>
+FUSEKIT_H constexpr auto persistent_weight_table(std::integer_sequence<int, i...>)
+    -> List<PersistentWeights<Of::persistent_weights[i].rows, Of::persistent_weights[i].columns,
+                              Of::persistent_weights[i].pixels, Of::persistent_weights[i].stages,
+                              Of::persistent_weights[i].blocks>...>;
 
 template <class Tuning, int element_bytes, bool pixelwise, bool stores>
 struct ElementwiseOf {
@@ -221,10 +223,13 @@ using PlanesTable = decltype(detail::planes_table<detail::PlanesParts<Tuning, T>
     std::make_integer_sequence<int, detail::count_of(detail::PlanesParts<Tuning, T>::parts)>{}));
 template <class Tuning, class T>
 using PlanesSplitTable = decltype(detail::split_table(PlanesTable<Tuning, T>{}));
-/// Type: list of the BulkWeights schedules of a tuning table; single_pixels: for filters of one tap without padding.
-template <class Tuning, bool single_pixels>
-using WeightTable = decltype(detail::weight_table<Tuning, single_pixels>(
-    std::make_integer_sequence<int, detail::count_of(Tuning::weights)>{}));
+/// Type: list of the BulkWeights schedules, and of the PersistentWeights schedules, of a tuning table.
+template <class Tuning>
+using WeightTable =
+    decltype(detail::weight_table<Tuning>(std::make_integer_sequence<int, detail::count_of(Tuning::weights)>{}));
+template <class Tuning>
+using PersistentWeightTable = decltype(detail::persistent_weight_table<Tuning>(
+    std::make_integer_sequence<int, detail::count_of(Tuning::persistent_weights)>{}));
 template <class Tuning, class T, bool pixelwise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pixelwise, stores>::Type;
 template <class Tuning, class T>

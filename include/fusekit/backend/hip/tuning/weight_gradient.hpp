@@ -9,8 +9,8 @@
 namespace fusekit::hip {
 
 /// GEMM of a weight gradient, for the cost model: `channels` channels of y x `blocks` blocks of 64 columns (a column is
-/// a tap and a channel of x), plus one block for the bias gradient, reduced over `pixels` pixels; `bytes`: bytes of x
-/// and dy. has_windows: TMA loads x in im2col mode. group_channels: channels of a group, of x and of y; 0 without
+/// a tap and a channel of x), plus one block for the bias gradient, reduced over `pixels` pixels; `bytes`: bytes of x,
+/// dy and dw. has_windows: TMA loads x in im2col mode. group_channels: channels of a group, of x and of y; 0 without
 /// groups. phases: if above 1, the number of CTAs that divide a tile's pixels is a multiple of it, and `pixels` are
 /// those of one phase (WeightGradientMaps).
 struct WeightProduct {
@@ -78,8 +78,8 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
     double const rows = held(detail::divide_up(of.channels, 64), of.rows<Schedule>() / 64),
                  columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels;
     // small tiles read each operand many times, in part from memory if it exceeds L2
-    bool const rereads = Schedule::rows * Schedule::columns <= 64 * 64 && Schedule::blocks == 1 &&
-                         static_cast<double>(of.bytes) > costs.reread_size;
+    bool const rereads =
+        Schedule::rows * Schedule::columns <= 64 * 64 && static_cast<double>(of.bytes) > costs.reread_size;
     double const reread = rereads ? costs.reread : 1;
     bool const overlap = of.has_windows && static_cast<double>(of.bytes) < costs.cache_size &&
                          (of.group_channels > 0 ? cluster == 1 : one_round && cluster > 1);
@@ -95,6 +95,11 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
     return longer > copies ? longer : copies;
 }
 
+/// Cycles of k-tiles and of memory accesses that run at once: the longer, and a share of the shorter.
+FUSEKIT_H constexpr double longer_of(double steps, double memory, double share) {
+    return steps > memory ? steps + share * memory : memory + share * steps;
+}
+
 /// Estimated cycles of a weight gradient whose tiles' pixels are divided as `split` says; `never` if a CTA would reduce
 /// more pixels than an unpromoted tile may. With SplitKGroups::held_tiles, the groups of the next tiles start in the
 /// order in which those of the tiles before have added their sums.
@@ -106,29 +111,41 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
     std::int64_t const phases = of.phases > 1 ? of.phases : 1, tiles = of.tiles<Schedule>(), groups = split.groups,
                        cluster = split.cluster,
                        of_part = detail::divide_up(of.steps<Schedule>(), cluster * groups / phases),
-                       at_once = resident_clusters(limits.processors, Schedule::blocks, split.cluster);
+                       at_once = resident_clusters(limits.processors, 1, split.cluster);
     if (at_once < 1 || (!Schedule::promotes && of_part > max_steps)) return WeightShares::never;
     std::int64_t const all_tiles = (split.held_tiles > 0 ? split.held_tiles : tiles) * groups,
-                       active = (all_tiles < at_once ? all_tiles : at_once) * cluster / Schedule::blocks;
+                       active = (all_tiles < at_once ? all_tiles : at_once) * cluster;
     bool const one_round = split.held_tiles == 0 && all_tiles <= at_once;
     double const steps = static_cast<double>(of_part) *
-                         weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs) * Schedule::blocks,
+                         weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs),
                  memory = static_cast<double>(of.bytes) / costs.memory_bytes,
-                 accumulators = Schedule::blocks > 1 ? costs.shared_accumulators * Schedule::blocks : 1,
-                 tile = costs.tile + costs.accumulators * thousands * accumulators +
+                 tile = costs.tile + costs.accumulators * thousands +
                         (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0),
                  added = costs.merge_accumulators * thousands / static_cast<double>(cluster),
                  count = static_cast<double>(groups);
     if (split.held_tiles > 0) {
         double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
                      all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
-        return all > memory ? all : memory;
+        return longer_of(all, memory, costs.overlap);
     }
     double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)), all = rounds * steps,
                  merged = groups == 1         ? 0
                           : split.in_sequence ? costs.merge + added + (costs.turn + 2 * added) * (count - 1)
                                               : costs.merge + added * count;
-    return (all > memory ? all : memory) + rounds * (tile + merged);
+    return longer_of(all, memory, costs.overlap) + rounds * (tile + merged);
+}
+
+/// Estimated cycles of a weight gradient by persistent CTAs (PersistentWeights), if it has few enough pixels.
+template <class Schedule>
+FUSEKIT_H double persistent_cycles(WeightProduct const& of, int processors, WeightCosts const& costs) {
+    if (of.phases > 1 || of.has_windows || of.group_channels > 0 || of.pixels > Schedule::max_pixels)
+        return WeightShares::never;
+    std::int64_t const tiles = of.tiles<Schedule>(), active = tiles < processors ? tiles : processors;
+    double const steps = static_cast<double>(detail::divide_up(tiles, processors) * of.steps<Schedule>()) *
+                         weight_step_cycles<Schedule>(of, 1, active, true, costs),
+                 memory = static_cast<double>(of.bytes) / costs.memory_bytes;
+    return costs.persistent + costs.persistent_accumulators * Schedule::rows * Schedule::columns / 1000.0 +
+           longer_of(steps, memory, costs.persistent_overlap);
 }
 
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
@@ -139,22 +156,19 @@ template <class Schedule>
 FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
-    constexpr bool has_blocks = Schedule::blocks > 1;
     std::int64_t const tiles = of.tiles<Schedule>(), phases = of.phases > 1 ? of.phases : 1,
                        steps = of.steps<Schedule>() * phases;
     std::int64_t const max_sums =
         limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
     WeightShares best;
-    unsigned const max_cluster = has_blocks ? 1 : limits.max_cluster;
-    for (unsigned cluster = 1; cluster <= max_cluster && cluster <= steps; ++cluster) {
-        std::int64_t const at_once = resident_clusters(limits.processors, Schedule::blocks, cluster),
+    for (unsigned cluster = 1; cluster <= limits.max_cluster && cluster <= steps; ++cluster) {
+        std::int64_t const at_once = resident_clusters(limits.processors, 1, cluster),
                            states_of_tiles = std::int64_t{GroupWorkspace::max_grid_groups} / cluster;
         if (at_once < 1) break;
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
             SplitKGroups split{{}, cluster, static_cast<unsigned>(groups)};
             split.in_sequence = groups > 1 && tiles * groups > max_sums;
             std::int64_t held = tiles;
-            if (groups > 1 && has_blocks) break;
             if (groups > 1 && !split.in_sequence && tiles > states_of_tiles) break;
             if (split.in_sequence) {
                 for (std::int64_t const most : {max_sums, states_of_tiles, at_once / groups})
