@@ -127,6 +127,8 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
     using Tile = GroupedTmaTile;
     GroupedTmaChoice best;
     int const stride = of.filter.strides[0];
+    // so that the runs of a fragment of A, rows of the box apart, are in different banks
+    auto const odd = [](std::int64_t columns) { return columns | 1; };
     std::int64_t const runs = detail::divide_up(of.q, std::int64_t{Tile::run});
     Tile tile;
     tile.group = static_cast<int>(of.c / of.groups);
@@ -141,7 +143,7 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
             for (std::int64_t const most_rows : {16, 8, 7, 4, 2, 1}) {
                 std::int64_t const down = detail::divide_up(of.p, most_rows), rows = detail::divide_up(of.p, down),
                                    box_rows = (rows - 1) * stride + Tile::side,
-                                   box_columns = (columns - 1) * stride + Tile::side;
+                                   box_columns = odd((columns - 1) * stride + Tile::side);
                 if (down == last_down || box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
                 last_down = down;
                 tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);
