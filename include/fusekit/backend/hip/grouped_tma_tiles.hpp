@@ -8,8 +8,9 @@
 
 namespace fusekit::hip {
 
-/// Tile of GroupedTmaConv: `rows` x `columns` pixels of y of `images` images, and `channels` channels. TMA loads the
-/// pixels of x that the tile's windows read (the box) into one of `stages` SMEM stages, and stores the tile of y.
+/// Tile of GroupedTmaConv: `rows` x `columns` pixels of y of `images` images, and `channels` channels; of a gradient by
+/// x through a stride of 2 as many pixels of each of the 2 x 2 phases. TMA loads the pixels of x that the tile's
+/// windows read (the box) into one of `stages` SMEM stages, and stores the tile of y.
 struct GroupedTmaTile {
     /// an M-row of an MMA is a run: 7 consecutive pixels of a row of y. A warp multiplies 16 runs by 16 filters
     static constexpr int run = 7, side = 3, filters_per_warp = 16, max_shared_bytes = 200 * 1024, box_limit = 256,
@@ -21,6 +22,7 @@ struct GroupedTmaTile {
     int stages = 0;  ///< 1 or 2
     int warps = 0;  ///< 4 or 8
     int group = 0;  ///< channels of a group
+    int phases = 1;  ///< of y in each mode: 1, or 2
 
     FUSEKIT_HD constexpr int pixel_bytes() const { return 2 * channels; }
     FUSEKIT_HD constexpr int runs() const { return images * rows * (columns / run); }
@@ -28,7 +30,9 @@ struct GroupedTmaTile {
     /// swizzled boxes are aligned.
     FUSEKIT_HD constexpr int box_bytes() const { return images * box_rows * box_columns * pixel_bytes(); }
     FUSEKIT_HD constexpr int stage_bytes() const { return (box_bytes() + 1023) / 1024 * 1024; }
-    FUSEKIT_HD constexpr int y_bytes() const { return (images * rows * columns * pixel_bytes() + 1023) / 1024 * 1024; }
+    FUSEKIT_HD constexpr int y_bytes() const {
+        return (images * rows * columns * phases * phases * pixel_bytes() + 1023) / 1024 * 1024;
+    }
     /// Bytes of a filter of at least 16 channels, an odd number of 16-byte words: no bank conflicts; of the filters of
     /// a warp and of the CTA.
     FUSEKIT_HD constexpr unsigned weight_pitch() const { return static_cast<unsigned>(side * side * 2 * group + 16); }
@@ -36,7 +40,8 @@ struct GroupedTmaTile {
         return group < 16 ? 2 * side * 512 : filters_per_warp * static_cast<int>(weight_pitch());
     }
     FUSEKIT_HD constexpr int filter_bytes() const { return channels / filters_per_warp * warp_filter_bytes(); }
-    /// MMAs of a pixel of each run and 8 filters; in small groups half of them have half of the arithmetic.
+    /// MMAs of a pixel of each run, of all phases, and 8 filters; in small groups half of them have half of the
+    /// arithmetic.
     FUSEKIT_HD constexpr int steps() const { return group < 16 ? 2 * side : side * side * group / 16; }
     FUSEKIT_HD constexpr int bytes() const { return stages * stage_bytes() + y_bytes() + filter_bytes(); }
 };
@@ -59,18 +64,19 @@ struct GroupedTmaTiles {
     unsigned count = 0;  ///< tiles of pixels
     /// true if weights of consecutive channels are aligned vectors: of 2 in groups of less than 16 channels, else of 8
     bool vectors = false;
+    bool by_channels = false;  ///< true if SMEM has rows of the filters' weights of a channel (GroupedFragments)
 };
 
 namespace detail {
 
-/// True if GroupedTmaConv computes a convolution: 3 x 3 taps, stride 1 or 2, groups of 4, 8, 16, 32 or 64 channels of x
-/// and as many of y.
+/// True if GroupedTmaConv computes a convolution, or a gradient by x: 3 x 3 taps, stride 1 or 2, groups of 4, 8, 16, 32
+/// or 64 channels of x and as many of y.
 FUSEKIT_H constexpr bool has_tma_groups(GroupedProblem const& of) {
-    Filter<2> const& filter = of.filter;
+    Filter<2> const& filter = of.spread.strides == PerMode<2>{1, 1} ? of.filter : of.spread;
     std::int64_t const channels = of.c / of.groups;
     return of.c == of.k && channels >= 4 && channels <= 64 && (channels & (channels - 1)) == 0 &&
-           of.spread.strides == PerMode<2>{1, 1} && filter.size == PerMode<2>{3, 3} &&
-           filter.dilations == PerMode<2>{1, 1} && filter.strides[0] == filter.strides[1] && filter.strides[0] <= 2;
+           filter.size == PerMode<2>{3, 3} && filter.dilations == PerMode<2>{1, 1} &&
+           filter.strides[0] == filter.strides[1] && filter.strides[0] <= 2;
 }
 
 /// Estimated cycles of the busiest SM. `of_channels`: CTAs with the same channels; `blocks`: blocks of channels.
@@ -83,14 +89,19 @@ FUSEKIT_H constexpr double tma_cycles_of(GroupedTmaTile const& tile, int stride,
                    warps = static_cast<unsigned>(tile.warps), rounds = (tiles + of_channels - 1) / of_channels,
                    of_all = static_cast<unsigned>(processors), ctas = (of_channels * blocks + of_all - 1) / of_all;
     double const at_once = static_cast<double>(ctas < resident ? ctas : resident), steps = tile.steps(),
+                 phases = tile.phases * tile.phases,
                  // of one warp, CTA after CTA; of all MMAs; of all bytes between L2 and SMEM
         chain = static_cast<double>((items + warps - 1) / warps) *
-                    (Costs::step * steps * (stride == 1 ? 1 : Costs::strided_step) + Costs::item) +
+                    (Costs::step * steps * (stride == 1 ? 1 : Costs::strided_step) + Costs::item * phases) +
                 Costs::tile + (tile.stages == 1 && rounds > 1 ? Costs::only_stage : 0),
-                 multiply = at_once * static_cast<double>(items) * (Costs::mma_step * steps + Costs::mma_item),
+                 multiply = at_once * static_cast<double>(items) * (Costs::mma_step * steps + Costs::mma_item * phases),
                  load = at_once * (tile.box_bytes() + tile.y_bytes()) / Costs::bytes,
                  more = chain > multiply ? chain : multiply, most = more > load ? more : load,
-                 round = Costs::overlapped * most + Costs::added * (chain + multiply + load),
+                 pipelined = tile.phases > 1 && tile.stages > 1
+                                 ? (resident > 1 ? Costs::phased : 1) *
+                                       (tile.columns <= 2 * GroupedTmaTile::run ? Costs::phased_narrow : 1)
+                                 : 1,
+                 round = pipelined * (Costs::overlapped * most + Costs::added * (chain + multiply + load)),
                  copies = tile.filter_bytes() / ((tile.group < 16 ? 4.0 : 16.0) * 32 * tile.warps);
     return Costs::launch + static_cast<double>((ctas + resident - 1) / resident) *
                                (static_cast<double>(rounds) * round + at_once * tile.box_bytes() / Costs::bytes +
@@ -127,9 +138,12 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
     using Tile = GroupedTmaTile;
     GroupedTmaChoice best;
     int const stride = of.filter.strides[0];
+    // so that the runs of a fragment of A, rows of the box apart, are in different banks
+    auto const odd = [](std::int64_t columns) { return columns | 1; };
     std::int64_t const runs = detail::divide_up(of.q, std::int64_t{Tile::run});
     Tile tile;
     tile.group = static_cast<int>(of.c / of.groups);
+    tile.phases = of.spread.strides[0];
     for (tile.channels = tile.group > 32 ? 64 : 32; tile.channels <= 64; tile.channels *= 2) {
         std::int64_t last_across = 0;
         for (std::int64_t const most_runs : {8, 4, 2}) {
@@ -140,8 +154,8 @@ FUSEKIT_H constexpr GroupedTmaChoice choose_tma_tile(GroupedProblem const& of, i
             std::int64_t last_down = 0;
             for (std::int64_t const most_rows : {16, 8, 7, 4, 2, 1}) {
                 std::int64_t const down = detail::divide_up(of.p, most_rows), rows = detail::divide_up(of.p, down),
-                                   box_rows = (rows - 1) * stride + Tile::side,
-                                   box_columns = (columns - 1) * stride + Tile::side;
+                                   box_rows = (rows - 1) * stride + of.filter.size[0],
+                                   box_columns = odd((columns - 1) * stride + of.filter.size[1]);
                 if (down == last_down || box_rows > Tile::box_limit || box_columns > Tile::box_limit) continue;
                 last_down = down;
                 tile.rows = static_cast<int>(rows), tile.columns = static_cast<int>(columns);

@@ -47,6 +47,11 @@ struct PhaseMaps {
     TensorMap w, w_last;  ///< (K, S, R, C), as in BulkMaps
     bool in_use = false, has_rows_of_taps = false;
 
+    /// Maps of all pixels of x and y, for a kernel whose tiles have pixels of all phases: those of phases[0].
+    FUSEKIT_H TmaPhase& whole() {
+        phases[0].windows.size = phases[0].pixels = {1, 1};  // replace_memory() replaces both
+        return phases[0];
+    }
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
         for (TmaPhase& phase : phases) {
             if (phase.taps() > 0) hip::replace_memory(phase.x, of_x);

@@ -8,6 +8,7 @@
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
+#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fusekit::hip::Grouped;
@@ -83,4 +84,39 @@ TEST_CASE("HIP: GroupedTmaConv applies operators that read tensors of y's shape,
     check_case(Case::parse(text + " CBRA relu #3"), run_conv<Scheduled, fk::half, one, fk::Bias, fk::Residual, Relu>,
                grouped);
     check_case(Case::parse(strided + " CM #2"), run_conv<Scheduled, fk::half, two, Map>, grouped);
+}
+
+namespace {
+
+struct Layouts {
+    static constexpr char const* all[2][3] = {{"nhwc", "krsc", "nhwc"}, {"nhwc+8", "kcrs+1", "nhwc+8"}};
+};
+
+/// Checks a gradient by x, from as many channels to x, that GroupedTmaConv computes.
+template <class T, auto filter>
+void check_phases(auto& grouped, fk::hip::Device& device, oracle::Shape const& x) {
+    using Plan = fk::Plan<fk::TransposedConv<filter>>;
+    static_assert(fk::hip::GroupedEntry::has_tma_kernel<Plan, T, T>);
+    fk::Tensor<T, fk::hip::Device> dy(device, fk::nhwc(x.n, filter.output(0, x.h), filter.output(1, x.w), x.c)),
+        w(device, fk::krsc(x.c, 3, 3, x.c / filter.group_count)), dx(device, fk::nhwc(x.n, x.h, x.w, x.c));
+    auto const launch =
+        grouped.prepare(Plan::bind({.weights = w}), Plan::collapse(dy.const_view()), Plan::collapse(dx.view())).value();
+    using Mainloop = fk::hip::GroupedTmaConv<Plan, Grouped<>, T, T>;
+    CHECK(launch.kernel == fk::hip::kernel_of<Plan, Mainloop>().function);
+    check_transposed<T, filter, false, Layouts>(grouped, x, x.c);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: GroupedTmaConv computes the phases of gradients by x through strides of 2", "", fk::half,
+                   fk::bfloat16) {
+    fk::hip::Device device = device_with_tma();
+    auto grouped = device.with<Grouped<>>();
+    check_phases<TestType, fk::filter(3, 3).pad(1).stride(2).groups(6)>(grouped, device, {2, 24, 9, 31});
+    check_phases<TestType, fk::filter(3, 3).pad(1).stride(2).groups(8)>(grouped, device, {1, 64, 14, 12});
+    check_phases<TestType, fk::filter(3, 3).pad(0, 2, 1, 0).stride(2).groups(3)>(grouped, device, {3, 48, 8, 13});
+    check_phases<TestType, fk::filter(3, 3).pad(2, 0, 0, 2).stride(2).groups(2)>(grouped, device, {2, 64, 11, 10});
+    check_phases<TestType, fk::filter(3, 3).pad(1).stride(2).groups(2)>(grouped, device, {1, 128, 5, 6});
+    check_phases<TestType, fk::filter(3, 3).pad(1).stride(2).groups(4)>(grouped, device, {301, 16, 5, 7});
+    check_transposed<TestType, fk::filter(3, 3).pad(0, 1).groups(2), false, Layouts>(grouped, {2, 64, 9, 8}, 64);
 }

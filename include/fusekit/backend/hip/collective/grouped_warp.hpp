@@ -27,7 +27,10 @@ struct GroupedRun {
     __device__ int box_pixel(GroupedTmaTile const& tile, int stride) const {
         return (image * tile.box_rows + row * stride) * tile.box_columns + column * stride;
     }
-    __device__ int pixel(GroupedTmaTile const& tile) const { return (image * tile.rows + row) * tile.columns + column; }
+    /// For phase (a, b) of y.
+    __device__ int pixel(GroupedTmaTile const& tile, int a = 0, int b = 0) const {
+        return ((image * tile.rows + row) * tile.phases + a) * tile.columns * tile.phases + column * tile.phases + b;
+    }
 };
 
 /// Address in SMEM of 16 bytes of a swizzled box in which rows have `pixel_bytes` bytes.
@@ -63,11 +66,8 @@ struct GroupedWarp {
         int const channels = pairs ? 1 : static_cast<int>(tiles.group_channels.value()) / 16;
         if constexpr (!pairs) x -= static_cast<unsigned>(first_in_group()) * 2;
         Words const* fragments = reinterpret_cast<Words const*>(filters) + lane;
-        // rows of B: lanes 0 to 7 have filters 0 to 7, lanes 16 to 23 filters 8 to 15, other lanes their next 8
-        // channels
-        auto weights =
-            ptx::shared_address(filters) + (lane / 16 * 8 + lane % 8) * tiles.tile.weight_pitch() + lane / 8 % 2 * 16;
-        unsigned const tap_bytes = 2 * tiles.group_channels.value();
+        auto weights = first_weights();
+        unsigned const tap_bytes = 2 * tiles.group_channels.value(), block_bytes = weight_block_bytes();
 #pragma unroll 1
         for (int row = 0; row < side; ++row, x += row_bytes, weights += side * tap_bytes) {
 #pragma unroll 1
@@ -84,8 +84,8 @@ struct GroupedWarp {
                 } else {
 #pragma unroll
                     for (int tap = 0; tap < side; ++tap)
-                        ptx::ldmatrix_x4<false>(
-                            weights + static_cast<unsigned>(tap) * tap_bytes + static_cast<unsigned>(c) * 32,
+                        fetch_weights(
+                            weights + static_cast<unsigned>(tap) * tap_bytes + static_cast<unsigned>(c) * block_bytes,
                             b[tap].values);
                 }
 #pragma unroll
@@ -124,6 +124,89 @@ struct GroupedWarp {
             }
         }
     }
+    /// The lane's address for the fragments of B of the first tap and 16 channels, of groups of at least 16 channels,
+    /// and bytes to those of the next 16. Rows of B: lanes 0 to 7 have filters 0 to 7, lanes 16 to 23 filters 8 to 15,
+    /// other lanes their next 8 channels; by channels, lanes 0 to 15 have the weights of 16 channels for filters 0 to
+    /// 7, the others for filters 8 to 15.
+    __device__ std::uint32_t first_weights() const {
+        std::uint32_t const at = ptx::shared_address(filters), pitch = tiles.tile.weight_pitch();
+        if constexpr (detail::is_transposed<Geometry>)
+            if (tiles.by_channels) {
+                auto const before = static_cast<unsigned>(first_in_group());
+                return at + (lane % 16 - before) * pitch + (before + lane / 16 * 8) * 2;
+            }
+        return at + (lane / 16 * 8 + lane % 8) * pitch + lane / 8 % 2 * 16;
+    }
+    __device__ unsigned weight_block_bytes() const {
+        if constexpr (detail::is_transposed<Geometry>)
+            if (tiles.by_channels) return 16 * tiles.tile.weight_pitch();
+        return 32;
+    }
+    __device__ void fetch_weights(std::uint32_t at, std::uint32_t (&words)[4]) const {
+        if constexpr (detail::is_transposed<Geometry>)
+            if (tiles.by_channels) return ptx::ldmatrix_x4<true>(at, words);
+        ptx::ldmatrix_x4<false>(at, words);
+    }
+
+    /// Multiplies the windows of a phase of y, which have `taps` columns, like multiply().
+    template <bool pairs, int taps>
+    __device__ void multiply_phase(Accumulators& acc, std::uint32_t x, GroupedPhase const& phase) const {
+        constexpr int columns = length + taps - 1, ahead = 3, apart = 2;  // apart: from a tap of the phase to the next
+        auto const pixel = static_cast<unsigned>(tiles.tile.pixel_bytes());
+        int const channels = pairs ? 1 : static_cast<int>(tiles.group_channels.value()) / 16;
+        if constexpr (!pairs) x -= static_cast<unsigned>(first_in_group()) * 2;
+        x += static_cast<unsigned>(phase.start.w - (taps - 1)) * pixel;
+        auto const weights = first_weights();
+        unsigned const tap_bytes = 2 * tiles.group_channels.value(), block_bytes = weight_block_bytes();
+#pragma unroll 1
+        for (int i = 0; i < phase.count.h; ++i) {
+            int const r = phase.first.h + i * apart;
+#pragma unroll 1
+            for (int c = 0; c < channels; ++c) {
+                std::uint32_t const start =
+                    x + static_cast<unsigned>(phase.start.h - i) * row_bytes + static_cast<unsigned>(c) * 32;
+                std::uint32_t a[columns][4];
+                auto const fetch = [&](int j) {
+                    ptx::ldmatrix_x4<false>(swizzled_address(start + static_cast<unsigned>(j) * pixel, mask()), a[j]);
+                };
+                Words b[taps];  // in the order of their columns of x
+                if constexpr (pairs) {
+                    b[0] = reinterpret_cast<Words const*>(
+                        filters)[static_cast<unsigned>(r * 64 + (taps == 1) * 32) + lane];
+                } else {
+#pragma unroll
+                    for (int tap = 0; tap < taps; ++tap) {
+                        int const number = r * side + phase.first.w + (taps - 1 - tap) * apart;
+                        fetch_weights(weights + static_cast<unsigned>(number) * tap_bytes +
+                                          static_cast<unsigned>(c) * block_bytes,
+                                      b[tap].values);
+                    }
+                }
+#pragma unroll
+                for (int j = 0; j < ahead; ++j) fetch(j);
+#pragma unroll
+                for (int j = 0; j < columns; ++j) {
+                    if (j + ahead < columns) fetch(j + ahead);
+#pragma unroll
+                    for (int n = 0; n < 2; ++n) {
+                        if constexpr (pairs && taps == 2) {
+                            if (j == 0) continue;
+                            std::uint32_t const of_taps[4] = {a[j - 1][2 * n], a[j - 1][2 * n + 1], a[j][2 * n],
+                                                              a[j][2 * n + 1]};
+                            mma(acc[j - 1][n], of_taps, b[0], n);
+                        } else if constexpr (pairs) {
+                            std::uint32_t const of_tap[2] = {a[j][2 * n], a[j][2 * n + 1]};
+                            sm80::mma_sync<factor>(acc[j][n], of_tap, b[0].values[2 * n]);
+                        } else {
+#pragma unroll
+                            for (int tap = 0; tap < taps; ++tap)
+                                if (j >= tap && j - tap < length) mma(acc[j - tap][n], a[j], b[tap], n);
+                        }
+                    }
+                }
+            }
+        }
+    }
     __device__ static void mma(float (&acc)[4], std::uint32_t const (&a)[4], Words const& b, int n) {
         std::uint32_t const of_block[2] = {b.values[2 * n], b.values[2 * n + 1]};
         sm80::mma_sync<factor>(acc, a, of_block);
@@ -136,8 +219,8 @@ struct GroupedWarp {
     /// Computes accumulators that are not finite again, in multiply-adds of their own group: the MMAs multiplied
     /// other groups' channels by zeros, which gives NaN if these are infinite or NaN.
     template <class Conv>
-    __device__ void recompute_infinite(Accumulators& acc, Conv const& conv, unsigned char const* x,
-                                       int first_run) const {
+    __device__ void recompute_infinite(Accumulators& acc, Conv const& conv, GroupedPhase const& phase,
+                                       unsigned char const* x, int first_run) const {
 #pragma unroll 1
         for (int i = 0; i < length * 8; ++i) {
             float value = 0;
@@ -148,7 +231,7 @@ struct GroupedWarp {
             int const k = first + i / 4 % 2 * 8 + static_cast<int>(lane % 4) * 2 + i % 2,
                       number = first_run + static_cast<int>(lane / 4) + i / 2 % 2 * 8;
             float const sum =
-                k < static_cast<int>(conv.y[1]) ? sum_of(conv, x, k, GroupedRun(tiles, number), i / 8) : 0;
+                k < static_cast<int>(conv.y[1]) ? sum_of(conv, phase, x, k, GroupedRun(tiles, number), i / 8) : 0;
 #pragma unroll
             for (int other = 0; other < length * 8; ++other) {
                 float& each = acc[other / 8][other / 4 % 2][other % 4];
@@ -157,16 +240,18 @@ struct GroupedWarp {
         }
     }
     template <class Conv>
-    __device__ float sum_of(Conv const& conv, unsigned char const* x, int k, GroupedRun const& at, int m) const {
+    __device__ float sum_of(Conv const& conv, GroupedPhase const& phase, unsigned char const* x, int k,
+                            GroupedRun const& at, int m) const {
         int const channels = static_cast<int>(tiles.group_channels.value()),
                   group = static_cast<int>(tiles.group_channels.divide(static_cast<unsigned>(k)));
-        GroupedPhase const phase = grouped_phase(conv.filter, {});
         Layout<4> const& w = conv.w.layout;
         T const* const weights = conv.weights_of(group) + (k - group * channels) * w.stride[0];
         float sum = 0;
-        for (int tap = 0; tap < side * side; ++tap) {
-            int const r = tap / side, s = tap % side,
-                      pixel = at.box_pixel(tiles.tile, stride) + m * stride + r * tiles.tile.box_columns + s;
+        for (int tap = 0; tap < phase.count.h * phase.count.w; ++tap) {
+            int const r = tap / phase.count.w, s = tap % phase.count.w,
+                      pixel = at.box_pixel(tiles.tile, stride) + m * stride +
+                              (phase.start.h + r * phase.move.h) * tiles.tile.box_columns + phase.start.w +
+                              s * phase.move.w;
             T const* const of_tap = weights + (phase.first.h + r * phase.step.h) * w.stride[2] +
                                     (phase.first.w + s * phase.step.w) * w.stride[3];
             for (int c = 0; c < channels; ++c) {

@@ -10,9 +10,11 @@
 namespace fusekit::hip {
 
 /// Weights of GroupedTmaConv's filters in SMEM. In groups of at least 16 channels: [filter][tap][channel], filters
-/// Tile::weight_pitch() bytes apart. In smaller groups fragments of B: [warp's 16 filters][step][lane][N-block][half],
-/// a word of the weights of channels 2 (lane % 4) and following of filter lane / 4 of the N-block; a step multiplies an
-/// N-block's 8 channels of columns 0 and 1 of a row of the filter, or of column 2.
+/// Tile::weight_pitch() bytes apart, or, for GroupedTmaTiles::by_channels, [channel of x][tap][filter]. In smaller
+/// groups fragments of B: [warp's 16 filters][step][lane][N-block][half], a word of the weights of channels 2 (lane %
+/// 4) and following of filter lane / 4 of the N-block; a step multiplies an N-block's 8 channels of columns 0 and 1 of
+/// a row of the filter, or of column 2. With phases of y, taps are in the filter's order, and the columns of a fragment
+/// are those of the taps 2, 0 and 1: taps 2 and 0 of a phase read adjacent pixels, in this order.
 template <Element T>
 struct GroupedFragments {
     /// Stores the weights of `tile.channels` filters from filter `first` on.
@@ -24,13 +26,22 @@ struct GroupedFragments {
     }
 
 private:
+    /// Tap of y's filter, in one mode, that is number `i` in SMEM.
+    template <class Geometry>
+    __device__ static int tap_of(Geometry const& filter, int mode, int i) {
+        if constexpr (detail::spreads<Geometry>) return i;
+        else return grouped_phase(filter, {}).first[mode] + i * grouped_phase(filter, {}).step[mode];
+    }
+
     template <class Conv>
     __device__ static void store_rows(GroupedTmaTiles const& tiles, Conv const& conv, int first, unsigned char* to,
                                       unsigned thread) {
         constexpr unsigned side = GroupedTmaTile::side, taps = side * side;
         GroupedTmaTile const& tile = tiles.tile;
         Layout<4> const& w = conv.w.layout;
-        GroupedPhase const phase = grouped_phase(conv.filter, {});
+        std::int64_t const of_filter = w.stride[0], of_channel = w.stride[1],
+                           row_stride = tiles.by_channels ? of_channel : of_filter,
+                           step = tiles.by_channels ? of_filter : of_channel;
         auto const of_tap = static_cast<unsigned>(tile.group) / 8,
                    all = static_cast<unsigned>(tile.channels) * taps * of_tap;
 #pragma unroll 1
@@ -40,17 +51,16 @@ private:
                       s = static_cast<int>(tap % side),
                       group = static_cast<int>(tiles.group_channels.divide(static_cast<unsigned>(number)));
             bool const valid = number < static_cast<int>(conv.y[1]);
-            T const* const from = conv.weights_of(group) + (number - group * tile.group) * w.stride[0] +
-                                  (phase.first.h + r * phase.step.h) * w.stride[2] +
-                                  (phase.first.w + s * phase.step.w) * w.stride[3] +
-                                  8 * static_cast<int>(block) * w.stride[1];
+            T const* const from = conv.weights_of(group) + (number - group * tile.group) * row_stride +
+                                  tap_of(conv.filter, 0, r) * w.stride[2] + tap_of(conv.filter, 1, s) * w.stride[3] +
+                                  8 * static_cast<int>(block) * step;
             unsigned char* const word = to + filter * tile.weight_pitch() + (tap * of_tap + block) * 16;
             if (tiles.vectors) {
                 copy_async<16>(word, valid ? from : conv.w.data, valid);
             } else {
                 Packet<T, 8> weights;
 #pragma unroll
-                for (int e = 0; e < 8; ++e) weights.values[e] = load_if(valid, from + e * w.stride[1]);
+                for (int e = 0; e < 8; ++e) weights.values[e] = load_if(valid, from + e * step);
                 *reinterpret_cast<Packet<T, 8>*>(word) = weights;
             }
         }
@@ -62,7 +72,7 @@ private:
         constexpr int side = GroupedTmaTile::side, steps = 2 * side, in_warp = GroupedTmaTile::filters_per_warp;
         GroupedTmaTile const& tile = tiles.tile;
         Layout<4> const& w = conv.w.layout;
-        GroupedPhase const phase = grouped_phase(conv.filter, {});
+        constexpr bool spreads = detail::spreads<std::remove_cvref_t<decltype(conv.filter)>>;
         int const lane = static_cast<int>(thread % 32), filters = static_cast<int>(conv.y[1]),
                   all = tile.channels / in_warp * steps;
 #pragma unroll 1
@@ -75,14 +85,14 @@ private:
                           group = static_cast<int>(tiles.group_channels.divide(static_cast<unsigned>(number))),
                           channel = lane % 4 * 2 + begin - group * tile.group;
                 T const* const from = conv.weights_of(group) + (number - group * tile.group) * w.stride[0] +
-                                      channel * w.stride[1] + (phase.first.h + row * phase.step.h) * w.stride[2];
+                                      channel * w.stride[1] + tap_of(conv.filter, 0, row) * w.stride[2];
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {
-                    int const column = 2 * rest + half;
+                    int const column = 2 * rest + half,
+                              s = spreads ? (column < 2 ? 2 - 2 * column : 1) : tap_of(conv.filter, 1, column);
                     bool const valid = number < filters && column < side &&
                                        static_cast<unsigned>(channel) < static_cast<unsigned>(tile.group);
-                    T const* const word =
-                        valid ? from + (phase.first.w + column * phase.step.w) * w.stride[3] : conv.w.data;
+                    T const* const word = valid ? from + s * w.stride[3] : conv.w.data;
                     if (tiles.vectors) {
                         copy_async<4>(words + 2 * n + half, word, valid);
                     } else {

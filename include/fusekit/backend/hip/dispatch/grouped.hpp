@@ -99,14 +99,18 @@ private:
         if (tile.rows == 0) return {};
         Unmet unmet;
         params.maps.in_use = encode_maps(gpu, unmet, [&] {
-            return encode_box(params.maps.x, params.x, tile, tile.box_columns, tile.box_rows) &&
-                   encode_box(params.maps.y, params.y, tile, tile.columns, tile.rows);
+            auto const encode = [&](auto& maps) {
+                return encode_box(maps.x, params.x, tile, tile.box_columns, tile.box_rows) &&
+                       encode_box(maps.y, params.y, tile, tile.columns * tile.phases, tile.rows * tile.phases);
+            };
+            if constexpr (Mainloop::spreads) return encode(params.maps.whole());
+            else return encode(params.maps);
         });
         if (!params.maps.in_use) return {};
         GroupedTmaTiles& tiles = params.grouped_tma;
         auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
-        std::int64_t const across = divide_up(y[3], std::int64_t{tile.columns}),
-                           down = divide_up(y[2], std::int64_t{tile.rows}),
+        std::int64_t const across = divide_up(problem.q, std::int64_t{tile.columns}),
+                           down = divide_up(problem.p, std::int64_t{tile.rows}),
                            count = divide_up(y[0], std::int64_t{tile.images}) * down * across,
                            blocks = divide_up(y[1], std::int64_t{tile.channels}),
                            at_once = std::int64_t{gpu.processors()} * choice.resident / blocks,
@@ -117,7 +121,9 @@ private:
         tiles.runs_across = divisor(tile.columns / GroupedTmaTile::run), tiles.rows = divisor(tile.rows);
         tiles.group_channels = divisor(x[1] / operands.filter.group_count);
         auto const w = typed<T>(Plan::Head::filters(params.bound.head));
-        tiles.vectors = problem::vectorizable(w, tile.group < 16 ? 2 : 8, 1);
+        // filters of a gradient by x are contiguous in the weights of a channel of x
+        tiles.by_channels = Mainloop::is_gradient && tile.group >= 16 && problem::vectorizable(w, 8, 0);
+        tiles.vectors = tiles.by_channels || problem::vectorizable(w, tile.group < 16 ? 2 : 8, 1);
         Launch<ConvParams<Plan, T, U>> result =
             *prepare_launch(gpu, kernel, params, blocks * (count < most ? count : most));
         constexpr int other_bytes = sizeof(typename Mainloop::DynamicShared) - GroupedTmaTile::max_shared_bytes;

@@ -11,11 +11,12 @@
 
 namespace fusekit::hip {
 
-/// Convolution with several groups of channels by mma.sync on sm_90a: 3 x 3 taps, stride 1 or 2, groups of 4 to 64
-/// channels of x and of y. A CTA keeps the filters of its channels in SMEM and computes every n-th tile of pixels; TMA
-/// loads the pixels of x of the next tile meanwhile, and stores y. GemmM are 16 runs of 7 pixels of a row of y, GemmN 8
-/// filters: for each row of the filter a warp loads each pixel of a run's windows once, as the fragment of A of several
-/// taps and of all pixels of the run.
+/// Convolution with several groups of channels, or its gradient by x, by mma.sync on sm_90a: 3 x 3 taps, stride 1 or 2,
+/// groups of 4 to 64 channels of x and of y. A CTA keeps the filters of its channels in SMEM and computes every n-th
+/// tile of pixels; TMA loads the pixels of x of the next tile meanwhile, and stores y. GemmM are 16 runs of 7 pixels of
+/// a row of y, GemmN 8 filters: for each row of the filter a warp loads each pixel of a run's windows once, as the
+/// fragment of A of several taps and of all pixels of the run. A gradient by x through a stride has 2 x 2 phases of y,
+/// one after the other, whose windows are in the same box of x; a run has every second pixel of a row of y.
 template <class Plan, class Schedule, Element T, Element U>
 class GroupedTmaConv : public TmaKernel {
     using Epilogue = typename Plan::Epilogue;
@@ -24,12 +25,15 @@ class GroupedTmaConv : public TmaKernel {
     static constexpr int length = Tile::run, filters_per_warp = Tile::filters_per_warp;
     using Warp = GroupedWarp<T, typename ConvParams<Plan, T, U>::Geometry>;
     using Accumulators = typename Warp::Accumulators;
+    static constexpr int phases = detail::spreads<typename ConvParams<Plan, T, U>::Geometry> ? 2 : 1;
     static_assert(sizeof(T) == 2 && sizeof(U) == 2);
     /// True if operators need a pixel's coordinates, or must not see values of pixels that y does not have.
     static constexpr bool needs_coord =
         Epilogue::located || Epilogue::per_pixel || Epilogue::stores || Epilogue::maxima > 0;
 
 public:
+    static constexpr bool spreads = detail::spreads<typename ConvParams<Plan, T, U>::Geometry>,
+                          is_gradient = detail::is_transposed<typename ConvParams<Plan, T, U>::Geometry>;
     static constexpr int threads = 256, blocks = 2;  ///< a launch may have fewer threads (GroupedTmaTile::warps)
     using Architecture = arch::Sm90a;
     using Params = ConvParams<Plan, T, U>;
@@ -52,7 +56,7 @@ public:
         auto const load = [&](unsigned number, unsigned stage) {
             At const at(tiles, number);
             auto const full = shared.stages.producer_expect_tx(stage, static_cast<unsigned>(tile.box_bytes()));
-            ptx::tma_load(at_x + stage * static_cast<unsigned>(tile.stage_bytes()), &params.maps.x, full,
+            ptx::tma_load(at_x + stage * static_cast<unsigned>(tile.stage_bytes()), &maps_of(params).x, full,
                           {k, at.q * window.strides[1] - window.pad_before[1],
                            at.p * window.strides[0] - window.pad_before[0], at.n});
         };
@@ -107,25 +111,25 @@ public:
                     auto const x = from + chunk +
                                    static_cast<unsigned>(mine.box_pixel(tile, of.stride)) *
                                        static_cast<unsigned>(tile.pixel_bytes());
-                    Accumulators acc = {};
-                    if (tile.group >= 16) {
-                        if (of.stride == 1) of.template multiply<false, 1>(acc, x);
-                        else of.template multiply<false, 2>(acc, x);
-                    } else {
-                        if (of.stride == 1) of.template multiply<true, 1>(acc, x);
-                        else of.template multiply<true, 2>(acc, x);
+#pragma unroll 1
+                    for (int number_of_phase = 0; number_of_phase < phases * phases; ++number_of_phase) {
+                        PerMode<2> const phase{number_of_phase / phases, number_of_phase % phases};
+                        GroupedPhase const taps = grouped_phase(conv.filter, phase);
+                        Accumulators acc = {};
+                        multiply(of, acc, x, taps);
+                        if (tile.group < 8 && !Warp::is_finite(acc)) {
+                            of.recompute_infinite(acc, conv, taps, shared.bytes + (from - at_x), i);
+                        }
+                        store(params, of, at, phase, states, acc, i,
+                              at_y + chunk +
+                                  static_cast<unsigned>(mine.pixel(tile, phase.h, phase.w) * tile.pixel_bytes()));
                     }
-                    if (tile.group < 8 && !Warp::is_finite(acc)) {
-                        of.recompute_infinite(acc, conv, shared.bytes + (from - at_x), i);
-                    }
-                    store(params, of, at, states, acc, i,
-                          at_y + chunk + static_cast<unsigned>(mine.pixel(tile) * tile.pixel_bytes()));
                 }
             }
             ptx::fence_proxy_async();
             __syncthreads();
             if (thread == 0) {
-                ptx::tma_store(&params.maps.y, at_y, {k, at.q, at.p, at.n});
+                ptx::tma_store(&maps_of(params).y, at_y, {k, at.q * phases, at.p * phases, at.n});
                 ptx::bulk_commit_group();
                 if (!is_last && stages == 1) load(number + step, 0);
             }
@@ -135,7 +139,28 @@ public:
     }
 
 private:
-    /// First pixel of a tile.
+    __device__ static auto const& maps_of(Params const& params) {
+        if constexpr (spreads) return params.maps.phases[0];
+        else return params.maps;
+    }
+
+    __device__ static void multiply(Warp const& of, Accumulators& acc, std::uint32_t x, GroupedPhase const& taps) {
+        bool const is_pair = of.tiles.tile.group < 16;
+        if constexpr (spreads) {
+            if (taps.count.w == 2)
+                is_pair ? of.template multiply_phase<true, 2>(acc, x, taps)
+                        : of.template multiply_phase<false, 2>(acc, x, taps);
+            else
+                is_pair ? of.template multiply_phase<true, 1>(acc, x, taps)
+                        : of.template multiply_phase<false, 1>(acc, x, taps);
+        } else if (of.stride == 1) {
+            is_pair ? of.template multiply<true, 1>(acc, x) : of.template multiply<false, 1>(acc, x);
+        } else {
+            is_pair ? of.template multiply<true, 2>(acc, x) : of.template multiply<false, 2>(acc, x);
+        }
+    }
+
+    /// First pixel of a tile, of each phase.
     struct At {
         int n, p, q;
 
@@ -147,10 +172,11 @@ private:
         }
     };
 
-    /// Applies the operators to the accumulators of 16 runs from run `first_run` on and stages the results at `to`, the
-    /// lane's address of the first pixel of a run.
-    __device__ static void store(Params const& params, Warp const& of, At const& at, State const (&states)[2][2],
-                                 Accumulators const& acc, int first_run, std::uint32_t to) {
+    /// Applies the operators to the accumulators of 16 runs of a phase from run `first_run` on and stages the results
+    /// at `to`, the lane's address of the first pixel of a run.
+    __device__ static void store(Params const& params, Warp const& of, At const& at, PerMode<2> const& phase,
+                                 State const (&states)[2][2], Accumulators const& acc, int first_run,
+                                 std::uint32_t to) {
         Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
         int n[2] = {}, p[2] = {}, q[2] = {}, count[2] = {length, length};
         if constexpr (needs_coord) {
@@ -158,9 +184,10 @@ private:
             for (int half = 0; half < 2; ++half) {
                 int const number = first_run + static_cast<int>(of.lane / 4) + 8 * half;
                 GroupedRun const each(of.tiles, number);
-                n[half] = at.n + each.image, p[half] = at.p + each.row, q[half] = at.q + each.column;
+                n[half] = at.n + each.image, p[half] = (at.p + each.row) * phases + phase.h;
+                q[half] = (at.q + each.column) * phases + phase.w;
                 bool const exists = n[half] < static_cast<int>(shape[0]) && p[half] < static_cast<int>(shape[2]);
-                count[half] = exists ? static_cast<int>(shape[3]) - q[half] : 0;
+                count[half] = exists ? (static_cast<int>(shape[3]) - q[half] + phases - 1) / phases : 0;
             }
         }
         int const lane_k = of.first + static_cast<int>(of.lane % 4) * 2;
@@ -173,15 +200,17 @@ private:
                 int const block = i / 2, half = i % 2, k = lane_k + 8 * block;
                 if (needs_coord && (m >= count[half] || k >= static_cast<int>(shape[1]))) continue;
                 auto const value = [&](int e) {
-                    OffsetCoord const coord({n[half], k + e, p[half], q[half] + m},
-                                            p[half] * stride[2] + (q[half] + m) * stride[3] + k + e, stride);
+                    int const column = q[half] + m * phases;
+                    OffsetCoord const coord({n[half], k + e, p[half], column},
+                                            p[half] * stride[2] + column * stride[3] + k + e, stride);
                     return Epilogue::apply(acc[m][block][2 * half + e], coord, states[block][e], params.bound.epilogue);
                 };
                 float const even = value(0), odd = value(1);
                 words[i] = packed<U>(even, odd);
             }
             converge_warp();
-            ptx::stmatrix_x4<false>(swizzled_address(to + static_cast<unsigned>(m) * pixel_bytes, of.mask()), words);
+            ptx::stmatrix_x4<false>(swizzled_address(to + static_cast<unsigned>(m * phases) * pixel_bytes, of.mask()),
+                                    words);
         }
     }
 };

@@ -83,10 +83,16 @@ struct GroupedEntry : ConvEntry {
     static constexpr bool has_kernel =
         detail::targets_sm80(arch::All{}) && is_window<Plan> && conditions<T>(traits_of<Plan, T>()).met() && Element<U>;
 
+    /// True if a TransposedConv with strides has 3 x 3 taps without dilation and strides of 2.
+    template <class Head>
+    FUSEKIT_H static consteval bool may_have_tma_phases() {
+        if constexpr (Head::collapsed_space != 2) return false;
+        else return Head::filter.size == PerMode<2>{3, 3} && Head::filter.strides == PerMode<2>{2, 2};
+    }
     /// True if a head's filter may have 3 x 3 taps without dilation, and strides of 1 or 2, as GroupedTmaConv needs.
     template <class Head>
     FUSEKIT_H static consteval bool may_have_tma_window() {
-        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return false;
+        if constexpr (detail::spreads<problem::GeometryOf<Head>>) return may_have_tma_phases<Head>();
         else if constexpr (requires { Head::collapsed; })
             return Head::collapsed.size == PerMode<2>{3, 3} && Head::collapsed.dilations == PerMode<2>{1, 1} &&
                    Head::collapsed.strides[0] == Head::collapsed.strides[1] && Head::collapsed.strides[0] <= 2;

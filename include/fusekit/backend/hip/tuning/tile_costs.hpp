@@ -49,6 +49,9 @@ struct GroupedTmaTileCosts {
     static constexpr double bytes = 28.8;  ///< bytes per cycle between L2 and SMEM
     static constexpr double overlapped = 0.51, added = 0.49;  ///< weights of the longest part, and of the parts' sum
     static constexpr double filter_copy = 115, launch = 1660;
+    /// factors on a tile of all phases of a gradient by x, if CTAs have two stages: with several CTAs on an SM, and for
+    /// tiles of at most two runs across; fitted to 109 combinations on an H200
+    static constexpr double phased = 0.85, phased_narrow = 1.05;
 };
 
 /// GroupedWeightGradient, of a CTA, fitted to 48 measurements on an H200 within 8 %. exposed: fraction of the shorter
