@@ -104,9 +104,9 @@ struct SimtCosts {
 };
 
 /// Costs of Stem in cycles. filters, words: SMEM reads of the filters and of the windows for 16 indices of GemmK.
-/// copies: per tile, if threads instead of TMA copy the rows of x.
+/// box: per TMA load of a row of x, if each row has its own.
 struct StemCosts {
-    double filters = 0, words = 0, copies = 0;
+    double filters = 0, words = 0, box = 0;
 };
 
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose

@@ -16,7 +16,7 @@ struct NvidiaTuning {
     /// TMA loads: 13 layers of batch 1 to 256 with five schedules, H200: 8 %.
     /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for 1x1 filters, 18 % for larger
     /// filters, 11 % for split-K.
-    /// Stem: three layers, H200: 10 %.
+    /// Stem: three layers, H200: 10 %; its `box` is an estimate.
     /// Groups of Halo, of WarpSpecialized: 22 and 33 layers of batch 1 to 32, H200.
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
@@ -117,7 +117,7 @@ struct NvidiaTuning {
                 .exchange = 2200,
                 .exchanged_bytes = 24},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
-        .stem_reads = {.filters = 16, .words = 16, .copies = 300},
+        .stem_reads = {.filters = 16, .words = 16, .box = 50},
         .weights = {.cache_bytes = 58,
                     .cluster_cache_bytes = 43,
                     .cache_bytes_of_all = 7700,
