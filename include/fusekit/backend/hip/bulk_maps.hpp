@@ -16,6 +16,13 @@ namespace fusekit::hip {
 template <class U>
 inline constexpr bool pairs_filters = sizeof(U) == 1;
 
+/// Returns the multiple of 16 bytes at or before an address, at which a tensor map begins; 16 for an address below,
+/// which prepare() has in place of those that runs pass.
+FUSEKIT_H inline void const* aligned_before(void const* memory) {
+    auto const address = reinterpret_cast<std::uintptr_t>(memory) & ~std::uintptr_t{15};
+    return reinterpret_cast<void const*>(address > 0 ? address : 16);
+}
+
 /// Tensor maps of a convolution's operands and result, kernel arguments for TMA. All tensors have channel stride 1
 /// (channels-last). Modes are listed fastest first.
 struct BulkMaps {
@@ -52,7 +59,7 @@ struct BulkMaps {
     FUSEKIT_HD bool copies_x() const { return copied_bytes > 0 || packs_taps; }
 
     FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
-        if (!copies_x()) hip::replace_memory(x, of_x);
+        if (!copies_x()) hip::replace_memory(x, aligned_before(of_x));
         hip::replace_memory(y, of_y);
     }
 };

@@ -102,7 +102,7 @@ struct ConvParams {
     std::conditional_t<!reads_in_bulk<Plan, T, U>, detail::Nothing,
                        std::conditional_t<(phases > 1), PhaseReadMaps<phases>, ReadMap>>
         read = {};
-    std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemShape, detail::Nothing> stem = {};
+    std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemTiles, detail::Nothing> stem = {};
     std::conditional_t<DepthwiseEntry::has_kernel<Plan, T, U>, DepthwiseTiles, detail::Nothing> depthwise = {};
     std::conditional_t<DepthwiseEntry::has_halo<Plan, T, U>, DepthwiseHaloTiles, detail::Nothing> depthwise_halo = {};
     std::conditional_t<DepthwiseEntry::has_planes<Plan, T, U>, DepthwisePlaneTiles, detail::Nothing> depthwise_planes =

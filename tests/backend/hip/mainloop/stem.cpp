@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 #include <string>
@@ -40,7 +41,12 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's tensor cores a
                               "n2c5h1w48k16r1s6pt0l4b0r4u1v3d1e1g1",  // one row, windows at odd elements
                               // rows of x at odd elements, and at odd multiples of 4 and 8 bytes
                               "n7c3h33w29k24r3s3pt0l0b0r0u2v2d1e1g1", "n2c3h9w15k40r5s3pt3l2b1r4u1v1d2e1g1",
-                              "n2c1h70w86k16r3s3pt1l1b1r1u1v1d1e1g1", "n2c4h9w13k16r7s7pt3l3b3r3u2v2d1e1g1"}) {
+                              "n2c1h70w86k16r3s3pt1l1b1r1u1v1d1e1g1", "n2c4h9w13k16r7s7pt3l3b3r3u2v2d1e1g1",
+                              // two sets of filters, for windows at even and at odd elements
+                              "n3c3h13w27k24r3s3pt1l1b1r1u2v2d1e1g1", "n2c3h23w23k72r7s7pt3l3b3r3u2v2d1e1g1",
+                              "n2c3h15w17k24r3s3pt1l1b1r1u2v2d2e1g1", "n9c1h33w21k16r3s3pt0l0b0r0u2v2d1e1g1",
+                              // misaligned rows; filters for which SMEM has one set, and rows of windows of 32 elements
+                              "n2c3h21w21k16r9s3pt0l0b0r0u2v2d1e1g1", "n2c4h9w13k16r3s8pt1l3b1r4u1v2d1e1g1"}) {
         std::string const text = sizes + std::string(" nhwc krsc") + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,
                    stem);
@@ -52,6 +58,44 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's tensor cores a
                run_conv<Scheduled, TestType, fk::dynamic, fk::Residual, Relu>, stem);
     check_case(Case::parse(size + "nhwc krsc" + type + " CRR #2"),
                run_conv<Scheduled, TestType, fk::dynamic, fk::Residual, fk::Residual>, stem);
+}
+
+TEST_CASE("HIP: Stem reads x at any address, also one that is aligned otherwise than the prepared one") {
+    fk::hip::Device device = sm90a_device();
+    auto stem = device.with<Stem<>>();
+    auto const w = fk::random<fk::half>(device, fk::krsc(16, 3, 3, 3), 1);
+    for (auto const& filter : {fk::filter(3, 3).pad(1).stride(2), fk::filter(3, 3)})
+        for (int const width : {16, 19, 22}) {  // rows at multiples of 16, 2 and 4 bytes
+            auto const layer = fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = filter});
+            auto const shape = fk::nhwc(3, 9, width, 3);
+            auto const x = fk::random<fk::half>(device, shape, 2);
+            auto const y = layer(stem, x);
+            std::vector<fk::half> values(static_cast<std::size_t>(x.size())),
+                expected(static_cast<std::size_t>(y.size()));
+            x.copy_to(values.data()), y.copy_to(expected.data());
+            fk::Tensor<fk::half, fk::hip::Device, 1> memory(device, fk::channels(static_cast<int>(x.size()) + 16));
+            fk::Tensor<fk::half, fk::hip::Device> own(device, y.layout()), others(device, y.layout());
+            auto const at_offset = [&](int offset) {
+                return fk::TensorView<fk::half const>(memory.const_view().data + offset, shape);
+            };
+            auto const prepared = layer.prepare(stem, at_offset(1), others);
+            for (int const offset : {0, 1, 2, 5, 7, 8}) {
+                CAPTURE(width, offset);
+                std::vector<fk::half> shifted(values.size() + 16, fk::half(INFINITY));
+                std::copy(values.begin(), values.end(), shifted.begin() + offset);
+                memory.copy_from(shifted.data());
+                auto const at = at_offset(offset);
+                layer(stem, at, own);
+                prepared(device, at, others);
+                std::vector<fk::half> got(expected.size());
+                for (auto const* each : {&own, &others}) {
+                    each->copy_to(got.data());
+                    CHECK(std::equal(got.begin(), got.end(), expected.begin(), [](fk::half a, fk::half b) {
+                        return static_cast<float>(a) == static_cast<float>(b);
+                    }));
+                }
+            }
+        }
 }
 
 TEST_CASE("HIP: Stem's epilogue stores only in-bounds elements of y") {
@@ -112,11 +156,15 @@ TEST_CASE("HIP: Stem's tile width leaves few pixels out of bounds") {
     StemShape const shape = StemShape::of(Index<4>{{64, 64, 112, 112}}, 3, fk::filter(7, 7).stride(2).pad(3), 12288);
     CHECK(shape.columns() == 16);
     CHECK(shape.rows_of_x == 13);
-    CHECK(shape.lead == 1);
+    CHECK(shape.sets() == 1);
     CHECK(shape.chunks == 3);
     CHECK(shape.panels == 4);
     CHECK(shape.tiles({{64, 64, 112, 112}}) == 64 * 7 * 28);
     CHECK(StemShape::of({{1, 64, 1, 500}}, 3, fk::filter(1, 7), 12288).rows() == 1);
+    // one TMA box per row of x: fewer rows
+    StemShape const by_rows = StemShape::of({{1, 32, 149, 149}}, 3, fk::filter(3, 3).stride(2), 12288, false, 897);
+    CHECK((by_rows.by_rows && by_rows.whole_words && by_rows.sets() == 2 && by_rows.columns() == 32));
+    CHECK_FALSE(StemShape::of({{1, 32, 147, 147}}, 3, fk::filter(3, 3), 12288, false, 447).whole_words);
     CHECK(StemShape::of({{1, 64, 16, 16}}, 10, fk::filter(3, 3), 12288).chunks == 4);
     CHECK(StemShape::of({{1, 64, 16, 16}}, 11, fk::filter(3, 3), 12288).panels == 0);
 }

@@ -289,6 +289,7 @@ namespace {
 ConvCase in_planes(ConvCase of) {
     of.channels_last = of.in_bulk = false, of.planes = hip::detail::PlanesOrder::planes,
     of.contiguous_taps = of.taps > 1;
+    of.x_channel_stride = of.x[2] * of.x[3], of.y_channel_stride = of.y[2] * of.y[3];
     return of;
 }
 

@@ -130,6 +130,7 @@ private:
         };
 #pragma unroll
         for (int e = 0; e < Atom::acc_per_thread; e += 8) {
+            if (tile.n + 2 * e > last_n) break;  // TMA does not store these 16 channels
             std::uint32_t operands[4] = {}, pairs[4];
             if constexpr (loads) ptx::ldmatrix_x4<false>(address(e), operands);
             States const left = states_of(e), right = states_of(e + 4);

@@ -141,9 +141,10 @@ struct HaloEntry : TmaEntry<HaloEntry> {
                       : tiled      ? table.tiled_halo
                                    : table.halo;
         if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
-        return estimate(
-            halo_workload(schedule, tiles, channel_tiles, blocks, of.taps, of.x[1] * bytes, rates.processors), costs,
-            of.product.bytes, table, rates);
+        Workload workload =
+            halo_workload(schedule, tiles, channel_tiles, blocks, of.taps, of.x[1] * bytes, rates.processors);
+        if (bytes == 2) add_narrow_rows(workload, costs, of, blocks, table.tma);
+        return estimate(workload, costs, of.product.bytes, table, rates);
     }
 
     /// True if the kernel is TiledHaloGemm: one group whose images or channels have several tiles.
@@ -161,6 +162,20 @@ private:
         return detail::first_unmet(
             detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels, fix),
             detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters, fix));
+    }
+    /// Adds the cycles of TMA loads of pixels and filters whose last channels do not fill a row of 64: before the first
+    /// step those of the first tile of x, and of all filters if they stay in SMEM.
+    FUSEKIT_H static constexpr void add_narrow_rows(Workload& workload, Costs& costs, ConvCase const& of,
+                                                    std::int64_t blocks, TmaCosts const& tma) {
+        auto const row = [&](std::int64_t channels) {
+            return channels % 64 == 0 ? 0 : channels / 8 % 2 != 0 ? tma.odd_row / 2 : tma.narrow_row;
+        };
+        auto const shape = shape_of<DefaultHalo<half>, half, half>(of);
+        std::int64_t const of_box = of.y[1] < 64 && of.x[1] <= 64 && !of.transposed ? of.y[1] : 64;
+        double const pixels = row(of.x[1]) * shape.rows_of_x() * shape.pitch,
+                     filters = row(of.transposed ? of.y[1] : of.x[1]) * static_cast<double>(of.taps * of_box);
+        costs.launch += blocks > 1 ? pixels : pixels + filters;
+        workload.copies = (blocks > 1 ? pixels + filters : pixels) / workload.steps;
     }
     /// Estimated time of several groups of 16-bit elements, each with `tiles` tiles and an equal share of the CTAs.
     FUSEKIT_H static constexpr Estimate cost_of_groups(ScheduleFacts const& schedule, ConvCase const& of,

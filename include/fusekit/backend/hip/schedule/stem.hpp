@@ -7,16 +7,17 @@
 namespace fusekit::hip {
 
 /// Schedule of a Conv of few channels of x, as in a network's first layer: channels-last, dense, 16 bits, on sm_90a's
-/// tensor cores. Each of the CTA's consumer warpgroups computes tiles of 64 pixels x 64 channels of y, one after
-/// another. SMEM holds all filters, in at most max_panels panels (64 filters x the GemmK indices of two rows of a
-/// window), and two stages of x per warpgroup, which TMA loads or, if rows of x are misaligned for it, threads.
+/// tensor cores. Each of the CTA's consumer warpgroups, at most 4, computes tiles of 64 pixels x 64 channels of y, one
+/// after another. SMEM holds all filters, in at most max_panels panels (64 filters x the GemmK indices of two rows of a
+/// window), and two to four stages of x per warpgroup, which TMA loads at once or, if rows of x are misaligned for it,
+/// row by row.
 ///
 /// Errors: a call with operands that do not meet a condition throws Error with the first such condition and its value.
 template <int Warpgroups = 4>
 struct Stem {
-    static constexpr int pixels = 64, channels = 64, max_panels = 8, consumers = Warpgroups;
-    static constexpr int stage_bytes = 96 * 1024 / (2 * Warpgroups) / 128 * 128;
-    static constexpr int threads = consumers * 128, blocks = 1;
+    static constexpr int pixels = 64, channels = 64, max_panels = StemShape::max_panels, consumers = Warpgroups;
+    static constexpr int stage_bytes = 96 * 1024 / (2 * Warpgroups) / 128 * 128, window_bytes = 2 * stage_bytes;
+    static constexpr int threads = (consumers + 1) * 128, blocks = 1;
 };
 
 template <class Schedule>
@@ -28,10 +29,10 @@ using DefaultStem = Stem<4>;
 
 /// Work of `tiles` tiles of 64 pixels x 64 channels, for the cost model, computed by the warpgroups of an SM
 /// concurrently. A step is a chunk of two rows of a window, 16 indices of GemmK, whose operands are read from SMEM.
-/// `by_tma`: TMA loads the rows of x.
+/// `boxes`: TMA loads of a tile, if each row of x has its own; else 0.
 FUSEKIT_H constexpr Workload stem_workload(std::int64_t tiles, int panels, int chunks, int processors,
-                                           StemCosts const& reads, bool by_tma = true) {
-    double const steps = panels * chunks, copies = by_tma ? 0 : reads.copies / steps;
+                                           StemCosts const& reads, int boxes = 0) {
+    double const steps = panels * chunks, copies = reads.box * boxes / steps;
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = steps,
             .arithmetic = reads.filters + reads.words + copies,
@@ -58,13 +59,14 @@ struct StemEntry : TmaEntry<StemEntry> {
         FUSEKIT_H static consteval bool accepts(void const*, BoundPlan const*) {
             using T = ElementOf<X>;
             constexpr PlanConditions plan = conditions<T>(traits_of<typename BoundPlan::Plan, T>());
-            constexpr bool tile = Schedule::pixels == 64;
+            constexpr bool tile = Schedule::pixels == 64, warpgroups = Schedule::consumers <= 4;
             static_assert(plan.factors, "Stem: x and weights must both be half or bfloat16");
             static_assert(plan.prologue, "Stem: no operator before the Conv: use MatrixGemm");
             static_assert(plan.pool, "Stem: no Pool in the plan: use MatrixGemm");
             static_assert(plan.totals, "Stem: no ChannelStatistics in the plan: use WarpSpecialized");
             static_assert(tile, "Stem: a tile must have 64 pixels");
-            return plan.met() && tile;
+            static_assert(warpgroups, "Stem: Warpgroups must be 4 or fewer");
+            return plan.met() && tile && warpgroups;
         }
     };
 
@@ -90,7 +92,7 @@ struct StemEntry : TmaEntry<StemEntry> {
                                 detail::holds(of.channels_last, "y is not channels-last", "pass y channels-last"),
                                 unmet_by_window(of.filter));
         if (unmet) return unmet;
-        return shape<Schedule>(of.y, of.x[1], of.filter, of.aligned_rows).panels > 0
+        return shape<Schedule>(of.y, of.x[1], of.filter, of.aligned_rows, of.x[1] * of.x[3]).panels > 0
                    ? Unmet{}
                    : unmet_by_shape<Schedule>(of.x[1], of.filter);
     }
@@ -98,9 +100,9 @@ struct StemEntry : TmaEntry<StemEntry> {
     /// large.
     template <class Schedule>
     FUSEKIT_H static constexpr StemShape shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
-                                               bool by_tma) {
+                                               bool aligned_rows, std::int64_t row_step) {
         if (unmet_by_window(filter)) return {};
-        StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes, by_tma);
+        StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes, aligned_rows, row_step);
         return shape.panels <= Schedule::max_panels ? shape : StemShape();
     }
 
@@ -111,11 +113,12 @@ struct StemEntry : TmaEntry<StemEntry> {
     FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                              GpuRates const& rates) {
         if (!of.rows_of_pixels || !of.channels_last) return {};
-        StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter, of.aligned_rows);
+        StemShape const tile = shape<DefaultStem>(of.y, of.x[1], of.filter, of.aligned_rows, of.x[1] * of.x[3]);
         if (tile.panels == 0) return {};
-        return estimate(stem_workload(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
-                                      tile.chunks, rates.processors, table.stem_reads, of.aligned_rows),
-                        table.stem, of.product.bytes, table, rates);
+        return estimate(
+            stem_workload(tile.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), tile.panels,
+                          tile.chunks, rates.processors, table.stem_reads, tile.by_rows ? tile.rows_of_x : 0),
+            table.stem, of.product.bytes, table, rates);
     }
 
 private:

@@ -57,7 +57,7 @@ FUSEKIT_H constexpr void set_tail(Workload& workload, TailSplit const& of, std::
     auto const whole = static_cast<double>(of.whole),
                last = static_cast<double>(divide_up(steps, std::int64_t{of.splits}));
     workload.rounds = whole + 1;
-    if (of.whole == 0) workload.cache_bytes *= of.splits;
+    if (of.whole == 0) workload.cache_bytes *= of.splits * tma.divided_cache;
     workload.steps = (whole * static_cast<double>(steps) + last) / workload.rounds;
     workload.exchanges = tma.exchange + (of.splits - 1) * (schedule.m * schedule.n / 2 * 4) / tma.exchanged_bytes;
 }

@@ -20,7 +20,6 @@ enum class Roles { cooperative, ping_pong };
 /// 192). One producer warp issues TMA loads of k-tiles into Stages stages of SMEM; MMA warpgroups multiply them. A
 /// k-tile is 128 bytes of GemmK (64 bytes for 8-bit elements with TileN = 64). CTAs are persistent. Blocks is the
 /// intended number of CTAs per SM. Cooperative CTAs may divide the tiles of the last round (stream_k_tail.hpp).
-///
 /// Half and bfloat16 x or weights that are misaligned for TMA are copied by all producer warps (copy/copied_rows.hpp).
 /// Groups of channels of 16-bit elements, a multiple of 8 each, have tiles of their own.
 ///
@@ -175,7 +174,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
-        Costs const costs = detail::tma_costs(schedule, of, table, processors);
+        Costs costs = detail::tma_costs(schedule, of, table, processors);
+        if (packs(schedule, of) && of.taps == 1) costs.round += table.tma.packed_pixel * schedule.m;
         detail::PartTime const time{
             schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
                 int const bytes = row_bytes_of(all.schedule, all.of), element = static_cast<int>(size_of(all.of.type));

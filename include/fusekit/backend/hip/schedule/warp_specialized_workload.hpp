@@ -57,15 +57,19 @@ FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& sche
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0,
                  chain = (tma.chain + tma.chain_row * chain_rows) * of.blocks_of_step / 4,
-                 copies = of_row * (windows + filters) + tma.clipped_row * of.clipped_rows +
+                 of_cache = (windows + filters) * of.row_bytes * static_cast<double>(busy) / processors,
+                 // k-tiles of whole rows, in a long loop, beside narrow ones, which TMA limits
+        whole = of.narrow > 0 && of.narrow < 1 && of.groups == 1 && of.steps > 4 && (!schedule.ping_pong || of.mn_major)
+                    ? tma.beside_narrow * (1 - of.narrow) * schedule.n / 16 * of_products
+                    : 0,
+                 copies = whole + of_row * (windows + filters) + tma.clipped_row * of.clipped_rows +
                           tma.past_row * of.past_rows +
                           beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
             .arithmetic = (of.mn_major && !schedule.ping_pong ? filters : schedule.n) / 64.0 * of.blocks_of_step *
                           (of_products > of_rows ? of_products : of_rows),
-            .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * (windows + filters) * of.row_bytes *
-                           static_cast<double>(busy) / processors,
+            .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * of_cache,
             .copies = copies > chain ? copies : chain,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }

@@ -53,6 +53,7 @@ struct TmaCosts {
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
+    double beside_narrow = 0;  ///< share of the MMAs of whole k-tiles that does not overlap the copies of narrow ones
     /// least cycles of a k-tile, and more per pixel of the tile: a warpgroup's MMAs add to the same accumulators, each
     /// after the one before
     double chain = 0, chain_row = 0;
@@ -61,6 +62,7 @@ struct TmaCosts {
     double group_row = 0, last_group_row = 1;
     /// cycles per row of x, and per k-tile, where k-tiles have the channels of several taps, which threads copy
     double packed_row = 0, packed_step = 0;
+    double packed_pixel = 0;  ///< cycles per pixel of a tile, in addition, of a filter with one tap
     double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
     double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
@@ -77,6 +79,7 @@ struct TmaCosts {
     double partial_sectors = 1;
     /// stream-K tail: barriers and shared memory of an exchange of accumulators, in cycles; bytes per cycle of DSMEM
     double exchange = 0, exchanged_bytes = 1;
+    double divided_cache = 1;  ///< factor on operands from L2 of a single round whose tiles are divided
 };
 
 /// Cycles per row of x of a k-tile of WarpSpecialized, at 192 rows. packed: threads copy the channels of several taps.
@@ -104,9 +107,9 @@ struct SimtCosts {
 };
 
 /// Costs of Stem in cycles. filters, words: SMEM reads of the filters and of the windows for 16 indices of GemmK.
-/// copies: per tile, if threads instead of TMA copy the rows of x.
+/// box: per TMA load of a row of x, if each row has its own.
 struct StemCosts {
-    double filters = 0, words = 0, copies = 0;
+    double filters = 0, words = 0, box = 0;
 };
 
 /// Costs of weight gradients on sm_90a's tensor cores, in cycles unless a comment names another unit. Members whose

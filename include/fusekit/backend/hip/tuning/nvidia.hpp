@@ -16,7 +16,7 @@ struct NvidiaTuning {
     /// TMA loads: 13 layers of batch 1 to 256 with five schedules, H200: 8 %.
     /// Planes: 13 layers of batch 1 to 64: float on an H100 7 %; half on an H200 6 % for 1x1 filters, 18 % for larger
     /// filters, 11 % for split-K.
-    /// Stem: three layers, H200: 10 %.
+    /// Stem: 12 first layers and 22 of 1x1 filters, H200: 20 %.
     /// Groups of Halo, of WarpSpecialized: 22 and 33 layers of batch 1 to 32, H200.
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
@@ -39,6 +39,10 @@ struct NvidiaTuning {
     /// %.
     /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
     /// TmaPlanes: 21 layers of batch 32, H200: 10 %, most for 16 channels.
+    /// Halo with tiles of 64 channels of y, TMA's `beside_narrow`, `packed_pixel` and `divided_cache`,
+    /// and Gemv's gradients: 290 layers and gradients by x of batch 1 to 64, H200
+    /// (bench/results/h200/forward_choices.txt): Halo 12 %. The choice takes 1.020 of the fastest one's time, 1.044
+    /// before.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -51,8 +55,8 @@ struct NvidiaTuning {
         .warp_specialized_ping_pong = {.launch = 1500, .round = 390, .output = 0.06, .arithmetic = 1.04},
         .split_warp_specialized = {.launch = 4000, .round = 200, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
-        .tiled_halo = {.launch = 7400, .output = 0.037, .step = 266, .arithmetic = 0.98},
-        .streamed_halo = {.launch = 6200, .output = 0.037, .step = 490, .arithmetic = 0.98},
+        .tiled_halo = {.launch = 4800, .output = 0.037, .step = 135, .arithmetic = 0.98},
+        .streamed_halo = {.launch = 4800, .output = 0.037, .step = 204, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .halo_groups = {.launch = 5640, .output = 0.037, .step = 240, .arithmetic = 0.9},
         .halo_stored_groups = {.launch = 8140, .output = 0.19, .step = 240, .arithmetic = 0.9},
@@ -64,7 +68,7 @@ struct NvidiaTuning {
         .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.4, .arithmetic = 1.58},
         .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},
         .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
-        .stem = {.launch = 4000, .round = 500},
+        .stem = {.launch = 3050, .round = 500},
         .direct = {.arithmetic = 64},
         .depthwise = {.arithmetic = 4},
         .depthwise_halo = {.output = 0.2, .arithmetic = 1.85},
@@ -75,7 +79,7 @@ struct NvidiaTuning {
         .gathered_planes = {.launch = 2910, .round = 22000, .output = 0.03, .arithmetic = 1.45},
         .shared_gathered_planes = {.launch = 2910, .round = 20000, .output = 0.288, .arithmetic = 1.45},
         .tall_gemm = {.launch = 2000, .round = 300, .output = 0.3, .arithmetic = 1.35},
-        .transposed_gemv = {.launch = 1400, .output = 8, .min_step = 950, .arithmetic = 2},
+        .transposed_gemv = {.launch = 2000, .output = 8, .min_step = 1050, .arithmetic = 2},
         .transposed_tall_gemm = {.launch = 2800, .round = 400, .output = 0.175, .arithmetic = 1.95},
         .tall_planes = {.launch = 4000, .output = 0.16, .min_step = 2000, .arithmetic = 10},
         .tall_planes_taps = {.launch = 4000, .output = 0.16, .min_step = 2500, .arithmetic = 11},
@@ -97,12 +101,14 @@ struct NvidiaTuning {
                 .narrow_row = 5,
                 .odd_row = 20,
                 .short_row = 2.8,
+                .beside_narrow = 0.8,
                 .chain = 110,
                 .chain_row = 2.1,
                 .group_row = 7.5,
                 .last_group_row = 1.8,
-                .packed_row = 7.6,
+                .packed_row = 7,
                 .packed_step = 350,
+                .packed_pixel = 12,
                 .ping_pong_narrow = 2.2,
                 .ping_pong_cache = 1,
                 .row_beyond = 4,
@@ -114,9 +120,10 @@ struct NvidiaTuning {
                 .stored_pixel = 27,
                 .partial_sectors = 2.3,
                 .exchange = 2200,
-                .exchanged_bytes = 24},
+                .exchanged_bytes = 24,
+                .divided_cache = 1.5},
         .packing = {.packed = 9.4, .whole = 4.4, .even = 3.9, .odd = 9.5},
-        .stem_reads = {.filters = 16, .words = 16, .copies = 300},
+        .stem_reads = {.filters = 16, .words = 16, .box = 50},
         .weights = {.cache_bytes = 58,
                     .cluster_cache_bytes = 43,
                     .cache_bytes_of_all = 7700,
