@@ -38,6 +38,17 @@ struct HaloTiles {
     }
 };
 
+/// Bytes that TMA loads of the `filter_bytes` bytes of a tap's 64 filters: a box of the filters of at most 64 channels
+/// of x, of one group and not in pairs, has y's channels if these are fewer (encode_rows()). The other rows then have
+/// any values.
+template <bool transposed, int filter_bytes, class U, class Problem>
+__device__ unsigned loaded_filter_bytes(TensorView<U> const&, Problem const& conv) {
+    constexpr int filters = 64;
+    if constexpr (transposed || pairs_filters<U>) return filter_bytes;
+    else if (conv.groups() > 1 || conv.group_c() > filters) return filter_bytes;
+    else return static_cast<unsigned>((min)(conv.group_k(), filters) * (filter_bytes / filters));
+}
+
 /// Issues all TMA loads of a CTA, in one thread: the filters of all taps, `filter_bytes` bytes each, then for each
 /// output tile one box of the rows of x that the tile's windows read, halo included. If `transposed` (a transposed
 /// convolution), stores the taps in reverse order. If maps.filter_vector is not 0, threads load the filters of a group.
@@ -49,7 +60,8 @@ __device__ void load_halos(Params const& params, Problem const& conv, Shared& sh
     if (!group.exists() || params.maps.filter_vector == 0) {
         int first = 0;
         if constexpr (grouped) first = group.number * conv.group_k();
-        auto const filters_full = shared.filters_full.producer_expect_tx(0, static_cast<unsigned>(taps * filter_bytes));
+        auto const filters_full = shared.filters_full.producer_expect_tx(
+            0, static_cast<unsigned>(taps) * loaded_filter_bytes<transposed, filter_bytes>(params.y, conv));
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);

@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/copy/halo_box.hpp"
 #include "fusekit/backend/hip/copy/transposed_filters.hpp"
 #include "fusekit/backend/hip/halo_shape.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -40,6 +41,7 @@ __device__ void load_tiled_halos(Params const& params, Problem const& conv, Shar
     TiledHalo const& tiles = params.tiled_halo;
     auto const filter = detail::window_filter(conv.filter);
     int const columns = filter.size[1], first = tiles.first_channel(block);
+    unsigned const of_tap = loaded_filter_bytes<transposed, filter_bytes>(params.y, conv);
     auto const load_filters = [&](int tap, int channel, unsigned slot, std::uint32_t full) {
         auto const to = ptx::shared_address(shared.filters + slot * filter_bytes);
         int const of_w = transposed ? tiles.taps - 1 - tap : tap;
@@ -49,8 +51,7 @@ __device__ void load_tiled_halos(Params const& params, Problem const& conv, Shar
         else ptx::tma_load(to, &params.maps.w, full, {channel, of_w % columns, of_w / columns, first});
     };
     if (!tiles.streams_filters()) {
-        auto const full =
-            shared.filter_pipeline.producer_expect_tx(0, static_cast<unsigned>(tiles.taps * filter_bytes));
+        auto const full = shared.filter_pipeline.producer_expect_tx(0, static_cast<unsigned>(tiles.taps) * of_tap);
 #pragma unroll 1
         for (int tap = 0; tap < tiles.taps; ++tap) load_filters(tap, 0, static_cast<unsigned>(tap), full);
     }
@@ -66,7 +67,7 @@ __device__ void load_tiled_halos(Params const& params, Problem const& conv, Shar
             if (!tiles.streams_filters()) continue;
 #pragma unroll 1
             for (int tap = 0; tap < tiles.taps; ++tap) {
-                load_filters(tap, channel, slot.stage, shared.filter_pipeline.producer_acquire(slot, filter_bytes));
+                load_filters(tap, channel, slot.stage, shared.filter_pipeline.producer_acquire(slot, of_tap));
                 slot.advance();
             }
         }
