@@ -45,7 +45,8 @@ double worst_error(Tensor const& x, Tensor const& y, std::int64_t channels, bool
         auto const offset = static_cast<std::size_t>(layout.offset(at));
         double const exact = softmax ? std::exp(double{in[offset]}) / exponentials
                                      : (in[offset] - sum / count) / std::sqrt(squares / count + 1e-5);
-        double const error = std::fabs(out[offset] - exact) / (0x1p-10 * (softmax ? exact : std::fabs(exact) + 1) + 0x1p-25);
+        double const error =
+            std::fabs(out[offset] - exact) / (0x1p-10 * (softmax ? exact : std::fabs(exact) + 1) + 0x1p-25);
         if (!(error <= worst)) worst = error;
     }
     return worst;

@@ -166,18 +166,15 @@ struct Epilogue {
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// True if exactly one operator loads elements of activation tensors, of one view, which read_view() returns.
+    /// True if it loads them from one view, which read_view() returns.
     static constexpr bool reads_one_view = reads_named && (... || ReadsOneView<Ops>);
     FUSEKIT_HD static constexpr AnyView<4> const& read_view(Args const& args)
         requires(reads_one_view)
     {
-        constexpr int at = [] {
-            bool const reads[] = {ReadsOneView<Ops>...};
-            int i = 0;
-            while (!reads[i]) ++i;
-            return i;
-        }();
-        return TypeAt<at, Ops...>::read_view(get<at>(args));
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) -> AnyView<4> const& {
+            constexpr int at = (0 + ... + (ReadsOneView<Ops> ? Nth : 0));
+            return TypeAt<at, Ops...>::read_view(get<at>(args));
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     /// `maxima`: number of operators that update a maximum (Amax). `writes`: an operator stores every value to a tensor
