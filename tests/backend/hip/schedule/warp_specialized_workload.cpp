@@ -11,9 +11,9 @@ namespace {
 
 constexpr ScheduleFacts schedule{.m = 128, .n = 128, .stages = 4};
 /// Costs of which a test sets those it measures.
-constexpr TmaCosts free{.products = 1, .shared_memory = 0};
+constexpr TmaCosts no_costs{.products = 1, .shared_memory = 0};
 
-Workload work(BulkProduct const& of, TmaCosts const& costs = free, int processors = 132) {
+Workload work(BulkProduct const& of, TmaCosts const& costs = no_costs, int processors = 132) {
     return warp_specialized_workload(schedule, of, processors, costs);
 }
 
@@ -33,10 +33,10 @@ TEST_CASE("HIP: a k-tile of 128 x 128 takes the cycles of its MMAs and reads its
 }
 
 TEST_CASE("HIP: the time of a k-tile is that of its slowest part") {
-    TmaCosts costs = free;
+    TmaCosts costs = no_costs;
     costs.shared_memory = 4;  // reading 64 + 128 rows takes 192 cycles, the MMAs 64
     CHECK(work({.m = 128, .n = 128, .steps = 1}, costs).arithmetic == 2 * 4 * 192);
-    costs = free, costs.chain = 100, costs.chain_row = 1;
+    costs = no_costs, costs.chain = 100, costs.chain_row = 1;
     CHECK(work({.m = 128, .n = 128, .steps = 1}, costs).copies == 228);
     costs.narrow_row = 2, costs.odd_row = 3;  // of 256 rows
     CHECK(work({.m = 128, .n = 128, .steps = 1, .narrow = 0.5}, costs).copies == 256);
@@ -44,7 +44,7 @@ TEST_CASE("HIP: the time of a k-tile is that of its slowest part") {
 }
 
 TEST_CASE("HIP: rows past the last filter take time only if TMA loads them") {
-    TmaCosts costs = free;
+    TmaCosts costs = no_costs;
     costs.row_beyond = 1, costs.processors_beyond = 1e9;
     auto const copies = [&](BulkProduct const& of) { return work(of, costs).copies; };
     CHECK(copies({.m = 128, .n = 256, .steps = 1}) == 0);
