@@ -65,13 +65,11 @@ FUSEKIT_HD constexpr V exp(V x) {
     return assoc_barrier(mantissa * detail::power_of_two<V>(first)) * detail::power_of_two<V>(n - first);
 }
 
-/// exp(x) for x <= 0, to |x| + 4 ulp: on an NVIDIA GPU by its instruction for powers of two.
+/// e^x for x <= 0, to |x| + 4 ulp: on a GPU by its instruction for powers of two.
 template <class V>
 FUSEKIT_HD constexpr V exp_fast(V x) {
-#if defined(__CUDA_ARCH__)
-    if constexpr (std::is_same_v<V, float>)
-        if (!std::is_constant_evaluated()) return __expf(x);
-#endif
+    if constexpr (config::on_device && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return exp2f(x * 1.44269504f);
     return exp(x);
 }
 

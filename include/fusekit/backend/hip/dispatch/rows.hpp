@@ -93,12 +93,15 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
             params.packets = static_cast<unsigned>(shape[1] / lanes);
             return detail::prepare_contiguous_rows<lanes, detail::Axis::channel>(gpu, params);
         };
-        if (by_channels || orders == Orders::channels_last) {
+        auto const in_channels = [&] {
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, shape[1]))
                 return along_channels(std::integral_constant<int, most>{});
             return along_channels(std::integral_constant<int, 1>{});
-        }
-        if constexpr (orders == Orders::any) {
+        };
+        if constexpr (orders == Orders::channels_last) {
+            return in_channels();
+        } else {
+            if (by_channels) return in_channels();
             auto const along_pixels =
                 [&]<int lanes>(std::integral_constant<int, lanes>) -> Result<Launch<RowParams<Plan, T, U>>> {
                 using Mainloop = PixelRows<Plan, T, U, lanes>;
@@ -128,15 +131,18 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         };
         using Channel = std::integral_constant<detail::Axis, detail::Axis::channel>;
         using Pixel = std::integral_constant<detail::Axis, detail::Axis::pixel>;
-        if (by_channels || orders == Orders::channels_last) {
+        auto const in_channels = [&] {
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
                 return along(std::integral_constant<int, most>{}, Channel{});
             if constexpr (most > 2)
                 if (detail::has_row_packets<Op, 2>(bound.head, x, y, detail::Axis::channel, rows.channels))
                     return along(std::integral_constant<int, 2>{}, Channel{});
             return along(std::integral_constant<int, 1>{}, Channel{});
-        }
-        if constexpr (orders == Orders::any) {
+        };
+        if constexpr (orders == Orders::channels_last) {
+            return in_channels();
+        } else {
+            if (by_channels) return in_channels();
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::pixel, plane))
                 return along(std::integral_constant<int, most>{}, Pixel{});
             return along(std::integral_constant<int, 1>{}, Pixel{});
