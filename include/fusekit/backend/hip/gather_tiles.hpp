@@ -74,12 +74,13 @@ struct GatherTiles {
     }
     /// Upper bound of the units of x that a tile reads.
     FUSEKIT_HD constexpr std::int64_t most_units() const {
-        std::int64_t const of_one = std::int64_t{height} * pitch, touched = (length(0) + of_one - 2) / of_one + 1,
-                           all = touched < images ? touched : images, more = (row_segments - 1) * dilation_h + 1,
-                           rows = (std::int64_t{length(0)} / pitch + 2) * stride_h + all * more,
-                           most = rows < all * x_height ? rows : all * x_height;
-        std::int64_t const by_rows = most * x_width / unit + 2 * all, by_planes = all * units.value();
-        return by_rows < by_planes ? by_rows : by_planes;
+        std::int64_t const of_image_positions = std::int64_t{height} * pitch,
+                           touched = (length(0) + of_image_positions - 2) / of_image_positions + 1,
+                           all = touched < images ? touched : images, skipped = pad_top < 0 ? -pad_top : 0;
+        std::int64_t const rows = (length(0) / pitch + 2) * stride_h + (row_segments - 1) * dilation_h + 1 + skipped,
+                           by_rows = (rows * x_width + unit - 1) / unit + 1, of_plane_units = units.value(),
+                           of_edge = by_rows < of_plane_units ? by_rows : of_plane_units;
+        return all < 2 ? of_edge : 2 * of_edge + (all - 2) * of_plane_units;
     }
 
     /// Units of a producer warp, times copies. Their positions are at the end of the stages' SMEM.
@@ -89,9 +90,8 @@ struct GatherTiles {
     FUSEKIT_HD constexpr int positions_begin() const { return shared_bytes - warps * unit_positions() * 128; }
 
     /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position, and 8 positions for pixels
-    /// that have none; then filters, with all taps of
-    /// the stage's channels in filter_chunks chunks of 16 bytes, and one more chunk where rows would otherwise begin in
-    /// the same banks.
+    /// that have none; then filters, with all taps of the stage's channels in filter_chunks chunks of 16 bytes, and one
+    /// more chunk where rows would otherwise begin in the same banks.
     FUSEKIT_HD constexpr int chunk_bytes() const { return (segments() * segment_pixels + 8) * 16; }
     FUSEKIT_HD constexpr int filter_pitch() const { return (2 * slices * all_taps | 1) * 16; }
     /// Number of stages of a tile for `channels` channels of x.

@@ -126,12 +126,16 @@ private:
         int const first_row = static_cast<int>(tiles.of_row.divide(start - n * tiles.of_image.value()));
         int last_row = static_cast<int>(tiles.of_row.divide(last - last_image * tiles.of_image.value()));
         if (last_image >= images) last_image = images - 1, last_row = tiles.height - 1;
-        int const end_row = last_row * tiles.stride_h + (tiles.row_segments - 1) * tiles.dilation_h - tiles.pad_top + 1,
-                  until = clamped(end_row) * columns;
+        auto const end_after = [&](int position_row) {  // end of the pixels that rows of positions up to this one read
+            return clamped(position_row * tiles.stride_h + (tiles.row_segments - 1) * tiles.dilation_h - tiles.pad_top +
+                           1) *
+                   columns;
+        };
+        int const until = end_after(last_row);
         first_image = static_cast<int>(n);
         first_pixel = clamped(first_row * tiles.stride_h - tiles.pad_top) * columns / 2 * 2;
         auto const count = [](int pixels) { return pixels > 0 ? (pixels + unit - 1) / unit : 0; };
-        units_of_first = count((n == last_image ? until : plane) - first_pixel);
+        units_of_first = count((n == last_image ? until : end_after(tiles.height - 1)) - first_pixel);
         int all = units_of_first;
         if (n != last_image) all += static_cast<int>(last_image - n - 1) * count(plane) + count(until);
         units = all > warp ? (all - warp + warps - 1) / warps : 0;
