@@ -136,9 +136,7 @@ TEST_CASE("TallPlanes reads no pixel past the last one of images that are 2^29 e
     for (std::size_t i = 0; i < images.size(); ++i) images[i] = number(i);
     for (std::size_t i = 0; i < filters.size(); ++i) filters[i] = number(3 * i);
     x.copy_from(images.data()), w.copy_from(filters.data());
-    for (int n = 0; n < 5; ++n)
-        REQUIRE(hipMemcpy(x_apart.data() + n * apart.stride[0], images.data() + n * 18, 36, hipMemcpyHostToDevice) ==
-                hipSuccess);
+    for (int n = 0; n < 5; ++n) device.copy_in(x_apart.data() + n * apart.stride[0], images.data() + n * 18, 36);
     auto const layer = Plan::bind({.weights = w, .filter = fk::filter(1, 1)});
     auto const tall = device.with<TallPlanes<>>();
     auto const values_of = [&](auto const& from, auto& to) {

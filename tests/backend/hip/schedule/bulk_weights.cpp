@@ -16,12 +16,12 @@ constexpr int accumulators =
 using Square = BulkWeights<128, 128, 64, 4>;
 using Wide = BulkWeights<64, 256, 64, 4>;
 using Tall = BulkWeights<192, 128, 64, 4>;
-using Doubled = BulkWeights<128, 64, 64, 4, 2, 2>;
+using Doubled = BulkWeights<128, 64, 64, 4, 2>;
 
 static_assert(Square::warpgroups == 2 && Square::promotes && !Square::moves_registers && !Square::sequences);
 static_assert(Wide::warpgroups == 1 && !Wide::promotes && Wide::sequences == (64 * 256 > 128 * 128));
 static_assert(Tall::warpgroups == 3 && Tall::promotes && Tall::moves_registers && Tall::sequences);
-static_assert(Doubled::warpgroups == 1 && !Doubled::promotes);  // two CTAs share the registers
+static_assert(Doubled::warpgroups == 1 && Doubled::promotes);
 static_assert(accumulators<Square> == 128 && accumulators<Wide> == 128 && accumulators<Tall> == 128);
 
 }  // namespace

@@ -79,8 +79,9 @@ struct Launcher<DepthwiseEntry> {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare_unchecked(
         Gpu const& gpu, ConvOperands<Plan, T, U> const& operands) {
-        return with_fast_axis<orders>(operands.y.layout,
-                                      [&]<Axis fast>() { return prepare_along<Schedule, fast>(gpu, operands); });
+        return with_fast_axis<orders>(operands.y.layout, [&]<Axis fast>(std::integral_constant<Axis, fast>) {
+            return prepare_along<Schedule, fast>(gpu, operands);
+        });
     }
 
 private:

@@ -15,8 +15,9 @@ struct Launcher<DirectEntry> {
     FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> prepare(Gpu const& gpu,
                                                                     ConvOperands<Plan, T, U> const& operands, int,
                                                                     IndexLimits const& limits) {
-        return with_fast_axis<orders>(
-            operands.y.layout, [&]<Axis fast>() { return prepare_along<Schedule, fast>(gpu, operands, limits); });
+        return with_fast_axis<orders>(operands.y.layout, [&]<Axis fast>(std::integral_constant<Axis, fast>) {
+            return prepare_along<Schedule, fast>(gpu, operands, limits);
+        });
     }
 
 private:

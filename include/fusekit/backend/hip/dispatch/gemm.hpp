@@ -67,7 +67,9 @@ FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
 /// consecutive pixels.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
-    return with_fast_axis<orders>(y.layout, []<Axis fast>() { return gemm_kernel<Schedule, fast, Plan, T, U>(); });
+    return with_fast_axis<orders>(y.layout, []<Axis fast>(std::integral_constant<Axis, fast>) {
+        return gemm_kernel<Schedule, fast, Plan, T, U>();
+    });
 }
 
 /// Returns an error for a Gemm schedule that the caller named if the operands' offsets exceed 32 bits, or if filters

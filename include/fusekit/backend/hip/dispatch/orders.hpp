@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/device.hpp"
 #include "fusekit/problem/facts.hpp"
 #include "fusekit/result.hpp"
@@ -15,13 +17,13 @@ enum class Orders { any, channels_last, planes };
 
 namespace detail {
 
-/// Calls f with the axis along which consecutive threads store y: channels if y is channels-last, else pixels. Of the
-/// two calls, only those that `orders` allows are compiled.
+/// Calls f with the std::integral_constant of the axis along which consecutive threads store y: channels if y is
+/// channels-last, else pixels. Of the two calls, only those that `orders` allows are compiled.
 template <Orders orders, class F>
 FUSEKIT_H auto with_fast_axis([[maybe_unused]] Layout<4> const& y, F const& f) {
     if constexpr (orders == Orders::any)
-        if (!problem::channels_are_contiguous(y)) return f.template operator()<Axis::pixel>();
-    return f.template operator()<orders == Orders::planes ? Axis::pixel : Axis::channel>();
+        if (!problem::channels_are_contiguous(y)) return f(std::integral_constant<Axis, Axis::pixel>{});
+    return f(std::integral_constant < Axis, orders == Orders::planes ? Axis::pixel : Axis::channel > {});
 }
 
 /// Returns an error if a tensor has more than one channel and its channel stride is not 1.

@@ -79,7 +79,9 @@ struct StemEntry : TmaEntry<StemEntry> {
         if (Unmet const unmet = detail::first_unmet(
                 detail::holds(!Plan::Epilogue::per_pixel, "an operator has parameters per pixel",
                               "use WarpSpecialized"),
-                detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized")))
+                detail::holds(!has_transposed_conv<Plan>, "a TransposedConv", "use WarpSpecialized"),
+                detail::holds(Plan::Epilogue::maxima == 0, "an Amax, which has words for 512 threads",
+                              "use WarpSpecialized")))
             return unmet;
         return detail::unmet_by_taps<Plan>(unmet_by_filter);
     }
