@@ -67,10 +67,10 @@ struct OffsetCoords {
 template <int lanes, int width>
 class ViewPacket {
 public:
-    FUSEKIT_HD ViewPacket() {}
+    __device__ ViewPacket() {}
     /// at: coordinates of the packet, of adjacent elements along y's channels if `along_channels`, else along its
     /// pixels, with rows of `columns`.
-    FUSEKIT_HD ViewPacket(AnyView<4> const& view, OutputCoord const (&at)[lanes], bool along_channels,
+    __device__ ViewPacket(AnyView<4> const& view, OutputCoord const (&at)[lanes], bool along_channels,
                           std::int64_t columns) {
         Index<4> const& stride = view.layout.stride;
         bool const rows_follow = stride[2] == columns * stride[3];
@@ -87,7 +87,7 @@ public:
     /// Loads vector number `i` in image n. U: y's element type. coord(lane) returns a coordinate of the vector; it is
     /// called where the vector's elements are in two lines.
     template <class U, class Coord>
-    FUSEKIT_HD void load(AnyView<4> const& view, std::int64_t n, int i, bool along_channels, Coord const& coord,
+    __device__ void load(AnyView<4> const& view, std::int64_t n, int i, bool along_channels, Coord const& coord,
                          float (&values)[width]) const {
         std::int64_t const offset = n * view.layout.stride[0] + offsets[i],
                            step = view.layout.stride[along_channels ? 1 : 3];
@@ -109,7 +109,7 @@ private:
     unsigned lines = 0;  ///< bit i: vector i is in one line
 
     template <class T>
-    FUSEKIT_HD static void load_line(T const* from, std::int64_t step, float (&values)[width]) {
+    __device__ static void load_line(T const* from, std::int64_t step, float (&values)[width]) {
         using Whole = Packet<T, width>;
         if (step == 1 && reinterpret_cast<std::uintptr_t>(from) % sizeof(Whole) == 0) {
             Whole const all = *reinterpret_cast<Whole const*>(from);
@@ -135,9 +135,9 @@ struct LoadedCoords : OffsetCoords<width> {
     struct Coord : OffsetCoord {
         float value;
         using OffsetCoord::load;
-        FUSEKIT_HD float load(AnyView<4> const&) const { return value; }
+        __device__ float load(AnyView<4> const&) const { return value; }
     };
-    FUSEKIT_HD Coord operator[](int i) const { return {OffsetCoords<width>::operator[](i), values[i]}; }
+    __device__ Coord operator[](int i) const { return {OffsetCoords<width>::operator[](i), values[i]}; }
 };
 
 /// Coordinate of element `lane` of a packet, `width` consecutive elements of y whose per-pixel parameters are
