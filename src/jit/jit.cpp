@@ -13,14 +13,12 @@ namespace fusekit::jit {
 
 HostCode const* half_code(Reads reads);
 HostCode const* bfloat16_code(Reads reads);
-HostCode const* float_code(Reads reads);
 
 HostCode const* host_code(Reads reads, runtime::Types types) {
     if (!(types == runtime::Types(types.x))) return nullptr;
     switch (types.x) {
         case DataType::float16: return half_code(reads);
         case DataType::bfloat16: return bfloat16_code(reads);
-        case DataType::float32: return float_code(reads);
         default: return nullptr;
     }
 }

@@ -17,7 +17,9 @@ struct GemmWith : detail::MatrixHead<Option> {
 
     FUSEKIT_HD static constexpr AnyView<4> filters(Args const& args) {
         Index<2> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
-        float const* const data = std::is_constant_evaluated() ? nullptr : args.weights.float32;
+        float const* data = nullptr;
+        // not an initializer, which nvcc 13 treats as a constant expression in device code
+        if (!std::is_constant_evaluated()) data = args.weights.float32;
         return detail::MatrixHead<Option>::filters(data, args.weights.type, shape[0], shape[1], stride[0], stride[1]);
     }
 
