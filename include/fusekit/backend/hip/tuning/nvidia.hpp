@@ -56,7 +56,7 @@ struct NvidiaTuning {
         .split_warp_specialized = {.launch = 4000, .round = 200, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
         .tiled_halo = {.launch = 4800, .output = 0.037, .step = 135, .arithmetic = 0.98},
-        .streamed_halo = {.launch = 4800, .output = 0.037, .step = 204, .arithmetic = 0.98},
+        .streamed_halo = {.launch = 4800, .output = 0.037, .step = 230, .arithmetic = 0.98},
         .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .halo_groups = {.launch = 5640, .output = 0.037, .step = 240, .arithmetic = 0.9},
         .halo_stored_groups = {.launch = 8140, .output = 0.19, .step = 240, .arithmetic = 0.9},
