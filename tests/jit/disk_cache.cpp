@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "disk_cache.hpp"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,37 +14,12 @@
 #include <vector>
 
 #include "code.hpp"
+#include "folder.hpp"
 
 namespace jit = fusekit::jit;
+using test::Folder;
 
 namespace {
-
-/// An empty folder, which the destructor removes.
-struct Folder {
-    std::string path;
-
-    Folder() {
-        char name[] = "/tmp/fusekit_jit_XXXXXX";
-        path = mkdtemp(name) ? name : "";
-        REQUIRE(!path.empty());
-    }
-    Folder(Folder const&) = delete;
-    Folder& operator=(Folder const&) = delete;
-    ~Folder() {
-        for (std::string const& name : files(true)) unlink((path + "/" + name).c_str());
-        rmdir(path.c_str());
-    }
-    std::vector<std::string> files(bool hidden = false) const {
-        std::vector<std::string> all;
-        DIR* const listed = opendir(path.c_str());
-        while (dirent const* const one = listed ? readdir(listed) : nullptr)
-            if (std::string const name = one->d_name; name != "." && name != ".." && (hidden || name[0] != '.'))
-                all.push_back(name);
-        if (listed) closedir(listed);
-        return all;
-    }
-    std::string only() const { return path + "/" + files().at(0); }
-};
 
 std::string key_of(unsigned i) { return "key " + std::to_string(i) + std::string(200 + i, 'k'); }
 jit::Code code(unsigned i) { return test::code_of("kernel_" + std::to_string(i), 500 + 37 * i, i); }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "folder.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 
 namespace {
@@ -22,7 +23,7 @@ using Catch::Matchers::ContainsSubstring;
 
 /// Folder of the disk cache of this program, and a device.
 struct Setup {
-    std::string folder;
+    test::Folder const folder;
     fusekit_device device = nullptr;
 
     Setup() {
@@ -30,16 +31,13 @@ struct Setup {
         for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
             found = found || dlopen(name, RTLD_NOW);
         if (!found) SKIP("skipped: no libnvrtc of version 13 on this machine");
-        char name[] = "/tmp/fusekit_jit_XXXXXX";
-        folder = mkdtemp(name);
-        REQUIRE(fusekit_jit_set_cache(folder.c_str(), 1 << 26) == FUSEKIT_SUCCESS);
+        REQUIRE(fusekit_jit_set_cache(folder.path.c_str(), 1 << 26) == FUSEKIT_SUCCESS);
         REQUIRE(fusekit_device_create_jit(0, &device) == FUSEKIT_SUCCESS);
     }
     Setup(Setup const&) = delete;
     Setup& operator=(Setup const&) = delete;
     ~Setup() {
         if (device) fusekit_device_destroy(device);
-        if (!folder.empty() && std::system(("rm -r " + folder).c_str()) != 0) std::abort();
     }
 };
 
