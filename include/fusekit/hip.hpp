@@ -5,7 +5,7 @@
 
 #if __cplusplus >= 202002L  // as in fusekit.hpp
 
-// As in fusekit.hpp.
+// Disables the warning that fusekit.hpp names.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-// As in fusekit.hpp.
+// Disables the warning that fusekit.hpp names.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

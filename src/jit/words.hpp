@@ -16,7 +16,7 @@ inline constexpr unsigned epilogue_bytes = 512;
 /// kernels and the layout of their parameters depend on this and on nothing else of these operators.
 enum class Reads { channels, pixel_parameters, one_tensor };
 
-/// The operators of a plan that is compiled at run time, after its head, in place of which the backend compiles Words.
+/// The operators after the head of a plan that is compiled at run time. The backend compiles Words in their place.
 struct Spec {
     std::vector<OperatorEntry const*> operators;
     std::vector<unsigned> offsets;  ///< of each operator's Args in Words::Args::bytes

@@ -74,8 +74,8 @@ struct DoubleCoord : OutputCoord {
 ///     check, which may be empty. Raw pointers cannot be checked.
 ///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations in Args: after
 ///     a Gemm, a view of B x M x N holds matrices; elsewhere it holds signals.
-///   static AnyView<4> const& read_view(Args const& args): the one view that `views` lists, of which alone apply and
-///     slope load elements, so that a backend may load them as vectors.
+///   static AnyView<4> const& read_view(Args const& args): the one view that `views` lists, if apply and
+///     slope load elements of no other, so that a backend may load them as vectors.
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
 ///   static constexpr int flops_per_element: describe(...) multiplies it by the number of elements; default 1. If the
 ///     count depends on Args, static constexpr double flops(Index<4> const& y, Args const& args) returns the FLOPs of

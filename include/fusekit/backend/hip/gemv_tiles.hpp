@@ -81,7 +81,7 @@ private:
         std::int64_t const row_tiles = detail::divide_up(of.rows, rows);
         tiles.row_tiles = FastDivmod(static_cast<std::uint32_t>(row_tiles));
         processor_ctas = detail::divide_up(detail::divide_up(of.filters, tiles.filters()) * row_tiles, processors);
-        // Of a row of transposed weights, a warp reads sectors of 32 bytes, 16 filters.
+        // A warp reads a row of transposed weights by sectors of 32 bytes, 16 filters.
         std::int64_t const read =
             of.transposed && tiles.filters() < GemvTiles::warp_filters ? GemvTiles::warp_filters : tiles.filters();
         cta_bytes = (read + (of.rows < rows ? of.rows : rows)) * of.row_bytes;

@@ -13,8 +13,8 @@ static_assert(fusekit::Device<Device>);
 namespace detail {
 
 /// Class template whose functions prepare launches of plans with one kind of head (plan/structure.hpp): with the
-/// schedule that the library selects for a stream, or with the one that the caller named.
-/// Those of heads other than a Conv or Gemm are in prepare.hpp.
+/// schedule that the library selects for a stream, or with the one that the caller named. This header has those of Conv
+/// and Gemm, prepare.hpp the others.
 template <detail::HeadKind kind>
 struct PrepareHead;
 

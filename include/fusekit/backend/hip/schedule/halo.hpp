@@ -19,7 +19,7 @@ struct Halo {
     static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
 };
 
-/// Halo schedule of which one kernel is compiled: TiledHaloGemm, or HaloGemm (HaloEntry::is_tiled()).
+/// Halo schedule that compiles one kernel: TiledHaloGemm, or HaloGemm (HaloEntry::is_tiled()).
 template <class Schedule, bool tiled>
 struct HaloKernel : Schedule {
     using Whole = Schedule;

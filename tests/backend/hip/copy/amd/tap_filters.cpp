@@ -19,7 +19,7 @@ void check(OperandExtents const& of) {
 
 }  // namespace
 
-// Of 9 or 15 taps 8 are loaded as 16 bytes; the others one by one, of several channels in a k-tile.
+// The loader reads 8 of 9 or 15 taps as 16 bytes, and the tail taps one by one, of several channels in a k-tile.
 TEST_CASE("HIP: weights of whole packets and of tail taps are together those of all taps") {
     check<fk::half, fk::filter(3, 3).pad(1)>({2, 40, 5, 8, 66});
     check<fk::half, fk::filter(3, 5).pad(1, 2)>({1, 16, 3, 12, 8});  // seven tail taps
