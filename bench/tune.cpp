@@ -24,6 +24,7 @@
 namespace {
 
 using namespace bench;
+using bench::Problem;
 namespace fk = fusekit;
 
 volatile std::sig_atomic_t interrupted = 0;

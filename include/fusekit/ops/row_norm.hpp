@@ -32,7 +32,7 @@ struct RowAffine {
         return result;
     }
     /// True if prepare_packet() may load `width` parameters at once: they are contiguous and aligned.
-    template <int width>
+    template <std::size_t width>
     FUSEKIT_H static bool has_packets(Args const& args) {
         auto const is_packed = [](auto const& view) {
             return !view.given() ||
@@ -42,19 +42,19 @@ struct RowAffine {
         else return is_packed(args.scale);
     }
     /// prepare() of channels k to k + width - 1. Preconditions: has_packets(), and k is a multiple of `width`.
-    template <int width>
+    template <std::size_t width>
     FUSEKIT_HD static void prepare_packet(std::int64_t k, Args const& args, Prepared<float> (&result)[width]) {
         auto const load = [&](OptionalView<float const, 1> const& view, float otherwise, float(&to)[width]) {
             struct alignas(4 * width) Floats {
                 float values[width];
             } floats{};
             if (view.given()) floats = *reinterpret_cast<Floats const*>(view.data + k);
-            for (int i = 0; i < width; ++i) to[i] = view.given() ? floats.values[i] : otherwise;
+            for (std::size_t i = 0; i < width; ++i) to[i] = view.given() ? floats.values[i] : otherwise;
         };
         float scale[width], shift[width] = {};
         load(args.scale, 1, scale);
         if constexpr (shifts) load(args.shift, 0, shift);
-        for (int i = 0; i < width; ++i) result[i] = {scale[i], shift[i]};
+        for (std::size_t i = 0; i < width; ++i) result[i] = {scale[i], shift[i]};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& prepared) {

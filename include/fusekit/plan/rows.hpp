@@ -48,9 +48,9 @@ struct RowSteps {
         else return a + b;
     }
     template <class V>
-    FUSEKIT_HD static constexpr V center_of(V merged, V count) {
-        if constexpr (centers_on_maximum) return merged;
-        else return merged / count;
+    FUSEKIT_HD static constexpr V center_of(V all_rows, V count) {
+        if constexpr (centers_on_maximum) return all_rows;
+        else return all_rows / count;
     }
 
     template <class V, class At, class State>

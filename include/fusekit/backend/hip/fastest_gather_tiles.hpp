@@ -39,7 +39,7 @@ FUSEKIT_H constexpr double multiplied_taps(GatherTiles const& tiles) {
         GatherTiles::TapRows const used = tiles.tap_rows_of(static_cast<std::uint32_t>(row * tiles.pitch));
         taps += (used.end - used.begin) * tiles.tap_columns;
     }
-    return taps / divide_up(tiles.y_height, rows);
+    return taps / static_cast<double>(divide_up(tiles.y_height, rows));
 }
 
 /// Estimated cycles of a slice of 16 channels of a tile, for GatheredPlanes: the maximum of the cycles of MMAs, of SMEM

@@ -85,8 +85,8 @@ struct GatheredTaps {
         for (int i = 0; i < 4; ++i) {
             Words words[(taps + vector - 1) / vector];  // the taps of two channels
             auto const is_used = [](int j) {
-                int const begin = 2 * vector * j, end = begin + 2 * vector;
-                return (end > first && begin < first + count) || (end > taps + first && begin < taps + first + count);
+                int const from = 2 * vector * j, to = from + 2 * vector;
+                return (to > first && from < first + count) || (to > taps + first && from < taps + first + count);
             };
 #pragma unroll
             for (int j = 0; j < taps / vector; ++j)

@@ -129,23 +129,23 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
             params.packets = static_cast<unsigned>(rows.values() / lanes);
             return detail::prepare_contiguous_rows<lanes, axis>(gpu, params);
         };
-        using Channel = std::integral_constant<detail::Axis, detail::Axis::channel>;
-        using Pixel = std::integral_constant<detail::Axis, detail::Axis::pixel>;
+        using AlongChannels = std::integral_constant<detail::Axis, detail::Axis::channel>;
+        using AlongPixels = std::integral_constant<detail::Axis, detail::Axis::pixel>;
         auto const in_channels = [&] {
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
-                return along(std::integral_constant<int, most>{}, Channel{});
+                return along(std::integral_constant<int, most>{}, AlongChannels{});
             if constexpr (most > 2)
                 if (detail::has_row_packets<Op, 2>(bound.head, x, y, detail::Axis::channel, rows.channels))
-                    return along(std::integral_constant<int, 2>{}, Channel{});
-            return along(std::integral_constant<int, 1>{}, Channel{});
+                    return along(std::integral_constant<int, 2>{}, AlongChannels{});
+            return along(std::integral_constant<int, 1>{}, AlongChannels{});
         };
         if constexpr (orders == Orders::channels_last) {
             return in_channels();
         } else {
             if (by_channels) return in_channels();
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::pixel, plane))
-                return along(std::integral_constant<int, most>{}, Pixel{});
-            return along(std::integral_constant<int, 1>{}, Pixel{});
+                return along(std::integral_constant<int, most>{}, AlongPixels{});
+            return along(std::integral_constant<int, 1>{}, AlongPixels{});
         }
     }
 }

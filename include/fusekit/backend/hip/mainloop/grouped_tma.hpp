@@ -113,16 +113,16 @@ public:
                                        static_cast<unsigned>(tile.pixel_bytes());
 #pragma unroll 1
                     for (int number_of_phase = 0; number_of_phase < phases * phases; ++number_of_phase) {
-                        PerMode<2> const phase{number_of_phase / phases, number_of_phase % phases};
-                        GroupedPhase const taps = grouped_phase(conv.filter, phase);
+                        PerMode<2> const of_phase{number_of_phase / phases, number_of_phase % phases};
+                        GroupedPhase const taps = grouped_phase(conv.filter, of_phase);
                         Accumulators acc = {};
                         multiply(of, acc, x, taps);
                         if (tile.group < 8 && !Warp::is_finite(acc)) {
                             of.recompute_infinite(acc, conv, taps, shared.bytes + (from - at_x), i);
                         }
-                        store(params, of, at, phase, states, acc, i,
+                        store(params, of, at, of_phase, states, acc, i,
                               at_y + chunk +
-                                  static_cast<unsigned>(mine.pixel(tile, phase.h, phase.w) * tile.pixel_bytes()));
+                                  static_cast<unsigned>(mine.pixel(tile, of_phase.h, of_phase.w) * tile.pixel_bytes()));
                     }
                 }
             }

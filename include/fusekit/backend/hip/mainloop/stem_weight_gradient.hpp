@@ -102,10 +102,10 @@ private:
     __device__ static void load(Params const& params, DynamicShared& shared, Tile const& tile) {
         StemGradientTiles const& tiles = params.stem;
         auto const filter = Plan::Head::geometry(params.bound.head);
-        int const rows = filter.size[0], channels = static_cast<int>(params.y.layout.shape[1]),
+        int const taps = filter.size[0], channels = static_cast<int>(params.y.layout.shape[1]),
                   step = filter.strides[1] * channels, before = filter.pad_before[1] * channels + tiles.first;
         auto const bytes =
-            static_cast<unsigned>(tiles.pixels * filters * static_cast<int>(sizeof(T)) + rows * tiles.words * 4);
+            static_cast<unsigned>(tiles.pixels * filters * static_cast<int>(sizeof(T)) + taps * tiles.words * 4);
         PipelineState<stage_count> state;
 #pragma unroll 1
         for (int i = tile.begin; i < tile.end; ++i, state.advance()) {
@@ -119,7 +119,7 @@ private:
                 continue;
             }
 #pragma unroll 1
-            for (int r = 0; r < rows; ++r) {
+            for (int r = 0; r < taps; ++r) {
                 auto const first = static_cast<int>(at.first + static_cast<unsigned>(r) * Step::row_pitch(params));
                 ptx::tma_load(ptx::shared_address(stage.x + r * tiles.words * 2), &tiles.x, full,
                               {(first & ~Shape::most_shift) / 2, 0, 0, 0});
