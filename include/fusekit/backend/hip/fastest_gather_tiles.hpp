@@ -103,7 +103,10 @@ FUSEKIT_H constexpr GatherTiles gather_tiles(Index<4> const& x, Index<4> const& 
         if (longest > 8192) continue;
         tiles.segment_pixels = static_cast<int>((longest + 7) / 8 * 8);
         if (tiles.segments() * tiles.segment_pixels >= (1 << 14) - 8) continue;
-        if (tiles.most_units() > 1 << 10 || tiles.unit_positions() > GatherTiles::max_unit_positions) continue;
+        std::int64_t const units = tiles.most_units();
+        if (units > 1 << 10) continue;
+        tiles.unit_positions = static_cast<int>(detail::divide_up(units, GatherTiles::warps)) * tiles.copies();
+        if (tiles.unit_positions > GatherTiles::max_unit_positions) continue;
         for (tiles.slices = 4; tiles.slices >= 1; tiles.slices /= 2) {
             int const fit = tiles.positions_begin() / tiles.stage_bytes();
             tiles.stages = fit < GatherTiles::max_stages ? fit : GatherTiles::max_stages;

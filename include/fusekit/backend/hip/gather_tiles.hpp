@@ -41,6 +41,7 @@ struct GatherTiles {
     FastDivmod of_row = {}, of_image = {}, of_plane = {}, channel_tiles = {}, filter_chunks = {};
     FastDivmod of_x_row = {}, of_stride_h = {}, of_stride_w = {}, units = {};  ///< units of a plane of x
     unsigned positions = 0, tiles = 0;
+    int unit_positions = 0;  ///< units of x of a producer warp, times copies()
 
     FUSEKIT_HD constexpr int taps() const { return tap_rows * tap_columns; }
     FUSEKIT_HD constexpr int segments() const { return row_segments * column_segments; }
@@ -72,8 +73,8 @@ struct GatherTiles {
     FUSEKIT_HD constexpr int copies() const {
         return (tap_height == 0 ? row_segments : 1) * (tap_width == 0 ? column_segments : 1);
     }
-    /// Upper bound of the units of x that a tile reads.
-    FUSEKIT_HD constexpr std::int64_t most_units() const {
+    /// Upper bound of the units of x that a tile reads. On the host: 64-bit division on a GPU is a call.
+    FUSEKIT_H constexpr std::int64_t most_units() const {
         std::int64_t const of_image_positions = std::int64_t{height} * pitch,
                            touched = (length(0) + of_image_positions - 2) / of_image_positions + 1,
                            all = touched < images ? touched : images, skipped = pad_top < 0 ? -pad_top : 0;
@@ -83,11 +84,8 @@ struct GatherTiles {
         return all < 2 ? of_edge : 2 * of_edge + (all - 2) * of_plane_units;
     }
 
-    /// Units of a producer warp, times copies. Their positions are at the end of the stages' SMEM.
-    FUSEKIT_HD constexpr int unit_positions() const {
-        return static_cast<int>((most_units() + warps - 1) / warps) * copies();
-    }
-    FUSEKIT_HD constexpr int positions_begin() const { return shared_bytes - warps * unit_positions() * 128; }
+    /// Positions of the units of x are at the end of the stages' SMEM.
+    FUSEKIT_HD constexpr int positions_begin() const { return shared_bytes - warps * unit_positions * 128; }
 
     /// A stage of SMEM: first, for each 8 channels, all segments, 16 bytes per position, and 8 positions for pixels
     /// that have none; then filters, with all taps of the stage's channels in filter_chunks chunks of 16 bytes, and one

@@ -64,7 +64,7 @@ class NchwGather {
 
 public:
     /// Gathers channels [begin, end) of x. `the_positions`: the warp's SMEM, for 32 pairs of positions
-    /// times GatherTiles::unit_positions().
+    /// times GatherTiles::unit_positions.
     __device__ NchwGather(TensorView<T const> const& the_x, GatherTiles const& the_tiles,
                           GatherTables const& the_tables, std::uint32_t* the_positions, unsigned the_warp,
                           unsigned the_lane, int the_begin, int the_end)

@@ -114,7 +114,7 @@ private:
                                    Share const& share) {
         GatherTiles const& tiles = params.gather;
         auto* const positions = reinterpret_cast<std::uint32_t*>(shared.stages + tiles.positions_begin()) +
-                                static_cast<int>(warp) * tiles.unit_positions() * 32;
+                                static_cast<int>(warp) * tiles.unit_positions * 32;
         NchwGather<T, aligned> gather(params.x, tiles, shared.tables, positions, warp, lane, share.begin, share.end);
         auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
         GatheredFilters<T, GatherTiles::warps * 32> const filters(w, tiles, warp * 32 + lane);
