@@ -29,8 +29,8 @@ FUSEKIT_H bool encode_elements(TensorMap& map, TensorView<T> const& x, int eleme
     std::uint32_t const box[] = {static_cast<std::uint32_t>(tile.box), 1, 1, 1};
     return encode_tiled(map, sizeof(T), 4, aligned_before(x.data), extents, strides, box, false);
 }
-/// Number of elements of x's tensor map if TMA loads rows by themselves: a multiple of 8, which no run's x of this
-/// layout, at any address, exceeds by whole 16 bytes; 0 for strides or extents that the kernel does not address.
+/// Number of elements of x's tensor map if TMA loads rows by themselves: a multiple of 8, or 1, that ends within a run's
+/// x of this layout at any address; 0 for strides or extents that the kernel does not address.
 template <class T>
 FUSEKIT_H constexpr int elements_of_rows(TensorView<T> const& x) {
     Extent span = 1;
@@ -38,7 +38,8 @@ FUSEKIT_H constexpr int elements_of_rows(TensorView<T> const& x) {
         if (x.layout.stride[mode] < 0 && x.layout.shape[mode] > 1) return 0;
         span += x.layout.stride[mode] * (x.layout.shape[mode] - 1);
     }
-    return span <= Extent{1} << 30 ? static_cast<int>(divide_up(span, StemShape::chunk) * StemShape::chunk) : 0;
+    if (span > Extent{1} << 30) return 0;
+    return (max)(static_cast<int>(span) / StemShape::chunk * StemShape::chunk, 1);
 }
 
 template <>
