@@ -38,8 +38,8 @@ set(table
   "backend/hip/training                                                                          hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
   "backend/hip/(batched_gemm|element_types_of_products|transposed_phases)                         hip"
-  "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
-  "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
+  "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|hip_conv)  hip"
+  "backend/hip/(in_place|prepared|runtime/device|schedule|slabs|transposed)                      hip"
   # Kernels for matrix units, by the targets that they are compiled for.
   "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
   "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
