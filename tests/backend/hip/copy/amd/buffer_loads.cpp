@@ -23,7 +23,7 @@ struct Filters {
     __device__ static std::int64_t filter_stride() { return pitch; }
 };
 
-/// Loads two k-tiles of both operands: of the tap in the table, and `later` elements after it.
+/// Loads three k-tiles of both operands: of the table's first, `later` elements after it, and of its second.
 template <bool has_scalars>
 struct LoadTiles : BlockOf<64> {
     using Tile = hip::RowTile<fk::half, rows, tile_k * 2>;
@@ -52,16 +52,15 @@ struct LoadTiles : BlockOf<64> {
         for (int number = 0; number < 2; ++number) {
             int const first = number * tile_k * 2;  // in bytes
             inputs.find(shared.offsets, first), weights.find(shared.offsets, first);
-            for (unsigned tile = 0; tile < 2; ++tile) {
+            for (unsigned tile = 0; tile < (number == 0 ? 2u : 1u); ++tile) {
                 inputs.load(tile * later * 2), weights.load(tile * later * 2);
                 hip::store_operands(inputs, weights, shared.stage);
                 __syncthreads();
-                if (number == 0 || tile == 0)
-                    for (unsigned i = thread; i < rows * tile_k; i += threads) {
-                        unsigned const at = (tile + static_cast<unsigned>(number) * 2) * rows * tile_k * 2 + i;
-                        params.out[at] = static_cast<float>(*shared.stage.x.at(i % tile_k, i / tile_k));
-                        params.out[at + rows * tile_k] = static_cast<float>(*shared.stage.w.at(i % tile_k, i / tile_k));
-                    }
+                for (unsigned i = thread; i < rows * tile_k; i += threads) {
+                    unsigned const at = (tile + static_cast<unsigned>(number) * 2) * rows * tile_k * 2 + i;
+                    params.out[at] = static_cast<float>(*shared.stage.x.at(i % tile_k, i / tile_k));
+                    params.out[at + rows * tile_k] = static_cast<float>(*shared.stage.w.at(i % tile_k, i / tile_k));
+                }
                 __syncthreads();
             }
         }
