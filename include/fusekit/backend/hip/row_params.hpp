@@ -56,7 +56,7 @@ __device__ LoadedCoords<width> loaded_coords(OffsetCoords<width> const& coords, 
     for (int lane = 0; lane < width; ++lane) at[lane] = coords.at[lane];
     AnyView<4> const& view = Epilogue::read_view(args);
     ViewPacket<width, width>(view, at, along_channels, columns)
-        .template load<U>(view, at[0].n, 0, along_channels, [&](int lane) { return at[lane]; }, result.values);
+        .template load<U, false>(view, at[0].n, 0, along_channels, [&](int lane) { return at[lane]; }, result.values);
     return result;
 }
 

@@ -165,7 +165,7 @@ private:
                                                  OffsetCoords<width> const& coords, std::int64_t n, unsigned index,
                                                  int first) {
         LoadedCoords<width> result{coords, {}};
-        packet.template load<U>(
+        packet.template load<U, true>(
             Epilogue::read_view(params.bound.epilogue), n, first / width, params.order.channels_last,
             [&](int lane) { return params.order.coord(index + static_cast<unsigned>(first + lane)); }, result.values);
         return result;
