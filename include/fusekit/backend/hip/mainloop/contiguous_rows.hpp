@@ -4,6 +4,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
 
@@ -31,7 +32,9 @@ public:
     static constexpr bool prefetches = prefetches_rows;
     // more packets exceed what AMD's compiler unrolls, and it then indexes them in memory
     static constexpr int resident = prefetches || arch::is_targeted<arch::Amd> ? 4 : 8;
-    static constexpr int threads = prefetches || lanes == 1 || Plan::maxima > 0 ? 512 : 1024, blocks = 1024 / threads;
+    static constexpr int threads =
+                             prefetches || lanes == 1 || Plan::maxima > 0 || arch::is_targeted<arch::Amd> ? 512 : 1024,
+                         blocks = 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
 
@@ -55,7 +58,8 @@ public:
             for (; first < params.rows; first += gridDim.x * rows_of_cta) {
                 Values next;
                 load(params, row_at(params, thread, first + gridDim.x * rows_of_cta + own, 0), 0, next);
-                reduce_row<true>(params, shared, thread, row_at(params, thread, first + own, 0), values);
+                reduce_row<true>(params, shared, thread, row_at(params, opaque_per_thread(thread), first + own, 0),
+                                 values);
                 values = next;
             }
         } else {
