@@ -127,6 +127,27 @@ void check_pixel_shuffles(Device& device) {
         }
 }
 
+/// Operators that store a tensor and a maximum after upsampling.
+template <class Device>
+void check_stored_upsampling(Device& device) {
+    oracle::Shape const shape{2, 8, 3, 4};
+    oracle::Tensor const x(shape, integers(shape.size(), -9, 9, 3)), expected = nearest(x, 2, 2);
+    std::vector<double> values(x.at.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = x.at[i].value;
+    for (char const* layout : {"nchw", "nhwc"}) {
+        Filled<fk::half, Device, 4> in(device, layout, shape, values);
+        Placed<Device, 4> y(device, fk::DataType::float16, layout_of<4>(layout, expected.shape), 64),
+            stored(device, fk::DataType::float32, layout_of<4>(layout, expected.shape), 64);
+        Placed<Device, 1> amax(device, fk::DataType::float32, fk::channels(1), std::vector<double>{0});
+        fk::Plan<fk::UpsampleNearest<2>, fk::Store, fk::Amax, fk::Activation<fk::Relu>>::bind(
+            {}, {.values = stored.template view<float>()}, {.amax = amax.template view<float>()}, {})(
+            device, in.view(), y.template view<fk::half>());
+        CHECK(difference(oracle::activation(expected, {"relu"}), y.fetch()) == "");
+        CHECK(difference(expected, stored.fetch()) == "");
+        CHECK(difference(oracle::Tensor({1, 1, 1, 1}, {9}), amax.fetch()) == "");
+    }
+}
+
 /// A mean's gradient for dx of these extents.
 template <class Of, class T, auto... Window, class Device>
 void check_mean_gradient(Device& device, PooledLayouts const& layouts, oracle::Shape const& shape) {

@@ -37,6 +37,11 @@ TEST_CASE("the gradient of UpsampleNearest is a scaled mean of each block") {
     }
 }
 
+TEST_CASE("upsampling stores values and a maximum before an activation") {
+    fk::host::Device device(2);
+    check_stored_upsampling(device);
+}
+
 TEST_CASE("upsampling refuses signals") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::ncw(2, 3, 5));

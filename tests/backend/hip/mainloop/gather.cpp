@@ -12,6 +12,11 @@ TEST_CASE("HIP: upsampling repeats or interpolates, in every layout and type") {
     check_upsampling<Types<fk::bfloat16, float>, false>(device);
 }
 
+TEST_CASE("HIP: upsampling stores values and a maximum before an activation") {
+    fk::hip::Device device = gpu();
+    check_stored_upsampling(device);
+}
+
 TEST_CASE("HIP: pixel shuffles move channels to blocks of pixels and back, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pixel_shuffles<fk::half, false>(device);
