@@ -75,3 +75,63 @@ TEST_CASE("MaxWithTaps has the first NaN, and the first element of a window of n
     CHECK((std::isnan(y.data()[0]) && taps.data()[0].value == 1));
     CHECK((y.data()[1] == least && taps.data()[1].value == 0));
 }
+
+namespace {
+
+constexpr auto window = fk::filter(3, 2).stride(2, 1).pad(1, 0);
+
+/// Central differences of the sum of dy y by each element of x, where y(x) is a Pool of doubles whose maxima a step of
+/// 1/4 does not move: pools are linear there, and differences exact but for rounding.
+void check_differences(auto const& bind_pool, auto const& bind_gradient) {
+    fk::host::Device device(1);
+    constexpr std::int64_t size = 2 * 5 * 7;
+    std::vector<double> x(size);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 37 % x.size());  // distinct integers
+    auto const layout = fk::nchw(1, 2, 5, 7);
+    auto const pool = [&] { return bind_pool(fk::TensorView<double const>(x.data(), layout), device); };
+    auto const first = pool();
+    auto dy = fk::random<double>(device, first.layout(), 4);
+    fk::Tensor<double, fk::host::Device> dx(device, layout);
+    bind_gradient(dy, dx, device);
+    auto const weighted = [&] {
+        auto const y = pool();
+        double sum = 0;
+        for (std::int64_t i = 0; i < y.size(); ++i) sum += dy.data()[i] * y.data()[i];
+        return sum;
+    };
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const value = x[i];
+        x[i] = value + 0.25;
+        double const above = weighted();
+        x[i] = value - 0.25;
+        double const below = weighted();
+        x[i] = value;
+        // two sums of 36 products below 70, 36 roundings of 36 * 70 * 2^-53 each, over a step of 1/2
+        CHECK(std::fabs((above - below) / 0.5 - dx.data()[i]) < 1e-10);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gradients of pools are central differences in double") {
+    auto const mean = []<class Of>(std::type_identity<Of>) {
+        check_differences(
+            [](auto const& x, auto& device) {
+                return fk::Plan<fk::Pool<Of, window, fk::ceil_mode>>::bind({})(device, x);
+            },
+            [](auto const& dy, auto& dx, auto& device) {
+                fk::Plan<fk::PoolGradient<Of, window, fk::ceil_mode>>::bind({})(device, dy, dx);
+            });
+    };
+    mean(std::type_identity<fk::Average>{});
+    mean(std::type_identity<fk::AverageWithPadding>{});
+    std::vector<fk::int8> taps(2 * 3 * 6);
+    fk::TensorView<fk::int8> const view(taps.data(), fk::nchw(1, 2, 3, 6));
+    check_differences(
+        [&](auto const& x, auto& device) {
+            return fk::Plan<fk::Pool<fk::MaxWithTaps, window>>::bind({.taps = view})(device, x);
+        },
+        [&](auto const& dy, auto& dx, auto& device) {
+            fk::Plan<fk::PoolGradient<fk::MaxWithTaps, window>>::bind({.taps = view})(device, dy, dx);
+        });
+}
