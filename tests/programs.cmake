@@ -51,7 +51,7 @@ set(table
   "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
   "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_(roles|specialized)) sm_90a"
   "backend/hip/mainloop/(col2im|gemv_transposed|stream_k_tail|tall_(gemm|planes)|tma_planes)     sm_90a"
-  "backend/hip/mainloop/gathered_planes                                                          sm_90a"
+  "backend/hip/(channel_slices|mainloop/gathered_planes)                                           sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
   "backend/hip/mainloop/grouped_(tma|transposed|weight_gradient)                                 sm_90a"
   "backend/hip/(epilogue/split_tile|mainloop/split_gemm)                                          split"

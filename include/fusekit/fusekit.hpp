@@ -32,6 +32,8 @@
 #include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/pool.hpp"
+#include "fusekit/ops/pool/gradient.hpp"
+#include "fusekit/ops/resample.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/row_norm.hpp"
 #include "fusekit/ops/scale.hpp"

@@ -33,6 +33,10 @@ using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
 using MaxWindows = fk::Pool<fk::Max, fk::filter(3, 3).stride(2).pad(1)>;
 using AverageWindows = fk::Pool<fk::Average, fk::filter(9, 9).pad(4)>;
+using PaddedWindows = fk::Pool<fk::AverageWithPadding, fk::filter(3, 3).stride(2).pad(1), fk::ceil_mode>;
+using TappedWindows = fk::Pool<fk::MaxWithTaps, fk::filter(3, 3).stride(2).pad(1)>;
+using AverageGradient = fk::PoolGradient<fk::AverageWithPadding, fk::filter(3, 3).pad(1)>;
+using TappedGradient = fk::PoolGradient<fk::MaxWithTaps, fk::filter(3, 3).stride(2).pad(1)>;
 using BG = fk::BatchedGemm;
 using fk::Plan;
 

@@ -12,8 +12,9 @@ template struct amd::Kernels<float, Plan<C, S, B, N, A<fk::Mish>, R>, Plan<Group
                              Plan<TrainM, A<fk::Relu>>, Back<TrainN, R, A<fk::Relu>>>;
 
 template struct amd::Kernels<fk::half, Plan<BG, B, R>, Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>,
-                             Plan<fk::LayerNorm, R, A<fk::Gelu>>, Plan<TrainN, R, A<fk::Gelu>>,
-                             Back<B, R, A<fk::Relu>>>;
+                             Plan<fk::LayerNorm, R, A<fk::Gelu>>, Plan<TrainN, R, A<fk::Gelu>>, Back<B, R, A<fk::Relu>>,
+                             Plan<PaddedWindows>, Plan<TappedWindows>, Plan<TappedGradient>, Plan<AverageGradient, R>,
+                             Plan<fk::UpsampleBilinear<2>, B>, Plan<fk::PixelShuffle<2>>>;
 
 template struct amd::Kernels<fk::bfloat16, Plan<Depthwise, N, A<fk::Passthru>>, Plan<DepthwiseW3>, Plan<DepthwiseX3, B>,
                              Back<TrainM, A<fk::Elu>>>;

@@ -50,7 +50,7 @@ TEST_CASE("MIOpen: an operator that breaks a rule is refused when it is added, w
                   "a Plan has at most one Bias, BatchNorm and Activation");
     check_refused(add_conv(plan), miopenStatusUnsupportedOp, "a second Conv or Gemm");
     check_refused(miopenCreateOpBatchNormForward(plan, &none, miopenBNSpatial, true), miopenStatusUnsupportedOp,
-                  "statistics of a batch or of a row need every value before the first result");
+                  "statistics, norms, upsampling and gradients of pools read several values for each result");
     CHECK(none == nullptr);
     succeeds(miopenFusionPlanGetOp(plan, 1, &op));
     check_refused(miopenFusionPlanGetOp(plan, 2, &op), miopenStatusBadParm,

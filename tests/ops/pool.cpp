@@ -7,6 +7,7 @@
 
 #include "support/pooled_windows.hpp"
 #include "support/refusal.hpp"
+#include "support/resampled.hpp"
 
 using namespace test;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
@@ -38,7 +39,24 @@ TEST_CASE("Pool reads the values at its position, in every layout and type") {
         check_pooled_windows(device);
         check_pooled_filters(device);
         check_pooled_convs(device);
+        check_pool_rules(device);
     }
+}
+
+using Padded = fk::Pool<fk::AverageWithPadding, fk::filter(3, 3).pad(1)>;
+using Ceil = fk::Pool<fk::Max, fk::filter(2, 3).stride(2), fk::ceil_mode>;
+static_assert(fk::Plan<Padded>::evaluate(numbers, {}) ==
+              fk::literal<fk::nchw(1, 1, 2, 4)>(4 / 9.0f, 14 / 9.0f, 14 / 9.0f, 6 / 9.0f, 4 / 9.0f, 14 / 9.0f,
+                                                14 / 9.0f, 6 / 9.0f));
+static_assert(fk::Plan<Ceil>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(7, 7));
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, 2, 2>>);
+
+TEST_CASE("ceil_mode leaves out a window that would begin in the padding after the image") {
+    // PyTorch's formula: (5 + 2 - 2 + 1) / 2 + 1 = 4, and window 3 would begin at 5, beyond elements 0 to 4.
+    using Pool = fk::Pool<fk::Average, fk::filter(1, 2).stride(1, 2).pad(0, 1), fk::ceil_mode>;
+    CHECK(fk::Plan<Pool>::bind({}).output_shape(fk::nchw(1, 1, 1, 5).shape) == fk::nchw(1, 1, 1, 3).shape);
+    CHECK(fk::Plan<Pool>::bind({}).output_shape(fk::nchw(1, 1, 1, 6).shape) == fk::nchw(1, 1, 1, 4).shape);
+    CHECK(fk::type_name<Pool>() == "Pool<Average, filter(1, 2).pad(0, 1).stride(1, 2), ceil_mode>");
 }
 
 TEST_CASE("plans on double pool doubles") {
@@ -47,6 +65,7 @@ TEST_CASE("plans on double pool doubles") {
     check_pooled_conv<AveragePool, double>(device, {"nchw", "nhwc"}, {2, 4, 5, 7}, 6, {.r = 2, .s = 2, .groups = 2});
     check_pooled_pointwise<fk::GlobalAverage, double, 4>(device, {"nhwc", "nchw"}, {2, 5, 3, 7});
     check_pooled_filter<Same, double>(device, {"nchw", "nhwc"}, {2, 5, 4, 7});
+    check_pooled_filter<Padded, double>(device, {"nchw", "nhwc"}, {2, 5, 4, 7});
 }
 
 TEST_CASE("Pool<Max> of a window with a NaN is NaN, at any position") {

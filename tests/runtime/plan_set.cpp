@@ -38,6 +38,12 @@ struct fusekit::runtime::OperatorOf<AtMost> {
 
 namespace {
 
+/// Operators that have a descriptor.
+template <class Op>
+concept Described = requires { rt::OperatorOf<Op>::descriptor; };
+static_assert(Described<fk::Pool<fk::Average, 2, 2>> && !Described<fk::Pool<fk::AverageWithPadding, 2, 2>>);
+static_assert(!Described<fk::Pool<fk::Max, fk::filter(2, 2), fk::ceil_mode>>);
+
 using Relu = fk::Activation<fk::Relu>;
 using Set = rt::PlanSet<fk::host::Device, fk::Plan<rt::Optional<fk::Bias>, Relu>, fk::Plan<AtMost>,
                         rt::Form<fk::Plan<Relu>, fk::half, float>>;

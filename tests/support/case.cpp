@@ -126,9 +126,10 @@ oracle::Shape Case::y() const {
 template <int Rank>
 fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape) {
     std::string const activations[] = {"ncw", "nchw", "ncdhw"}, filters[] = {"kcs", "kcrs", "kctrs"};
-    std::size_t const plus = word.find('+'), star = word.find('*'), mark = word.find('!');
+    std::size_t const plus = word.find('+'), star = word.find('*'), mark = word.find('!'), slash = word.find('/');
     std::string const backwards = word.find('-') < mark ? word.substr(word.find('-'), mark - word.find('-')) : "";
     std::int64_t const gap = plus == std::string::npos ? 0 : std::stoll(word.substr(plus + 1));
+    std::int64_t const others = slash == std::string::npos ? 0 : std::stoll(word.substr(slash + 1));
     std::int64_t stride = star == std::string::npos ? 1 : std::stoll(word.substr(star + 1));
     fk::Layout<Rank> layout{};
     for (int i = Rank - 1; i >= 0; --i) {
@@ -141,7 +142,7 @@ fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape) {
         layout.stride[mode] = stride;
         if (backwards.find(word[static_cast<std::size_t>(i)]) != std::string::npos) layout.stride[mode] = -stride;
         bool const rows_of_slices = Rank == 5 && mode == 3;
-        stride *= layout.shape[mode] + (rows_of_slices ? 0 : gap);
+        stride *= layout.shape[mode] + (rows_of_slices ? 0 : gap) + (mode == 1 ? others : 0);
     }
     if (mark != std::string::npos)
         for (int mode = 0; mode < Rank; ++mode)

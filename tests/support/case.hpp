@@ -48,7 +48,7 @@ struct Case {
     static Case parse(std::string const& text);
     std::string print() const;
 
-    int space() const { return static_cast<int>(x_layout.substr(0, x_layout.find_first_of("+*-!")).size()) - 2; }
+    int space() const { return static_cast<int>(x_layout.substr(0, x_layout.find_first_of("+*-!/")).size()) - 2; }
     bool has_conv() const { return form.find('C') != form.npos; }
     fk::Filter<2> filter() const { return filter_of(window); }
     oracle::Shape y() const;
@@ -56,7 +56,8 @@ struct Case {
     double multiplications() const { return static_cast<double>(y().size()) * static_cast<double>(gemm_k()); }
 };
 
-/// Layout that a word such as "nhwc+1*2" names, for a shape in canonical mode order.
+/// Layout that a word such as "nhwc+1*2" names, for a shape in canonical mode order. "nhwc/8": a channel slice of a
+/// tensor with 8 more channels.
 template <int Rank = 4>
 fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape);
 

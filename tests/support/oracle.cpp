@@ -177,32 +177,6 @@ Tensor activation(Tensor const& x, Mode const& mode) {
     return x.each([&](Bounded v, std::size_t) { return mode(v); });
 }
 
-Tensor pool(Tensor const& x, bool largest, Window const& f) {
-    Shape const in{x.shape.n, x.shape.c, x.shape.d * x.shape.h, x.shape.w};
-    Tensor y({in.n, in.c, f.output_height(in.h), f.output_width(in.w)});
-    std::size_t out = 0;
-    for (std::int64_t plane = 0; plane < in.n * in.c; ++plane)
-        for (std::int64_t p = 0; p < y.shape.h; ++p)
-            for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
-                Bounded most{-1e300, 0}, sum{0, 0};
-                double magnitude = 0, count = 0;
-                bool integers = true;
-                for (std::int64_t h = p * f.u - f.top; h < p * f.u - f.top + f.r; ++h)
-                    for (std::int64_t w = q * f.v - f.left; w < q * f.v - f.left + f.s; ++w) {
-                        if (h < 0 || h >= in.h || w < 0 || w >= in.w) continue;
-                        Bounded const v = x.at[(plane * in.h + h) * in.w + w];
-                        if (v.value > most.value) most = v;
-                        sum = {sum.value + v.value, sum.error + v.error};
-                        magnitude += std::fabs(v.value) + v.error;
-                        integers = integers && v.error == 0 && v.value == std::trunc(v.value);
-                        ++count;
-                    }
-                if (!integers || magnitude > 0x1p24) sum.error += count * Bounded::unit * magnitude;
-                y.at[out] = largest ? most : sum / Bounded{count};
-            }
-    return y;
-}
-
 Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns) {
     return pool(x, largest, {.r = rows, .s = columns, .u = rows, .v = columns});
 }

@@ -106,10 +106,23 @@ Tensor scale(Tensor const& x, double factor);
 
 Tensor activation(Tensor const& x, Mode const& mode);
 
+/// Rules of a pool. counts_padding: a mean is also of the zeros in the padding; rounds_up: the last window may end
+/// beyond the padding, if it begins before the end of the image.
+struct PoolRules {
+    bool counts_padding = false, rounds_up = false;
+};
+
 /// Reduces the elements of every window that are inside the image: the maximum, or the mean. The mean's sum is exact
 /// for integers with a sum below 2^24; otherwise its error is at most as many half ulps of the sum of magnitudes as
 /// there are elements.
-Tensor pool(Tensor const& x, bool largest, Window const& f);
+Tensor pool(Tensor const& x, bool largest, Window const& f, PoolRules const& rules = {});
+
+/// Number r S + s of the tap at which each window has its first maximum, row by row.
+Tensor pool_taps(Tensor const& x, Window const& f, PoolRules const& rules = {});
+
+/// Gradient of pool(), scattered: each dy[n,k,p,q] is added to the element of x whose tap `taps` names or, where `taps`
+/// is null, divided by the mean's count and added to every element of the window.
+Tensor pool_gradient(Tensor const& dy, Shape const& x, Window const& f, PoolRules const& rules, Tensor const* taps);
 
 /// Pool over adjacent windows of rows x columns.
 Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns);

@@ -76,8 +76,10 @@ void check_pooled_filter(Device& device, PooledLayouts const& layouts, oracle::S
     auto const bias = integers(shape.c, -3, 3, 5);
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias);
     auto const before = oracle::residual(oracle::bias(oracle::Tensor(shape, x.values), bias), z.values, 2);
-    auto const expected = oracle::pool(oracle::activation(before, {"relu"}),
-                                       std::is_same_v<typename Pool::Reduce, fk::Max>, pool_window_of(Pool::geometry));
+    oracle::PoolRules const rules{std::is_same_v<typename Pool::Reduce, fk::AverageWithPadding>, Pool::rounds_up};
+    auto const expected =
+        oracle::pool(oracle::activation(before, {"relu"}), std::is_same_v<typename Pool::Reduce, fk::Max>,
+                     pool_window_of(Pool::geometry), rules);
     Placed<Device, 4> y(device, fk::data_type<YOf<T>>, layout_of<4>(layouts.y, expected.shape), 64);
     Plan::bind({.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {}, {})(device, x.view(), y.template view<YOf<T>>());
     CHECK(difference(expected, y.fetch()) == "");

@@ -62,8 +62,8 @@ struct DoubleCoord : OutputCoord {
 };
 
 /// An operator is a struct with a stage, an aggregate of run-time arguments (Args), and one of the forms below. An
-/// operator maps one value to one value, or begins the plan as a RowOp. Argmax and top-k cannot be operators of a plan:
-/// run them between two plans.
+/// operator maps one value to one value, or begins the plan as a RowOp or a GatherOp. Argmax and top-k cannot be
+/// operators of a plan: run them between two plans.
 ///
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which stores an error in `in` for invalid arguments
@@ -240,11 +240,14 @@ FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
 }
 
 /// Window of x, in one plane H x W, that one output of a pool reduces: first row and column, and their numbers. The
-/// window has at least one element and no padding.
+/// window has at least one element and no padding. padded_rows and padded_columns: rows and columns of padding that a
+/// mean counts as zeros.
 struct PoolWindow {
-    Extent row, column, rows, columns;
+    Extent row, column, rows, columns, padded_rows = 0, padded_columns = 0;
 
     FUSEKIT_HD constexpr Extent size() const { return rows * columns; }
+    /// Number of values of which a mean is taken.
+    FUSEKIT_HD constexpr Extent count() const { return (rows + padded_rows) * (columns + padded_columns); }
 };
 
 /// Concept of pools, which reduce every window of values of x to one output with Op::Reduce. output() returns the shape
@@ -280,7 +283,17 @@ concept RowOp =
         { Op::apply(x, row) } -> std::same_as<float>;
     };
 
+/// Concept of operators that compute each value of y from a few values of x: gather(at, x, y, args, load), with the
+/// extents of x and y; load(from) returns the value of x at an OutputCoord, of type Load::Value: a float, a double, or
+/// a vector of channels if `keeps_channels`, which states that channel k of y depends on channel k of x alone. Valid
+/// only as the first operator of a Plan.
 template <class Op>
-concept Operator = MainloopOp<Op> || ReductionOp<Op> || RowOp<Op> || EpilogueOp<Op>;
+concept GatherOp = HasStageAndArgs<Op> && requires(CollapsedShape<4> x, typename Op::Args const& args) {
+    { Op::keeps_channels } -> std::convertible_to<bool>;
+    { Op::output(x, args) } -> std::same_as<CollapsedShape<4>>;
+};
+
+template <class Op>
+concept Operator = MainloopOp<Op> || ReductionOp<Op> || RowOp<Op> || GatherOp<Op> || EpilogueOp<Op>;
 
 }  // namespace fusekit

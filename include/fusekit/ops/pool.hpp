@@ -1,49 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/math.hpp"
 #include "fusekit/ops/operator.hpp"
-#include "fusekit/tensor/filter.hpp"
+#include "fusekit/ops/pool/reduce.hpp"
+#include "fusekit/ops/pool/window.hpp"
+#include "fusekit/tensor/required.hpp"
+#include "fusekit/tensor/view.hpp"
 
 namespace fusekit {
-
-/// Maximum of a window; NaN if one value is NaN.
-struct Max {
-    static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
-    static constexpr bool may_repeat = true;  ///< true if adding a value to the result twice changes nothing
-    FUSEKIT_H static Text name() { return "Max"; }
-    template <class V>
-    FUSEKIT_HD static constexpr V neutral() {
-        return V{} + math::detail::lowest<math::Scalar<V>>;
-    }
-    template <class V>
-    FUSEKIT_HD static constexpr V combine(V a, V b) {
-        return math::select((a > b) | (a != a), a, b);
-    }
-    template <class V>
-    FUSEKIT_HD static constexpr V finish(V total, std::int64_t) {
-        return total;
-    }
-};
-
-/// Mean of a window: the sum in float, divided by the number of values.
-struct Average {
-    static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,h,w] over the window's h, w";
-    static constexpr bool may_repeat = false;
-    FUSEKIT_H static Text name() { return "Average"; }
-    template <class V>
-    FUSEKIT_HD static constexpr V neutral() {
-        return V{};
-    }
-    template <class V>
-    FUSEKIT_HD static constexpr V combine(V a, V b) {
-        return a + b;
-    }
-    template <class V>
-    FUSEKIT_HD static constexpr V finish(V total, std::int64_t count) {
-        return total / (V{} + static_cast<math::Scalar<V>>(count));
-    }
-};
 
 namespace detail {
 
@@ -65,88 +29,71 @@ struct Pooling {
     }
 };
 
-/// Filter with the geometry of a Pool: from R and S alone, adjacent R x S windows; else the given filter.
-FUSEKIT_H constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
-    return filter(rows, columns).stride(rows, columns);
-}
-FUSEKIT_H constexpr Filter<2> pool_window(Filter<2> const& window) { return window; }
-
-consteval bool is_window(auto const&...) { return false; }
-consteval bool is_window(std::integral auto, std::integral auto) { return true; }
-consteval bool is_window(Filter<2> const&) { return true; }
-
-consteval bool is_possible_window(auto... window) {
-    Filter<2> const f = pool_window(window...);
-    for (int i = 0; i < 2; ++i)
-        if (f.size[i] < 1 || f.strides[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0) return false;
-    return f.dilations == PerMode<2>{1, 1} && f.group_count == 1;
-}
-consteval bool holds_elements(auto... window) {
-    Filter<2> const f = pool_window(window...);
-    for (int i = 0; i < 2; ++i)
-        if (f.pad_before[i] >= f.size[i] || f.pad_after[i] >= f.size[i]) return false;
-    return true;
-}
-
-/// Elements of x that a window covers along one mode: index of the first, and their number; padding is not counted.
-struct Span {
-    Extent first, count;
+/// Arguments of a Pool: those of MaxWithTaps are `taps`, to which it writes.
+template <class Of>
+struct PoolArgs {};
+template <class Of>
+    requires writes_taps<Of>
+struct PoolArgs<Of> {
+    Required<TensorView<int8, 4>, field::taps> taps;  ///< N x K x P x Q
 };
-FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, Extent output) {
-    Extent const begin = output * f.strides[mode] - f.pad_before[mode], end = begin + f.size[mode],
-                 first = begin < 0 ? 0 : begin;
-    return {first, (end < extent ? end : extent) - first};
-}
 
 }  // namespace detail
 
 /// Max or Average over windows: y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of (p, q).
 ///
 /// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding is excluded: Average divides by the
-/// number of elements of the window that are inside the image. Windows may overlap or leave gaps; no operator that
-/// writes a tensor (Store) or a maximum (Amax) may precede such a Pool. Pool<Max, 2, 2>: adjacent windows of 2 x 2 that
-/// partition the image; other sizes likewise.
+/// number of elements of the window that are inside the image; AverageWithPadding also counts those in the padding.
+/// Windows may overlap or leave gaps; no operator that writes a tensor (Store) or a maximum (Amax) may precede such a
+/// Pool. Pool<Max, filter(3, 3).stride(2), ceil_mode>: P and Q rounded up. Pool<Max, 2, 2>: adjacent windows of 2 x 2
+/// that partition the image; other sizes likewise. Pool<MaxWithTaps, ...> also writes positions of maxima, for
+/// PoolGradient; it is not valid after a Conv.
 ///
 /// Pool must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x P x Q, with P
-/// and Q as of a Conv with the same filter. x must be images (two spatial modes). After a Conv only Pool<Of, 2, 2> is
-/// valid. Requires: padding smaller than the window, so that every window covers an element; at least one window,
-/// unless H or W is 0. For Pool<Of, R, S>: R divides H and S divides W.
+/// and Q as of a Conv with the same filter. Arguments: none, or `taps` of MaxWithTaps, N x K x P x Q. x must be images
+/// (two spatial modes). After a Conv only Pool<Of, 2, 2> is valid. Requires: padding smaller than the window, so that
+/// every window covers an element; at least one window, unless H or W is 0. For Pool<Of, R, S>: R divides H and S
+/// divides W.
 ///
 /// If a constraint below fails, the compiler prints its line, so the comment on that line states the requirement.
+// clang-format off
 template <class Of, auto... Window>
     requires(detail::is_window(Window...))  // a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
-            &&
-            (detail::is_possible_window(Window...))  // size and stride are 1 or more; a Pool has no dilation, no groups
+            && (detail::is_possible_window(Window...))  // size and stride are 1 or more; a Pool has no dilation, no groups
             && (detail::holds_elements(Window...))  // padding is less than a Pool's window, which so holds an element
-struct Pool : detail::Pooling {
-    static constexpr Filter<2> geometry = detail::pool_window(Window...);
-    static constexpr bool divides = sizeof...(Window) == 2;
-    static constexpr bool fits_tile = divides && geometry.size == PerMode<2>{2, 2};
+            && (detail::has_tap_numbers<Of>(Window...))  // windows of MaxWithTaps have at most 128 elements
+// clang-format on
+struct Pool : detail::Pooling, detail::PoolGeometry<Of, Window...> {
+    using Windows = detail::PoolGeometry<Of, Window...>;
+    using Windows::divides, Windows::geometry, Windows::output;
+    static constexpr bool writes_taps = detail::writes_taps<Of>;
+    static constexpr bool fits_tile = divides && geometry.size == PerMode<2>{2, 2} && !writes_taps;
     static constexpr auto equation = Of::equation;
     using Reduce = Of;
+    using Args = detail::PoolArgs<Of>;
 
-    FUSEKIT_H static Text name() {
-        Text const size = Text::number(geometry.size.h) + ", " + Text::number(geometry.size.w);
-        return "Pool<" + Of::name() + ", " + (divides ? size : geometry.to_string()) + ">";
-    }
-
-    FUSEKIT_HD static constexpr PoolWindow window(Index<4> const& x, Extent p, Extent q) {
-        constexpr Filter<2> f = geometry;  // nvcc's device code cannot take the address of a static member
-        detail::Span const rows = detail::span_of(f, 0, x[2], p), columns = detail::span_of(f, 1, x[3], q);
-        return {rows.first, columns.first, rows.count, columns.count};
-    }
-    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
-        x[2] = geometry.output(0, x[2]), x[3] = geometry.output(1, x[3]);
+    FUSEKIT_H static Text name() { return Windows::name("Pool"); }
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         return x;
+    }
+    /// Stores the number of the tap at which output (n, k, p, q) has its maximum.
+    FUSEKIT_HD static constexpr void store_tap(Args const& args, Index<4> const& output, int tap)
+        requires writes_taps
+    {
+        int8 number{};
+        number.value = static_cast<std::int8_t>(tap);
+        args.taps(output[0], output[1], output[2], output[3]) = number;
     }
 
     FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const&) {
         double count = static_cast<double>(y[0]) * static_cast<double>(y[1]);
-        for (int i = 0; i < 2; ++i) count *= static_cast<double>(geometry.output(i, y[2 + i])) * geometry.size[i];
+        for (int i = 0; i < 2; ++i)
+            count *= static_cast<double>(Windows::output_extent(i, y[2 + i])) * geometry.size[i];
         return count;
     }
 
-    FUSEKIT_H static void check(Args const&, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         bool const images = in.y.from.kind == CollapsedFrom::images;
         if (divides && (!images || in.y[2] % geometry.size.h != 0 || in.y[3] % geometry.size.w != 0))
             in.fail("",
@@ -156,6 +103,8 @@ struct Pool : detail::Pooling {
         else if (!images || (output(in.y)[2] < 1 && in.y[2] != 0) || (output(in.y)[3] < 1 && in.y[3] != 0))
             in.fail("", "images, and an output of at least 1 x 1", to_string(in.y));
         else check_values(in, output(in.y));
+        if constexpr (writes_taps)
+            if (!in.refused()) in.writable("taps", args.taps, output(in.y), "N x K x P x Q");
     }
 };
 

@@ -27,7 +27,8 @@ consteval bool is_pointwise_plan() {
     static_assert(pointwise,
                   "Backward: no Conv or Gemm in the plan: its gradients are separate plans, of TransposedConv and "
                   "ConvWeightGradient");
-    static_assert(whole, "Backward: a pool's gradient has more elements than its dy, so it is another plan");
+    static_assert(whole,
+                  "Backward: a pool's gradient has more elements than its dy, so it is another plan, of PoolGradient");
     return pointwise && whole;
 }
 template <class Op>

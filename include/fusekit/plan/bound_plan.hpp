@@ -42,7 +42,8 @@ struct [[nodiscard("bind runs nothing: call the bound plan, layer(device, x, y)"
     /// Shape of the values to which the epilogue is applied: y's shape or, in a plan with a pool, the shape before the
     /// pool reduces windows.
     FUSEKIT_H constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
-        if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
+        if constexpr (Plan::has_mainloop || Plan::head_kind == detail::HeadKind::gather)
+            return Plan::Head::output(x, head);
         else return x;
     }
 

@@ -4,6 +4,7 @@
 #include "fusekit/ops/conv/weight_gradient.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/ops/pool/reduce.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/tensor/literal.hpp"
@@ -140,6 +141,22 @@ FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageV
         return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(pixel.n, c, h, w) : V{};
     });
 }
+/// Function object that loads single elements of x for a GatherOp. where(): the element or, if its tap is another, 0.
+template <class V>
+struct LoadElement {
+    using Value = V;
+    TensorView<V const> const& x;
+
+    FUSEKIT_H constexpr V operator()(OutputCoord const& from) const { return x(from.n, from.k, from.p, from.q); }
+    FUSEKIT_H constexpr V where(TensorView<int8 const, 4> const& taps, OutputCoord const& from, int tap) const {
+        return taps(from.n, from.k, from.p, from.q).value == tap ? (*this)(from) : V{};
+    }
+};
+template <class V, GatherOp Op, class BoundPlan, class At>
+FUSEKIT_H constexpr V head_value(Op const*, BoundPlan const& bound, ImageView<V const> const& x,
+                                 CollapsedShape<4> const& y, At const& at) {
+    return Op::gather(at, x.layout.shape, y, bound.head, LoadElement<V>{x});
+}
 template <class V, class Head, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, CollapsedShape<4> const&,
                                  At const& at) {
@@ -162,6 +179,17 @@ FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> con
     } else {
         using Reduce = typename Plan::Pool::Reduce;
         PoolWindow const window = Plan::Pool::window(values, at.p, at.q);
+        if constexpr (writes_taps<typename Plan::Pool>) {
+            TappedMaximum<V> maximum;
+            for (Extent i = 0; i < window.size(); ++i) {
+                At coord = at;
+                coord.p = window.row + i / window.columns, coord.q = window.column + i % window.columns;
+                maximum.add(value(coord), Plan::Pool::tap(at.p, at.q, coord.p, coord.q));
+            }
+            Plan::Pool::store_tap(get<Plan::Epilogue::size - 1>(bound.epilogue), {{at.n, at.k, at.p, at.q}},
+                                  maximum.tap);
+            return maximum.value;
+        }
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {
@@ -172,7 +200,7 @@ FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> con
             return total;
         };
         auto const total = pairwise(0, window.size(), addends, add, Reduce::template combine<V>);
-        return Reduce::finish(total, window.size());
+        return Reduce::finish(total, window.count());
     }
 }
 

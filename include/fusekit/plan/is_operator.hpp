@@ -44,8 +44,10 @@ consteval bool is_operator() {
         static_assert(name != OtherName::transposed_conv,
                       "write fk::TransposedConv<fk::filter(r, s).pad(p).stride(u)>");
         static_assert(name != OtherName::max_pool, "write fk::Pool<fk::Max, fk::filter(r, s).pad(p).stride(u)>");
-        static_assert(name != OtherName::average_pool,
-                      "write fk::Pool<fk::Average, fk::filter(r, s).pad(p).stride(u)>");
+        static_assert(
+            name != OtherName::average_pool,
+            "write fk::Pool<fk::Average, fk::filter(r, s).pad(p).stride(u)>, or fk::AverageWithPadding to count "
+            "padding");
         static_assert(name != OtherName::batch_norm,
                       "write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>");
     } else if constexpr (whole)

@@ -39,7 +39,8 @@ struct OneHead {
 
 struct ReductionComesFirst {
     static constexpr auto sentence =
-        "statistics of a batch or of a row need every value before the first result: begin a Plan with them";
+        "statistics, norms, upsampling and gradients of pools read several values for each result: begin a Plan with "
+        "them";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
         for (int i = 1; i < plan.size; ++i)
             if (plan.at[i].reduces) return false;
@@ -48,8 +49,9 @@ struct ReductionComesFirst {
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
-        static_assert(
-            kept, "statistics of a batch or of a row need every value before the first result: begin a Plan with them");
+        static_assert(kept,
+                      "statistics, norms, upsampling and gradients of pools read several values for each result: begin "
+                      "a Plan with them");
         return kept;
     }
 };

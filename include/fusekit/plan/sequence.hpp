@@ -14,7 +14,7 @@ struct OperatorFacts {
     bool head;           ///< true for a Conv or Gemm
     bool of_matrices;    ///< true for a Gemm
     bool batched;        ///< true for a Gemm with weights for each matrix of a batch
-    bool reduces;        ///< true if results depend on all values, of a channel or a row
+    bool reduces;        ///< true if a result depends on several values: of a channel, a row or a window
     bool totals;         ///< true for statistics, which pass the value through and total it
     bool pools;          ///< true for a pool: reduces a window to one value
     bool exceeds_tile;   ///< true for a pool whose windows are not the 2 x 2 that a Conv's output tile contains
@@ -43,7 +43,7 @@ inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
                                            .head = MainloopOp<Op>,
                                            .of_matrices = MatrixOp<Op>,
                                            .batched = BatchedOp<Op>,
-                                           .reduces = ReductionOp<Op> || RowOp<Op>,
+                                           .reduces = ReductionOp<Op> || RowOp<Op> || GatherOp<Op>,
                                            .totals = StatisticsOp<Op>,
                                            .pools = PoolingOp<Op>,
                                            .exceeds_tile = exceeds_tile<Op>(),

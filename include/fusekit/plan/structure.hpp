@@ -17,6 +17,7 @@ enum class HeadKind {
     weight_gradient,  ///< reduces over all pixels for each weight
     reduction,    ///< totals all values of a channel or pixel
     rows,         ///< normalizes rows: the channels of a pixel, or groups of channels of an image
+    gather,       ///< reads a few values of x for each output
 };
 
 /// Head of a plan without a Conv, Gemm or reduction: its values are those of x.
@@ -31,6 +32,7 @@ consteval HeadKind kind_of_head() {
     else if constexpr (MainloopOp<Head>) return HeadKind::conv;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else if constexpr (RowOp<Head>) return HeadKind::rows;
+    else if constexpr (GatherOp<Head>) return HeadKind::gather;
     else return HeadKind::elementwise;
 }
 
@@ -71,7 +73,7 @@ template <class... Ops>
 struct SlotsOf<Ops...> : Slots<Epilogue<>, StatisticsHead<Ops...>, Epilogue<>> {};
 
 template <class First, class... Ops>
-    requires(Fusable<First, Ops...> && (ReductionOp<First> || RowOp<First>))
+    requires(Fusable<First, Ops...> && (ReductionOp<First> || RowOp<First> || GatherOp<First>))
 struct SlotsOf<First, Ops...> : Slots<Epilogue<>, First, Epilogue<Ops...>> {};
 
 template <class... Ops>
@@ -125,7 +127,7 @@ struct Structure : SlotsOf<Ops...> {
     /// prologue_size: number of operators before the head. head_is_operator: the head is an operator of the plan, not
     /// Elementwise or a StatisticsHead.
     static constexpr int prologue_size = Prologue::size;
-    static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head> || RowOp<Head>;
+    static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head> || RowOp<Head> || GatherOp<Head>;
 
     /// Collapses a view, a layout or extents of x or y to four modes: signals, images and volumes to N x C x rows x
     /// columns, matrices to rows as pixels (tensor/collapse.hpp). Three modes under a RowOp are matrices, B x M x N,

@@ -180,7 +180,9 @@ struct OperatorOf<GlobalAverage> {
     static constexpr Descriptor descriptor = global_average();
     FUSEKIT_H static GlobalAverage::Args read(Given const&) { return {}; }
 };
+/// A descriptor has neither counted padding nor ceil_mode nor taps.
 template <class Of, auto... Window>
+    requires((std::is_same_v<Of, Max> || std::is_same_v<Of, Average>) && !Pool<Of, Window...>::rounds_up)
 struct OperatorOf<Pool<Of, Window...>> {
     static constexpr Descriptor descriptor =
         pool(std::is_same_v<Of, Max> ? PoolMode::max : PoolMode::average, Pool<Of, Window...>::geometry);

@@ -17,6 +17,7 @@ struct mask;
 struct mean;
 struct scale;
 struct shift;
+struct taps;
 struct variance;
 struct values;
 struct weights;

@@ -1,4 +1,4 @@
-// expect: Backward: a pool's gradient has more elements than its dy, so it is another plan
+// expect: Backward: a pool's gradient has more elements than its dy, so it is another plan, of PoolGradient
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

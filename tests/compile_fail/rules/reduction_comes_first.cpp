@@ -1,4 +1,4 @@
-// expect: statistics of a batch or of a row need every value before the first result: begin a Plan with them
+// expect: statistics, norms, upsampling and gradients of pools read several values for each result: begin a Plan with them
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

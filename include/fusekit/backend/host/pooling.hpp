@@ -58,7 +58,8 @@ public:
                     at.q = 0;
                     if (++at.p == out[2]) at.p = 0, ++at.n;
                 } else {
-                    if constexpr (has_geometry) write_row(at, states[at.k], lines + thread * line_floats());
+                    if constexpr (writes_taps) write_tapped_row(at, states[at.k]);
+                    else if constexpr (has_geometry) write_row(at, states[at.k], lines + thread * line_floats());
                     else write_whole_plane(at, states[at.k]);
                     if (++at.p < out[2]) continue;
                     at.p = 0;
@@ -70,6 +71,7 @@ public:
 
 private:
     static constexpr bool has_geometry = requires { Plan::Pool::geometry; };
+    static constexpr bool writes_taps = detail::writes_taps<typename Plan::Pool>;
 
     int threads;
     typename Epilogue::Args const& args;
@@ -79,12 +81,15 @@ private:
     bool const channel_lanes = problem::channels_are_contiguous(x.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(k, lanes) : k;
 
-    /// Floats of the scratch line: one for each column of x, with padding on both sides.
+    /// Elements of the scratch line: one for each column of x, with padding on both sides, to the end of the last
+    /// window.
+    std::int64_t line_size() const {
+        constexpr Filter<2> f = Plan::Pool::geometry;
+        return (max)(f.pad_before.w + columns, (y.layout.shape[3] - 1) * f.strides.w + f.size.w);
+    }
     std::int64_t line_floats() const {
-        if constexpr (has_geometry) {
-            constexpr Filter<2> window = Plan::Pool::geometry;
-            if (!channel_lanes) return scratch_size(window.pad_before.w + columns + window.pad_after.w);
-        }
+        if constexpr (has_geometry && !writes_taps)
+            if (!channel_lanes) return scratch_size(line_size());
         return 0;
     }
 
@@ -95,8 +100,30 @@ private:
         return Epilogue::apply(v, LaneCoord<axis>{at, used, columns}, state, args);
     }
 
+    /// Writes the maximum and its tap of output `at`, in `used` lanes along channels or in one.
+    template <detail::Axis axis>
+    void write_tapped(OutputCoord const& at, int used, State const& state) const {
+        PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
+        detail::TappedMaximum<float> maximum[lanes];
+        for (std::int64_t row = window.row; row < window.row + window.rows; ++row)
+            for (std::int64_t column = window.column; column < window.column + window.columns; ++column) {
+                Vector const v = value<axis>(&x(at.n, at.k, row, column), {at.n, at.k, row, column}, used, state);
+                for (int lane = 0; lane < used; ++lane)
+                    maximum[lane].add(v[lane], Plan::Pool::tap(at.p, at.q, row, column));
+            }
+        for (int lane = 0; lane < used; ++lane) {
+            Plan::Pool::store_tap(detail::get<Epilogue::size - 1>(args), {{at.n, at.k + lane, at.p, at.q}},
+                                  maximum[lane].tap);
+            y(at.n, at.k + lane, at.p, at.q) = U(maximum[lane].value);
+        }
+    }
+    void write_tapped_row(OutputCoord at, State const& state) const {
+        for (; at.q < y.layout.shape[3]; ++at.q) write_tapped<detail::Axis::pixel>(at, 1, state);
+    }
+
     /// Writes the pooled output `at` of `used` channels.
     void write_channels(OutputCoord const& at, int used, State const& state) const {
+        if constexpr (writes_taps) return write_tapped<detail::Axis::channel>(at, used, state);
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
         T const* const first = &x(at.n, at.k, window.row, window.column);
         Vector const total = total_of(window.rows, window.columns, [&](std::int64_t row, std::int64_t column) {
@@ -104,7 +131,7 @@ private:
             return value<detail::Axis::channel>(first + row * x.layout.stride[2] + column * x.layout.stride[3], from,
                                                 used, state);
         });
-        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window.size()));
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window.count()));
     }
 
     /// Writes a row of pooled outputs, from `at` on.
@@ -112,7 +139,8 @@ private:
         constexpr Filter<2> f = Plan::Pool::geometry;
         PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, 0);
         for (int i = 0; i < f.pad_before.w; ++i) line[i] = Reduce::template neutral<float>();
-        for (int i = 0; i < f.pad_after.w; ++i) line[f.pad_before.w + columns + i] = Reduce::template neutral<float>();
+        for (std::int64_t i = f.pad_before.w + columns; i < line_size(); ++i)
+            line[i] = Reduce::template neutral<float>();
         T const* const first = &x(at.n, at.k, window.row, 0);
         for (std::int64_t column = 0; column < columns; column += lanes) {
             int const used = static_cast<int>((min)(lanes, columns - column));
@@ -124,13 +152,13 @@ private:
         }
         U* const to = &y(at.n, at.k, at.p, 0);
         std::int64_t const outputs = y.layout.shape[3], stride = y.layout.stride[3];
-        auto const count = [&](std::int64_t q) { return Plan::Pool::window(x.layout.shape, at.p, q).size(); };
+        auto const count = [&](std::int64_t q) { return Plan::Pool::window(x.layout.shape, at.p, q).count(); };
         for (std::int64_t q = 0; q < outputs; q += lanes) {
             int const used = static_cast<int>((min)(lanes, outputs - q));
             Vector const total = total_of(1, f.size.w, [&](std::int64_t, std::int64_t column) {
                 return every<f.strides.w>(line + q * f.strides.w + column, used);
             });
-            std::int64_t const whole = window.rows * f.size.w;
+            std::int64_t const whole = (window.rows + window.padded_rows) * f.size.w;
             if (count(q) == whole && count(q + used - 1) == whole) {
                 store(to + q * stride, stride, used, Reduce::finish(total, whole));
             } else {
@@ -163,7 +191,7 @@ private:
         float const whole = detail::pairwise(
             0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
             Reduce::template combine<float>);
-        y(at.n, at.k, at.p, at.q) = U(Reduce::finish(whole, window.size()));
+        y(at.n, at.k, at.p, at.q) = U(Reduce::finish(whole, window.count()));
     }
 
     /// Combines value(row, column) over a window: pairwise, or, for small windows, sequentially, which gives the same

@@ -7,6 +7,7 @@
 #include "fusekit/backend/host/depthwise_channel_lanes.hpp"
 #include "fusekit/backend/host/depthwise_pixel_lanes.hpp"
 #include "fusekit/backend/host/few_pixels.hpp"
+#include "fusekit/backend/host/gather.hpp"
 #include "fusekit/backend/host/launch.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
@@ -170,6 +171,20 @@ struct RunHead<detail::HeadKind::rows> {
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
                               TensorView<U> const& y) {
         Rows<typename BoundPlan::Plan, T, U>(bound, x, y).run(context);
+    }
+};
+
+template <>
+struct RunHead<detail::HeadKind::gather> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static std::int64_t scratch_size(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
+                                               TensorView<U> const& y) {
+        return host::scratch_size(Gather<typename BoundPlan::Plan, T, U>(bound, x, y).scratch_floats());
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
+                              TensorView<U> const& y) {
+        Gather<typename BoundPlan::Plan, T, U>(bound, x, y).run(context);
     }
 };
 

@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "backend/hip/blocks.hpp"
-#include "support/pooled_windows.hpp"
+#include "support/resampled.hpp"
 
 using namespace test;
 
 TEST_CASE("HIP: Pool with a filter, one output per thread or a packet of channels, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pooled_filters(device);
+    check_pool_rules(device);
 }
 
 TEST_CASE("HIP: a NaN is the largest of every window of a filter that holds it, and of no other") {

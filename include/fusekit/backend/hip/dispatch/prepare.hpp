@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
+#include "fusekit/backend/hip/dispatch/gather.hpp"
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
 #include "fusekit/backend/hip/dispatch/prepare_conv.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
@@ -35,6 +36,14 @@ struct PrepareHead<detail::HeadKind::rows> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_rows<orders>(stream.gpu(), arguments...);
+    }
+};
+
+template <>
+struct PrepareHead<detail::HeadKind::gather> {
+    template <Orders orders>
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_gather<orders>(stream.gpu(), arguments...);
     }
 };
 

@@ -83,7 +83,7 @@ public:
 #pragma unroll
         for (unsigned distance = 1; distance < lanes; distance *= 2)
             whole = Reduce::combine(whole, of_lane_xor(whole, distance));
-        if (in_bounds && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window.size()));
+        if (in_bounds && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window.count()));
     }
 };
 

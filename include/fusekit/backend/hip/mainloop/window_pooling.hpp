@@ -35,7 +35,8 @@ class WindowPooling {
     using Pool = typename Plan::Pool;
     using Reduce = typename Pool::Reduce;
     static constexpr Filter<2> window = Pool::geometry;
-    static constexpr bool padded = window.pad(0) != window;
+    static constexpr bool padded = window.pad(0) != window || Pool::rounds_up;
+    static constexpr bool writes_taps = Pool::writes_taps;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
     /// Number of a window's rows, and of its columns, whose loads are in flight at once.
     static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
@@ -57,6 +58,7 @@ public:
         to.n = n;
         decltype(Epilogue::prepare(to.k, params.bound.epilogue)) state[lanes];
         float total[lanes];
+        detail::TappedMaximum<float> maximum[lanes];
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane) {
             state[lane] = Epilogue::prepare(to.k + lane, params.bound.epilogue);
@@ -78,6 +80,10 @@ public:
                     ThreadCoord const from({n, to.k + lane, row.at, column.at});
                     float const value = Epilogue::apply(static_cast<float>(values.values[lane]), from, state[lane],
                                                         params.bound.epilogue);
+                    if constexpr (writes_taps) {
+                        if (row.is_inside && column.is_inside) maximum[lane].add(value, i * window.size.w + j);
+                        continue;
+                    }
                     float const sum = Reduce::combine(of_row[lane], value);
                     of_row[lane] = Reduce::may_repeat || (row.is_inside && column.is_inside) ? sum : of_row[lane];
                 }
@@ -86,7 +92,15 @@ public:
             for (int lane = 0; lane < lanes; ++lane)
                 total[lane] = in_rows ? Reduce::combine(total[lane], of_row[lane]) : of_row[lane];
         }
-        std::int64_t const count = Pool::window(params.x.layout.shape, to.p, to.q).size();
+        if constexpr (writes_taps) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane) {
+                total[lane] = maximum[lane].value;
+                Pool::store_tap(detail::get<Epilogue::size - 1>(params.bound.epilogue), {{n, to.k + lane, to.p, to.q}},
+                                maximum[lane].tap);
+            }
+        }
+        std::int64_t const count = Pool::window(params.x.layout.shape, to.p, to.q).count();
         Packet<U, lanes> result;
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane) result.values[lane] = U(Reduce::finish(total[lane], count));
