@@ -40,7 +40,7 @@ set(layers
     "^runtime/"
     "^runtime\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^((abi|config|fusekit|hip|hip_conv|runtime|layer)\\.hpp$|backend/host/platform\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
+set(may_use_preprocessor "^((abi|config|fusekit|hip|hip_conv|runtime|layer)\\.hpp$|backend/host/platform\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names|range)\\.hpp$)")
 # Lists that the preprocessor repeats: LIST(X) is X(...) for each entry. Other headers define what they call with it, and
 # undefine it.
 set(lists "^(tensor/dtype\\.hpp FUSEKIT_([A-Z0-9]+_)?ELEMENTS|ops/activation\\.hpp FUSEKIT_([A-Z]+_)?ACTIVATIONS)$")
