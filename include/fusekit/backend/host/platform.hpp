@@ -38,9 +38,10 @@ namespace fusekit::host::platform {
 
 #if defined(_WIN32)
 
-/// A mutex. All bytes zero: unlocked. Valid without a constructor, so that it may be static.
+/// A mutex. Its initialisation is constant, so that it may be static.
 class Mutex {
 public:
+    FUSEKIT_H constexpr Mutex() = default;
     FUSEKIT_H void lock() { AcquireSRWLockExclusive(native()); }
     FUSEKIT_H void unlock() { ReleaseSRWLockExclusive(native()); }
     FUSEKIT_H void destroy() {}
@@ -53,6 +54,7 @@ private:
 /// A condition variable.
 class Condition {
 public:
+    FUSEKIT_H constexpr Condition() = default;
     /// Precondition: the calling thread holds the mutex.
     FUSEKIT_H void wait(Mutex& held) { SleepConditionVariableSRW(native(), held.native(), 0xffffffffUL, 0); }
     FUSEKIT_H void wake_one() { WakeConditionVariable(native()); }
@@ -72,6 +74,7 @@ class Thread {
 public:
     using Body = void (*)(void*);
 
+    FUSEKIT_H constexpr Thread() = default;
     /// Returns false if the system starts no more threads. `this` must not move before join().
     FUSEKIT_H bool start(Body the_body, void* the_argument) {
         body = the_body, argument = the_argument;
@@ -109,9 +112,10 @@ FUSEKIT_H inline void release(void* memory) { _aligned_free(memory); }
 
 #else
 
-/// A mutex. Valid without a call of a constructor, so that it may be static.
+/// A mutex. Its initialisation is constant, so that it may be static.
 class Mutex {
 public:
+    FUSEKIT_H constexpr Mutex() = default;
     FUSEKIT_H void lock() { pthread_mutex_lock(&mutex); }
     FUSEKIT_H void unlock() { pthread_mutex_unlock(&mutex); }
     FUSEKIT_H void destroy() { pthread_mutex_destroy(&mutex); }
@@ -124,6 +128,7 @@ private:
 /// A condition variable.
 class Condition {
 public:
+    FUSEKIT_H constexpr Condition() = default;
     /// Precondition: the calling thread holds the mutex.
     FUSEKIT_H void wait(Mutex& held) { pthread_cond_wait(&condition, held.native()); }
     FUSEKIT_H void wake_one() { pthread_cond_signal(&condition); }
@@ -139,6 +144,7 @@ class Thread {
 public:
     using Body = void (*)(void*);
 
+    FUSEKIT_H constexpr Thread() = default;
     /// Returns false if the system starts no more threads. `this` must not move before join().
     FUSEKIT_H bool start(Body the_body, void* the_argument) {
         body = the_body, argument = the_argument;

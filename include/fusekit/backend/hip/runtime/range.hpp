@@ -39,7 +39,7 @@ struct Roctx {
 
 private:
     FUSEKIT_H static Roctx load() {
-        Roctx found;
+        Roctx found{};
         void* library = nullptr;
         for (char const* name : {"libroctx64.so.4", "libroctx64.so", "librocprofiler-sdk-roctx.so"})
             if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
