@@ -244,11 +244,9 @@ FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params c
 
 /// Returns `launch` with the schedule that was chosen for it; an Error is returned unchanged.
 template <class Params>
-FUSEKIT_H Result<Launch<Params>> with_choice(Result<Launch<Params>> const& launch, Choice const& choice) {
-    if (!launch) return launch.error();
-    Launch<Params> named = *launch;
-    if (named.kernel) named.choice = choice;
-    return named;
+FUSEKIT_H Result<Launch<Params>> with_choice(Result<Launch<Params>> launch, Choice const& choice) {
+    if (launch && (*launch).kernel) (*launch).choice = choice;
+    return launch;
 }
 
 FUSEKIT_H inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,
