@@ -20,10 +20,17 @@ namespace fusekit::detail {
 /// True for the values of FUSEKIT_LOG that request the log: all but "" and "0". Null: the variable is not set.
 FUSEKIT_H inline bool requests_log(char const* value) { return value && *value && std::strcmp(value, "0") != 0; }
 
-/// True if this process logs. Reads the environment at the first call only.
+/// True if this process logs. Reads the environment at the first call only; threads that call first at the same time
+/// read the same value. The static has a constant initializer because libnvrtc compiles this header for devices.
 FUSEKIT_H inline bool logs() {
-    static bool const requested = requests_log(std::getenv("FUSEKIT_LOG"));
-    return requested;
+    constexpr int unread = 0, no = 1, yes = 2;
+    static int state = unread;  // atomic
+    int known = __atomic_load_n(&state, __ATOMIC_RELAXED);
+    if (known == unread) {
+        known = requests_log(std::getenv("FUSEKIT_LOG")) ? yes : no;
+        __atomic_store_n(&state, known, __ATOMIC_RELAXED);
+    }
+    return known == yes;
 }
 
 /// Type, extents and strides of a tensor: "float 8 x 3 x 14 x 14 (588 x 196 x 14 x 1)".
