@@ -2,8 +2,7 @@
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__) && !defined(__CUDACC_RTC__)
-#error \
-    "fusekit needs clang-cl or g++ of mingw-w64: cl has no vector types. Programs of cl call the C library, fusekit.h"
+#error "fusekit needs clang-cl or g++ of mingw-w64: cl has no vector types; cl compiles callers of the C library"
 #elif defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
 #error "fusekit needs C++20: compile with -std=c++20"
 #include <fusekit needs C++20: compile with -std=c++20>  // a fatal error: there is no such file
