@@ -34,7 +34,9 @@ install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATAD
 if(TARGET fusekit_runtime_shared)
   install(FILES ${PROJECT_SOURCE_DIR}/include/fusekit/runtime/c/fusekit.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fusekit/runtime/c)
+  install(TARGETS fusekit_info RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS fusekit_runtime_shared fusekit_runtime_static EXPORT fusekitRuntimeTargets
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT fusekitRuntimeTargets NAMESPACE fusekit:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_runtime)
   file(WRITE ${PROJECT_BINARY_DIR}/fusekit_runtimeConfig.cmake "# SPDX-License-Identifier: MIT

@@ -108,7 +108,7 @@ int main(int argc, char** argv) try {
         data = argv[2];
     } else if (argc != 1) {
         std::printf("Usage: digits [--data DIR]\n\nDIR holds digits.txt and weights.bin; unless given, it is\n%s\n",
-                    data.c_str());
+                    data.string().c_str());
         return argc == 2 && argv[1] == std::string("--help") ? 0 : 2;
     }
     fk::host::Device device;

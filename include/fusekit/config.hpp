@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#if __cplusplus < 202002L
+#if defined(_MSC_VER) && !defined(__clang__) && !defined(__CUDACC_RTC__)
+#error "fusekit needs clang-cl or g++ of mingw-w64: cl has no vector types; cl compiles callers of the C library"
+#elif defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
 #error "fusekit needs C++20: compile with -std=c++20"
 #include <fusekit needs C++20: compile with -std=c++20>  // a fatal error: there is no such file
 #endif
@@ -265,8 +267,7 @@ inline constexpr int version_patch = 0;
 
 inline namespace FUSEKIT_FLAGS {
 
-/// vector_bytes: bytes per CPU vector register. The other constants: number of such registers; true if the CPU has an
-/// instruction that converts half to float.
+/// Bytes of a CPU vector register; number of these registers; true if an instruction converts half to float.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)

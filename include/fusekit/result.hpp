@@ -85,6 +85,7 @@ public:
     /// True if there is a value.
     FUSEKIT_H explicit operator bool() const { return !refused; }
     FUSEKIT_H T const& operator*() const { return held; }
+    FUSEKIT_H T& operator*() { return held; }
     FUSEKIT_H T const* operator->() const { return &held; }
 
     /// Returns the error. Precondition: there is no value.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+
 namespace fusekit::jit {
 
 /// A shared library that is loaded at run time, by the first of its names that exists; never unloaded.
 class LoadedLibrary {
 public:
-    template <unsigned long count>
+    template <std::size_t count>
     explicit LoadedLibrary(char const* const (&names)[count]) {
         for (char const* const name : names)
             if (!handle) handle = open(name);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/plan/log.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/validate.hpp"
 #include "fusekit/tensor/tensor.hpp"
@@ -270,6 +271,11 @@ FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T cons
     if constexpr (!Element<U>) y.layout = packed_like(detail::expand<Rank>(shape), x.layout);
     auto launch = device.prepare(bound, Plan::collapse(x), Plan::collapse(y));
     if (!launch) return Result<Run>(launch.error());
+    if (logs()) {
+        DataType of_y = data_type<T>;
+        if constexpr (Element<U>) of_y = data_type<U>;
+        log_prepared(type_name<Plan>, x.layout, data_type<T>, Element<U> ? &y.layout : nullptr, of_y, *launch);
+    }
     return Result<Run>(Run(*launch, x, y, aliases));
 }
 

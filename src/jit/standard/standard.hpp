@@ -431,6 +431,7 @@ int snprintf(char*, size_t, char const*, ...);
 int fprintf(FILE*, char const*, ...);
 int puts(char const*);
 [[noreturn]] void abort();
+char* getenv(char const*);
 size_t strlen(char const*);
 int strcmp(char const*, char const*);
 int strncmp(char const*, char const*, size_t);

@@ -25,6 +25,8 @@ class ConvChannelLanes {
     using Problem = ConvProblem<T, Space, W, Groups, Geometry>;
 
 public:
+    static constexpr char const* name = "ConvChannelLanes";
+
     ConvChannelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                      TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}

@@ -20,6 +20,8 @@ class ConvPixelLanes {
     using Problem = ConvProblem<T, Space, W, Groups, Geometry>;
 
 public:
+    static constexpr char const* name = "ConvPixelLanes";
+
     ConvPixelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                    TensorView<U> const& the_y, std::int64_t the_columns)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}

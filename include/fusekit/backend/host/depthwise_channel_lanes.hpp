@@ -24,6 +24,8 @@ class DepthwiseChannelLanes {
     using Acc = detail::AccumulatorOf<T>;
 
 public:
+    static constexpr char const* name = "DepthwiseChannelLanes";
+
     DepthwiseChannelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                           TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}

@@ -19,6 +19,8 @@ class DepthwisePixelLanes {
     using Rows = PaddedRows<Problem, Space>;
 
 public:
+    static constexpr char const* name = "DepthwisePixelLanes";
+
     DepthwisePixelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                         TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y), padded(the_conv) {}

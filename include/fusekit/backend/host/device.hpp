@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
+#include "fusekit/backend/host/platform.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/result.hpp"
 #include "fusekit/tensor/no_output.hpp"
@@ -27,11 +24,11 @@ struct Memory {
     }
     /// Same as allocate(), but returns the error.
     [[nodiscard]] FUSEKIT_H Refusal try_allocate(std::size_t bytes, void*& memory) const {
-        memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+        memory = platform::allocate(alignment, (bytes + alignment - 1) / alignment * alignment);
         if (memory) return {};
         return Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
     }
-    FUSEKIT_H void release(void* memory) const { std::free(memory); }
+    FUSEKIT_H void release(void* memory) const { platform::release(memory); }
     FUSEKIT_H void copy_in(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
     FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
@@ -48,33 +45,24 @@ FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (flo
 ///
 /// Runs from several threads on one Device are serialized; use one Device per thread to overlap them. fork() waits for
 /// runs; in the child process, which inherits no threads, a Device computes on the calling thread.
-//
-// POSIX threads: <pthread.h> takes 0.02 s to include, <thread> 0.25 s. OpenMP needs -fopenmp from every user and
-// silently runs on one core without it; oneTBB is a package.
 class Device : public Memory {
     class Lock {
     public:
-        FUSEKIT_H explicit Lock(pthread_mutex_t& the_mutex) : mutex(the_mutex) { pthread_mutex_lock(&the_mutex); }
+        FUSEKIT_H explicit Lock(platform::Mutex& the_mutex) : mutex(the_mutex) { mutex.lock(); }
         Lock(Lock const&) = delete;
         Lock& operator=(Lock const&) = delete;
-        FUSEKIT_H ~Lock() { pthread_mutex_unlock(&mutex); }
+        FUSEKIT_H ~Lock() { mutex.unlock(); }
 
     private:
-        pthread_mutex_t& mutex;
+        platform::Mutex& mutex;
     };
 
 public:
     /// Starts `threads` workers, including the caller; 0: one per online processor.
     FUSEKIT_H explicit Device(int threads = 0)
-        : count(threads > 0 ? threads : online()), workers(new pthread_t[static_cast<std::size_t>(count)]) {
+        : count(threads > 0 ? threads : online()), workers(new platform::Thread[static_cast<std::size_t>(count)]) {
         for (int i = 1; i < count; ++i)
-            if (pthread_create(
-                    &workers[i], nullptr,
-                    [](void* self) -> void* {
-                        static_cast<Device*>(self)->work();
-                        return nullptr;
-                    },
-                    this) != 0)
+            if (!workers[i].start([](void* self) { static_cast<Device*>(self)->work(); }, this))
                 count = i;  // fewer threads than requested; the caller's thread suffices
         has_workers = count > 1;
         enlist();
@@ -83,17 +71,17 @@ public:
     Device& operator=(Device const&) = delete;
     FUSEKIT_H ~Device() {
         delist();
-        pthread_mutex_lock(&mutex);
+        mutex.lock();
         __atomic_store_n(&closing, true, __ATOMIC_RELAXED);
-        pthread_cond_broadcast(&wake);
-        pthread_mutex_unlock(&mutex);
-        for (int i = 1; has_workers && i < count; ++i) pthread_join(workers[i], nullptr);
+        wake.wake_all();
+        mutex.unlock();
+        for (int i = 1; has_workers && i < count; ++i) workers[i].join();
         delete[] workers;
         release(kept.data);
-        pthread_cond_destroy(&idle);
-        pthread_cond_destroy(&wake);
-        pthread_mutex_destroy(&mutex);
-        pthread_mutex_destroy(&run_mutex);
+        idle.destroy();
+        wake.destroy();
+        mutex.destroy();
+        run_mutex.destroy();
     }
 
     FUSEKIT_H int threads() const { return count; }
@@ -181,14 +169,13 @@ private:
     using Call = void (*)(void const* closure, std::int64_t item, int thread);
 
     int count;
-    pthread_t* workers;
+    platform::Thread* workers;
     bool has_workers = false;  // false in a child process
     Device *next_device = nullptr, **link = nullptr;  // links in the list of all devices, for fork()
-    pthread_mutex_t run_mutex = PTHREAD_MUTEX_INITIALIZER;  // held during a run; guards `kept`
+    platform::Mutex run_mutex;  // held during a run; guards `kept`
     WorkspaceView kept;
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the following members, except `next`
-    pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-    pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+    platform::Mutex mutex;  // guards the following members, except `next`
+    platform::Condition wake, idle;
     bool closing = false;
     std::uint64_t job = 0;
     int entered = 0, busy = 0;
@@ -198,19 +185,19 @@ private:
     std::int64_t next = 0;  // atomic
 
     FUSEKIT_H static int online() {
-        long const processors = sysconf(_SC_NPROCESSORS_ONLN);
-        return processors > 0 ? static_cast<int>(processors) : 1;
+        int const processors = platform::processors();
+        return processors > 0 ? processors : 1;
     }
 
     /// List of all devices of the process. fork() locks each of them between two runs, so that the child's copies are
     /// consistent.
     static inline Device* devices = nullptr;
-    static inline pthread_mutex_t devices_mutex = PTHREAD_MUTEX_INITIALIZER;
+    static inline platform::Mutex devices_mutex;
     static inline bool watches_forks = false;
 
     FUSEKIT_H void enlist() {
         Lock const lock(devices_mutex);
-        if (!watches_forks) pthread_atfork(before_fork, after_fork, after_fork_in_child);
+        if (!watches_forks) platform::watch_forks(before_fork, after_fork, after_fork_in_child);
         watches_forks = true;
         next_device = devices, link = &devices, devices = this;
         if (next_device) next_device->link = &next_device;
@@ -221,19 +208,17 @@ private:
         if (next_device) next_device->link = link;
     }
     FUSEKIT_H static void before_fork() {
-        pthread_mutex_lock(&devices_mutex);
-        for (Device* each = devices; each; each = each->next_device)
-            pthread_mutex_lock(&each->run_mutex), pthread_mutex_lock(&each->mutex);
+        devices_mutex.lock();
+        for (Device* each = devices; each; each = each->next_device) each->run_mutex.lock(), each->mutex.lock();
     }
     FUSEKIT_H static void after_fork() {
-        for (Device* each = devices; each; each = each->next_device)
-            pthread_mutex_unlock(&each->mutex), pthread_mutex_unlock(&each->run_mutex);
-        pthread_mutex_unlock(&devices_mutex);
+        for (Device* each = devices; each; each = each->next_device) each->mutex.unlock(), each->run_mutex.unlock();
+        devices_mutex.unlock();
     }
     FUSEKIT_H static void after_fork_in_child() {
         for (Device* each = devices; each; each = each->next_device) {
             each->has_workers = false;
-            each->wake = PTHREAD_COND_INITIALIZER, each->idle = PTHREAD_COND_INITIALIZER;  // no waiters in the child
+            each->wake = {}, each->idle = {};  // no waiters in the child
             each->busy = 0;
         }
         after_fork();
@@ -250,29 +235,29 @@ private:
     }
 
     FUSEKIT_H void start(std::int64_t end, void const* body, Call f) {
-        pthread_mutex_lock(&mutex);
+        mutex.lock();
         closure = body, call = f, items = end, entered = 1;
         next = 0;
         __atomic_store_n(&job, job + 1, __ATOMIC_RELAXED);
-        if (has_workers && end > 1) pthread_cond_broadcast(&wake);
-        pthread_mutex_unlock(&mutex);
+        if (has_workers && end > 1) wake.wake_all();
+        mutex.unlock();
         drain(body, f, end, 0);
         if (has_workers) spin_while([this] { return __atomic_load_n(&busy, __ATOMIC_RELAXED) > 0; });
-        pthread_mutex_lock(&mutex);
+        mutex.lock();
         items = 0;  // a worker that wakes late finds no item
-        while (busy > 0) pthread_cond_wait(&idle, &mutex);
-        pthread_mutex_unlock(&mutex);
+        while (busy > 0) idle.wait(mutex);
+        mutex.unlock();
     }
 
     FUSEKIT_H void work() {
-        pthread_mutex_lock(&mutex);
+        mutex.lock();
         for (std::uint64_t seen = 0;;) {
-            pthread_mutex_unlock(&mutex);
+            mutex.unlock();
             spin_while([&] {
                 return __atomic_load_n(&job, __ATOMIC_RELAXED) == seen && !__atomic_load_n(&closing, __ATOMIC_RELAXED);
             });
-            pthread_mutex_lock(&mutex);
-            while (!closing && seen == job) pthread_cond_wait(&wake, &mutex);
+            mutex.lock();
+            while (!closing && seen == job) wake.wait(mutex);
             if (closing) break;
             seen = job;
             std::int64_t const end = items;
@@ -281,13 +266,13 @@ private:
             void const* const body = closure;
             Call const f = call;
             __atomic_store_n(&busy, busy + 1, __ATOMIC_RELAXED);
-            pthread_mutex_unlock(&mutex);
+            mutex.unlock();
             drain(body, f, end, thread);
-            pthread_mutex_lock(&mutex);
+            mutex.lock();
             __atomic_store_n(&busy, busy - 1, __ATOMIC_RELAXED);
-            if (busy == 0) pthread_cond_signal(&idle);
+            if (busy == 0) idle.wake_one();
         }
-        pthread_mutex_unlock(&mutex);
+        mutex.unlock();
     }
 };
 

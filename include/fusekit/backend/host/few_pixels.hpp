@@ -55,6 +55,8 @@ class FewPixels {
     using Acc = detail::AccumulatorOf<T>;
 
 public:
+    static constexpr char const* name = "FewPixels";
+
     static constexpr std::int64_t max_pixels = 8;
 
     FewPixels(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/plan/choice.hpp"
 #include "fusekit/tensor/check.hpp"
 
 namespace fusekit::host {
@@ -23,8 +24,12 @@ struct Launch {
     std::size_t workspace_bytes;
     std::size_t packed_bytes;  ///< workspace of runs after pack(), which contains the packed weights
     void (*run)(Launch const&, Device&, T const*, U*, WorkspaceView);
+    Choice choice;  ///< the loop over y; its time is not predicted
     Steps steps = Steps::all;
 
+    FUSEKIT_H Text device_name() const {
+        return "host, " + Text::number(threads) + (threads == 1 ? " thread" : " threads");
+    }
     FUSEKIT_H bool is_for(Device const& device) const { return device.threads() == threads; }
     FUSEKIT_H void check_device(Check const& in, Device const& device) const {
         if (!is_for(device)) refuse_stream(in, threads, device.threads());

@@ -83,6 +83,8 @@ struct RowCounter {
 template <class Epilogue, Element T, detail::OutputElement U>
 class Pointwise {
 public:
+    static constexpr char const* name = "Pointwise";
+
     Pointwise(TensorView<T const> const& the_x, TensorView<U> const& the_y, typename Epilogue::Args const& the_args)
         : x(the_x), y(the_y), args(the_args) {}
 

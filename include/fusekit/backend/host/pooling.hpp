@@ -21,6 +21,8 @@ class Pooling {
     using State = typename Epilogue::template State<Vector>;
 
 public:
+    static constexpr char const* name = "Pooling";
+
     Pooling(int the_threads, typename Epilogue::Args const& the_args, TensorView<T const> const& the_x,
             TensorView<U> const& the_y)
         : threads(the_threads), args(the_args), x(the_x), y(the_y) {}

@@ -25,6 +25,8 @@ class Reduction {
     using Prepared = typename Steps::template Prepared<Vector>;
 
 public:
+    static constexpr char const* name = "Reduction";
+
     Reduction(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<U> const& the_y)
         : bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
 

@@ -24,6 +24,8 @@ class Rows {
     using Row = typename Steps::template Row<Vector>;
 
 public:
+    static constexpr char const* name = "Rows";
+
     Rows(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<U> const& the_y)
         : bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape), rows(bound.head, shape) {}
 

@@ -24,16 +24,23 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// Runs plans whose head is of one kind: run(context, bound, x, y), and scratch_size(), the number of floats of scratch
-/// that a run needs, which depends on the layouts of x and y alone.
+/// Loop of a run: its name, and the floats of scratch that it needs.
+struct Loop {
+    char const* name;
+    std::int64_t floats;
+};
+
+/// Runs plans whose head is of one kind: run(context, bound, x, y), and loop(), which depends on the layouts of x and y
+/// alone.
 template <detail::HeadKind kind>
 struct RunHead;
 
 template <>
 struct RunHead<detail::HeadKind::conv> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps steps, BoundPlan const& bound,
-                                               detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
+    FUSEKIT_H static Loop loop(int threads, Steps steps, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                               detail::ImageView<U> const& y) {
+        char const* name = nullptr;
         std::int64_t size = 0;
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -43,9 +50,11 @@ struct RunHead<detail::HeadKind::conv> {
                        host::scratch_size(prologue_of(bound, x, made).scratch_floats());
             read = {made, made.from};
         }
-        with_loop(threads, steps, bound, read, y,
-                  [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
-        return size;
+        with_loop(threads, steps, bound, read, y, [&](auto const& chosen) {
+            size += host::scratch_size(chosen.scratch_floats());
+            name = chosen.name;
+        });
+        return {name, size};
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, detail::ImageView<T const> const& x,
@@ -138,10 +147,10 @@ struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 template <>
 struct RunHead<detail::HeadKind::weight_gradient> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps, BoundPlan const& bound,
-                                               detail::ImageView<T const> const& x, TensorView<U> const& dw) {
-        WeightGradient<BoundPlan, T, U> const loop(bound, x, dw);
-        return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
+    FUSEKIT_H static Loop loop(int threads, Steps, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                               TensorView<U> const& dw) {
+        WeightGradient<BoundPlan, T, U> const of(bound, x, dw);
+        return {of.name, host::scratch_size(of.sum_floats()) + host::scratch_size(of.thread_floats() * threads)};
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, detail::ImageView<T const> const& x,
@@ -152,7 +161,10 @@ struct RunHead<detail::HeadKind::weight_gradient> {
 
 template <>
 struct RunHead<detail::HeadKind::reduction> {
-    FUSEKIT_H static std::int64_t scratch_size(int, Steps, auto const&, auto const&, auto const&) { return 0; }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static Loop loop(int, Steps, BoundPlan const&, TensorView<T const> const&, TensorView<U> const&) {
+        return {Reduction<typename BoundPlan::Plan, T, U>::name, 0};
+    }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
                               TensorView<U> const& y) {
@@ -163,9 +175,10 @@ struct RunHead<detail::HeadKind::reduction> {
 template <>
 struct RunHead<detail::HeadKind::rows> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
-                                               TensorView<U> const& y) {
-        return host::scratch_size(Rows<typename BoundPlan::Plan, T, U>(bound, x, y).scratch_floats());
+    FUSEKIT_H static Loop loop(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
+                               TensorView<U> const& y) {
+        Rows<typename BoundPlan::Plan, T, U> const of(bound, x, y);
+        return {of.name, host::scratch_size(of.scratch_floats())};
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,
@@ -190,8 +203,9 @@ struct RunHead<detail::HeadKind::gather> {
 
 template <>
 struct RunHead<detail::HeadKind::elementwise> {
-    FUSEKIT_H static std::int64_t scratch_size(int threads, Steps, auto const& bound, auto const& x, auto const& y) {
-        return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
+    FUSEKIT_H static Loop loop(int threads, Steps, auto const& bound, auto const& x, auto const& y) {
+        auto const of = loop_of(threads, bound, x, y);
+        return {of.name, host::scratch_size(of.scratch_floats())};
     }
     FUSEKIT_H static void run(Device::RunContext& context, auto const& bound, auto const& x, auto const& y) {
         loop_of(context.threads(), bound, x, y).run(context);
@@ -207,15 +221,20 @@ private:
     }
 };
 
-/// Bytes of workspace that one run needs.
+/// Name of the loop of plans of double, which are not vectorized (run_double.hpp).
+inline constexpr char const* loop_of_double = "Double";
+
+/// Loop of a run; without a name if the run writes nothing.
 template <class BoundPlan, Element T, detail::OutputElement U>
-FUSEKIT_H std::size_t workspace_bytes(int threads, Steps steps, BoundPlan const& bound,
-                                      detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
-    if (writes_nothing(bound, y.layout.shape)) return 0;
-    if constexpr (std::is_same_v<T, double>) return 0;
-    else
-        return sizeof(float) *
-               static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, steps, bound, x, y));
+FUSEKIT_H Loop choose_loop(int threads, Steps steps, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) {
+    if (writes_nothing(bound, y.layout.shape)) return {nullptr, 0};
+    if constexpr (std::is_same_v<T, double>) return {loop_of_double, 0};
+    else return RunHead<BoundPlan::Plan::head_kind>::loop(threads, steps, bound, x, y);
+}
+
+FUSEKIT_H inline std::size_t workspace_bytes(Loop const& loop) {
+    return sizeof(float) * static_cast<std::size_t>(loop.floats);
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
@@ -241,16 +260,19 @@ FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T co
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
                                detail::ImageView<U> const& y) {
-    std::size_t const bytes = detail::workspace_bytes(count, Steps::all, bound, x, y);
-    std::size_t const packed_bytes = detail::workspace_bytes(count, Steps::after_packing, bound, x, y);
+    detail::Loop const loop = detail::choose_loop(count, Steps::all, bound, x, y);
+    std::size_t const bytes = detail::workspace_bytes(loop);
+    std::size_t const packed_bytes =
+        detail::workspace_bytes(detail::choose_loop(count, Steps::after_packing, bound, x, y));
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
     return Result<Launch<BoundPlan, T, U>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes,
-                                            packed_bytes, &detail::start<BoundPlan, T, U>});
+                                            packed_bytes, &detail::start<BoundPlan, T, U>,
+                                            loop.name ? Choice::named(loop.name) : Choice{}});
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
-    keep_workspace(detail::workspace_bytes(count, Steps::all, bound, x, y)).raise();
+    keep_workspace(detail::workspace_bytes(detail::choose_loop(count, Steps::all, bound, x, y))).raise();
     detail::run(RunContext(*this), bound, x, y);
 }
 

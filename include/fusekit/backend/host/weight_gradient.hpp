@@ -33,6 +33,8 @@ class WeightGradient {
     static constexpr std::int64_t max_stretches = 64, items = 64;
 
 public:
+    static constexpr char const* name = "WeightGradient";
+
     WeightGradient(BoundPlan const& the_bound, detail::ImageView<T const> const& x, TensorView<U> const& the_dw)
         : bound(the_bound),
           dy(detail::typed<T>(the_bound.head.dy)),

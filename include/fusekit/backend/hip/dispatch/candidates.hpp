@@ -120,6 +120,16 @@ inline constexpr ScheduleFacts facts_of_each[sizeof...(Schedules)] = {facts_of<S
 
 }  // namespace detail
 
+/// Choice of a schedule with static storage, such as an element of facts_of_each.
+FUSEKIT_H inline Choice choice_of(ScheduleFacts const& schedule, int split_k = 1) {
+    return {.name_of =
+                [](Choice const& choice) {
+                    return static_cast<ScheduleFacts const*>(choice.schedule)->name(choice.split_k);
+                },
+            .schedule = &schedule,
+            .split_k = split_k};
+}
+
 /// Estimated times of a list of schedules for one convolution: the cost model's time, multiplied by the measured
 /// factors of a tuned table if one is given. If the table has this convolution, its schedule ranks first.
 class Ranking {
@@ -143,6 +153,14 @@ public:
     }
     FUSEKIT_H constexpr ScheduleFacts const& schedule(int number) const { return schedules[number]; }
     FUSEKIT_H constexpr Estimate const& time(int number) const { return times[number]; }
+    /// Choice of a schedule, with its estimated time.
+    FUSEKIT_H Choice choice(int number) const {
+        Estimate const& estimated = times[number];
+        Choice chosen = choice_of(schedules[number], estimated.split_k);
+        chosen.seconds = estimated.is_finite() ? estimated.seconds : 0;
+        chosen.bound = name_of(estimated.bound);
+        return chosen;
+    }
     FUSEKIT_H constexpr void strike(int number) { times[number] = {}; }
 
 private:

@@ -35,7 +35,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
             unmet = can_implement<Schedule, T, U>(case_of(operands, true, 0, limits));
             if (!unmet)
                 if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, split_k, unmet))
-                    return *launch;
+                    return with_choice<ConvParams<Plan, T, U>>(*launch, choice_of(facts_of_each<Schedule>[0], split_k));
         }
     return refuse_schedule(type_name<Plan>(),
                            SplitSchedule<Schedule> ? Text("Split<") + Entry::name + ">" : Entry::name, unmet);
@@ -68,7 +68,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
             return *refusal;
         return detail::prepare_by_tma<Schedule>(gpu, operands, split_k, limits);
     } else {
-        return detail::Launcher<Entry>::template prepare<Schedule, orders>(gpu, operands, split_k, limits);
+        return with_choice(detail::Launcher<Entry>::template prepare<Schedule, orders>(gpu, operands, split_k, limits),
+                           choice_of(detail::facts_of_each<Schedule>[0], split_k));
     }
 }
 
@@ -83,15 +84,18 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
     using Fallback = FallbackCandidates<Plan, T, U>;
     if (operands.sum_nothing()) return {};
     ConvCase const of = case_of(operands, is_sm90a(gpu), 0, limits);
-    int const best = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return Ranking(Fallback{}, of, Tuning::costs, rates_of(gpu)).best();
+    Ranking const ranking = with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return Ranking(Fallback{}, of, Tuning::costs, rates_of(gpu));
     });
+    int const best = ranking.best();
     if (best < 0) return {};
-    return with_entry(Fallback{}, best, [&]<class Schedule>(Schedule) -> Maybe<Launch<ConvParams<Plan, T, U>>> {
+    auto launch = with_entry(Fallback{}, best, [&]<class Schedule>(Schedule) -> Maybe<Launch<ConvParams<Plan, T, U>>> {
         Unmet unmet;
         if constexpr (std::is_same_v<Schedule, DefaultDirect>) return {};
         else return Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands, 1, unmet);
     });
+    if (launch) (*launch).choice = ranking.choice(best);
+    return launch;
 }
 
 /// Prepares a launch of operands that are folded (fold_windows.hpp) and within limits, with the fastest schedule by the
@@ -104,12 +108,14 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
     if constexpr (DepthwiseEntry::has_kernel<Plan, T, U>)
         if (runs_depthwise(operands))
-            return Launcher<DepthwiseEntry>::prepare_unchecked<DefaultDepthwise, orders>(gpu, operands);
+            return with_choice(Launcher<DepthwiseEntry>::prepare_unchecked<DefaultDepthwise, orders>(gpu, operands),
+                               choice_of(facts_of_each<DefaultDepthwise>[0]));
     if (runs_without_tiles(operands)) {
         if constexpr (FallbackCandidates<Plan, T, U>::size > 1) {
             if (auto const launch = prepare_fallback(gpu, operands, limits)) return *launch;
         }
-        return Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits);
+        return with_choice(Launcher<DirectEntry>::prepare<DefaultDirect, orders>(gpu, operands, 1, limits),
+                           choice_of(facts_of_each<DefaultDirect>[0]));
     }
     bool on_matrix_units = false;
     if constexpr (MatrixGemmEntry::has_kernel<Plan, T>) on_matrix_units = has_matrix_code<Plan, T, U>(gpu);
@@ -126,7 +132,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
                     return Launcher<EntryOf<Schedule>>::template launch<Schedule>(gpu, operands,
                                                                                   ranking.time(best).split_k, unmet);
                 });
-                if (launch) return *launch;
+                if (launch) return with_choice<ConvParams<Plan, T, U>>(*launch, ranking.choice(best));
                 ranking.strike(best);
             }
         }
@@ -135,7 +141,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_fastest(Gpu const& gpu,
         auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
             return gemm_kernel_for<Schedule, orders, Plan, T, U>(operands.y);
         });
-        return prepare_product(gpu, with, operands, split_k, limits);
+        return with_choice(prepare_product(gpu, with, operands, split_k, limits),
+                           ranking.choice(best < 0 ? Bulk::size : best));
     });
 }
 

@@ -15,7 +15,8 @@ template <>
 struct PrepareHead<detail::HeadKind::weight_gradient> {
     template <Orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_weight_gradient(stream.gpu(), arguments..., stream.own_workspace_bytes());
+        return with_choice(prepare_weight_gradient(stream.gpu(), arguments..., stream.own_workspace_bytes()),
+                           Choice::named("WeightGradient"));
     }
 };
 
@@ -23,11 +24,11 @@ template <>
 struct PrepareHead<detail::HeadKind::reduction> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_reduction<orders>(stream.gpu(), arguments...);
+        return with_choice(prepare_reduction<orders>(stream.gpu(), arguments...), Choice::named("Reduction"));
     }
     template <class Schedule>
     FUSEKIT_H static auto prepare_with(auto const&... arguments) {
-        return prepare_reduction_with<Schedule>(arguments...);
+        return with_choice(prepare_reduction_with<Schedule>(arguments...), Choice::named("Reduction"));
     }
 };
 
@@ -35,7 +36,7 @@ template <>
 struct PrepareHead<detail::HeadKind::rows> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_rows<orders>(stream.gpu(), arguments...);
+        return with_choice(prepare_rows<orders>(stream.gpu(), arguments...), Choice::named("Rows"));
     }
 };
 
@@ -51,12 +52,13 @@ template <>
 struct PrepareHead<detail::HeadKind::elementwise> {
     template <Orders orders, class BoundPlan>
     FUSEKIT_H static auto prepare(Stream const& stream, BoundPlan const& bound, auto const& x, auto const& y) {
-        if constexpr (BoundPlan::Plan::pools) return prepare_pooling<orders>(stream.gpu(), bound, x, y);
-        else return prepare_elementwise(stream.gpu(), bound, x, y);
+        if constexpr (BoundPlan::Plan::pools)
+            return with_choice(prepare_pooling<orders>(stream.gpu(), bound, x, y), Choice::named("Pooling"));
+        else return with_choice(prepare_elementwise(stream.gpu(), bound, x, y), Choice::named("Elementwise"));
     }
     template <class Schedule>
     FUSEKIT_H static auto prepare_with(auto const&... arguments) {
-        return prepare_elementwise_with<Schedule>(arguments...);
+        return with_choice(prepare_elementwise_with<Schedule>(arguments...), Choice::named("Elementwise"));
     }
 };
 

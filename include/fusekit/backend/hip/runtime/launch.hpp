@@ -4,7 +4,9 @@
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/runtime/kernel.hpp"
+#include "fusekit/backend/hip/runtime/range.hpp"
 #include "fusekit/backend/hip/runtime/stream.hpp"
+#include "fusekit/plan/choice.hpp"
 #include "fusekit/plan/name.hpp"
 
 namespace fusekit::hip {
@@ -31,6 +33,14 @@ namespace fusekit::hip {
             "one of device " + Text::number(given));
 }
 
+/// Instruction set of a GPU after a comma: ", gfx942"; "" if HIP does not tell it.
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Text instruction_set(int device) {
+    hipDeviceProp_t all;
+    if (hipGetDeviceProperties(&all, device) == hipSuccess) return Text(", ") + Architecture::of(all).name();
+    clear_last_error();
+    return "";
+}
+
 /// How CTAs are launched. plain: independent. cooperative: co-resident, so that they may synchronize. overlapping:
 /// before the end of the previous kernel on the stream (arch/overlap.hpp). clusters: in clusters (arch/cluster.hpp).
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
@@ -51,6 +61,10 @@ struct Launch {
     std::size_t workspace_bytes;
     unsigned shared_bytes = 0;  ///< bytes of dynamic shared memory, in addition to the kernel's static shared memory
     unsigned cluster = 1;  ///< CTAs per cluster
+    Choice choice = {};  ///< the schedule whose kernel this is
+
+    /// Number and instruction set of the GPU: "GPU 0, gfx942".
+    [[gnu::cold]] FUSEKIT_H Text device_name() const { return "GPU " + Text::number(device) + instruction_set(device); }
 
     FUSEKIT_H bool is_for(Stream& stream) const { return stream.index() == device; }
     FUSEKIT_H void check_device(Check const& in, Stream& stream) const {
@@ -87,6 +101,7 @@ private:
         Refusal refusal;
         DeviceGuard const guard(device, &refusal);
         if (refusal) return refusal;
+        [[maybe_unused]] Range const range(plan);
         void* arguments[] = {&own};
         hipError_t const status = launch(arguments, stream.stream());
         if (status != hipSuccess) return refuse_launch(stream, plan, status);
@@ -225,6 +240,13 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(
 template <class Params>
 FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
     return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};
+}
+
+/// Returns `launch` with the schedule that was chosen for it; an Error is returned unchanged.
+template <class Params>
+FUSEKIT_H Result<Launch<Params>> with_choice(Result<Launch<Params>> launch, Choice const& choice) {
+    if (launch && (*launch).kernel) (*launch).choice = choice;
+    return launch;
 }
 
 FUSEKIT_H inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,

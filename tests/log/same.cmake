@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+#     cmake -D expected=FILE -P same.cmake -- COMMAND...
+# Fails unless COMMAND exits with 0 and its output, errors included, is FILE's text; "" means no output. The bytes of a
+# workspace, which depend on the vector width, are written as "some".
+cmake_minimum_required(VERSION 3.25)
+set(command "")
+set(seen FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE 1 ${last})
+  if(seen)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(seen TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE printed ERROR_VARIABLE errors)
+string(APPEND printed "${errors}")
+string(REGEX REPLACE "workspace=[1-9][0-9]* B" "workspace=some B" printed "${printed}")
+set(text "")
+if(expected)
+  file(READ "${expected}" text)
+endif()
+if(NOT result EQUAL 0 OR NOT printed STREQUAL text)
+  message(FATAL_ERROR "expected exit code 0 and\n${text}\ngot ${result} and\n${printed}")
+endif()
