@@ -18,6 +18,8 @@ class Gather {
     using State = typename Epilogue::template State<Vector>;
 
 public:
+    static constexpr char const* name = "Gather";
+
     Gather(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<U> const& the_y)
         : bound(the_bound), x(the_x), y(the_y) {}
 

@@ -190,9 +190,10 @@ struct RunHead<detail::HeadKind::rows> {
 template <>
 struct RunHead<detail::HeadKind::gather> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H static std::int64_t scratch_size(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
-                                               TensorView<U> const& y) {
-        return host::scratch_size(Gather<typename BoundPlan::Plan, T, U>(bound, x, y).scratch_floats());
+    FUSEKIT_H static Loop loop(int, Steps, BoundPlan const& bound, TensorView<T const> const& x,
+                               TensorView<U> const& y) {
+        Gather<typename BoundPlan::Plan, T, U> const of(bound, x, y);
+        return {of.name, host::scratch_size(of.scratch_floats())};
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
     FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& x,

@@ -44,7 +44,7 @@ template <>
 struct PrepareHead<detail::HeadKind::gather> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_gather<orders>(stream.gpu(), arguments...);
+        return with_choice(prepare_gather<orders>(stream.gpu(), arguments...), Choice::named("Gather"));
     }
 };
 
