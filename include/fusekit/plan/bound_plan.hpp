@@ -160,7 +160,7 @@ private:
         } else {
             constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
             // a plan that breaks an ordering rule has no operators here: only the rule's message is printed
-            constexpr bool fits = Rank >= 3 || broken || Plan::head_kind == detail::HeadKind::rows;
+            constexpr bool fits = Rank >= 3 || broken || Plan::of_rows;
             static_assert(fits,
                           "x of 2 modes, a matrix, is valid only with a Gemm, a norm of rows or a softmax: other plans "
                           "take 3 to 5 modes");

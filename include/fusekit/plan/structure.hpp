@@ -17,6 +17,7 @@ enum class HeadKind {
     weight_gradient,  ///< reduces over all pixels for each weight
     reduction,    ///< totals all values of a channel or pixel
     rows,         ///< normalizes rows: the channels of a pixel, or groups of channels of an image
+    row_gradient,  ///< gradient of a plan that normalizes rows
 };
 
 /// Head of a plan without a Conv, Gemm or reduction: its values are those of x.
@@ -29,6 +30,7 @@ consteval HeadKind kind_of_head() {
     if constexpr (MatrixOp<Head>) return HeadKind::gemm;
     else if constexpr (WeightGradientOp<Head>) return HeadKind::weight_gradient;
     else if constexpr (MainloopOp<Head>) return HeadKind::conv;
+    else if constexpr (requires { requires Head::of_rows; }) return HeadKind::row_gradient;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else if constexpr (RowOp<Head>) return HeadKind::rows;
     else return HeadKind::elementwise;
@@ -92,6 +94,7 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr HeadKind head_kind = kind_of_head<Head>();
     static constexpr bool has_conv = head_kind == HeadKind::conv, has_gemm = head_kind == HeadKind::gemm;
     static constexpr bool has_weight_gradient = head_kind == HeadKind::weight_gradient;
+    static constexpr bool of_rows = head_kind == HeadKind::rows || head_kind == HeadKind::row_gradient;
     static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
     /// True if operators precede the Conv or Gemm; the mainloop applies them to each value that it reads.
@@ -118,9 +121,8 @@ struct Structure : SlotsOf<Ops...> {
     /// True if y may be x: each element of x is read only for the same element of y, before that is written. False for
     /// ChannelStatistics, where a thread also reads, as its shift, an element of x that another thread may already have
     /// overwritten.
-    static constexpr bool runs_in_place =
-        !pools && (head_kind == HeadKind::elementwise || head_kind == HeadKind::rows ||
-                   (head_kind == HeadKind::reduction && !Collects<Head>));
+    static constexpr bool runs_in_place = !pools && (head_kind == HeadKind::elementwise || of_rows ||
+                                                     (head_kind == HeadKind::reduction && !Collects<Head>));
 
     /// prologue_size: number of operators before the head. head_is_operator: the head is an operator of the plan, not
     /// Elementwise or a StatisticsHead.
@@ -133,7 +135,7 @@ struct Structure : SlotsOf<Ops...> {
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
-        else if constexpr (head_kind == HeadKind::rows && Modes::rank == 3) return collapse_matrices(modes);
+        else if constexpr (of_rows && Modes::rank == 3) return collapse_matrices(modes);
         else return detail::collapse<4>(modes);
     }
 };

@@ -11,6 +11,7 @@
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
+#include "fusekit/backend/host/row_gradient.hpp"
 #include "fusekit/backend/host/rows.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/backend/host/weight_gradient.hpp"
@@ -174,6 +175,20 @@ struct RunHead<detail::HeadKind::rows> {
 };
 
 template <>
+struct RunHead<detail::HeadKind::row_gradient> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static std::int64_t scratch_size(int, Steps, BoundPlan const& bound, TensorView<T const> const& dy,
+                                               TensorView<U> const& dx) {
+        return host::scratch_size(RowGradient<typename BoundPlan::Plan, T, U>(bound, dy, dx).scratch_floats());
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& dy,
+                              TensorView<U> const& dx) {
+        RowGradient<typename BoundPlan::Plan, T, U>(bound, dy, dx).run(context);
+    }
+};
+
+template <>
 struct RunHead<detail::HeadKind::elementwise> {
     FUSEKIT_H static std::int64_t scratch_size(int threads, Steps, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
@@ -197,8 +212,12 @@ template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H std::size_t workspace_bytes(int threads, Steps steps, BoundPlan const& bound,
                                       detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return 0;
-    if constexpr (std::is_same_v<T, double>) return 0;
-    else
+    if constexpr (std::is_same_v<T, double>) {
+        if constexpr (BoundPlan::Plan::head_kind != HeadKind::row_gradient) return 0;
+        else
+            return sizeof(float) *
+                   static_cast<std::size_t>(host::scratch_size(row_states_floats(bound, y.layout.shape)));
+    } else
         return sizeof(float) *
                static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, steps, bound, x, y));
 }

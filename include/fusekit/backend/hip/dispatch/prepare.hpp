@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
 #include "fusekit/backend/hip/dispatch/prepare_conv.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "fusekit/backend/hip/dispatch/row_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/rows.hpp"
 #include "fusekit/backend/hip/dispatch/weight_gradient.hpp"
 
@@ -35,6 +36,14 @@ struct PrepareHead<detail::HeadKind::rows> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_rows<orders>(stream.gpu(), arguments...);
+    }
+};
+
+template <>
+struct PrepareHead<detail::HeadKind::row_gradient> {
+    template <Orders orders>
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_row_gradient<orders>(stream.gpu(), arguments...);
     }
 };
 

@@ -4,7 +4,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/row_exchange.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
 
 namespace fusekit::hip {
@@ -25,7 +25,6 @@ class ContiguousRows {
     using Steps = detail::RowSteps<Op>;
     using Epilogue = typename Plan::Epilogue;
     using Row = typename Steps::template Row<float>;
-    static constexpr int wave = arch::Target::processor.wave;
 
 public:
     static constexpr bool prefetches = prefetches_rows;
@@ -38,7 +37,8 @@ public:
     /// Values that the threads of a row exchange in one step.
     struct Exchange {
         Packet<float, 4> of_block;  ///< the first element: the CTA's value, which the CTAs of its cluster read
-        float of_cluster, of_waves[threads / wave];
+        float of_cluster;
+        RowExchange<threads, 1> of_threads;
     };
     struct Shared {
         Exchange centers, sums;
@@ -202,19 +202,9 @@ private:
     template <class Merge>
     __device__ static float merged(float value, Merge const& merge, Exchange& shared, unsigned thread,
                                    Params const& params) {
-        unsigned const group = params.group;
-#pragma unroll
-        for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
-            float const other = of_lane_xor(value, mask);
-            if (mask < group) value = merge(value, other);
-        }
-        if (group > wave) {
-            if (thread % wave == 0) shared.of_waves[thread / wave] = value;
-            __syncthreads();
-            unsigned const first = thread / group * (group / wave);
-            value = shared.of_waves[first];
-            for (unsigned i = 1; i < group / wave; ++i) value = merge(value, shared.of_waves[first + i]);
-        }
+        float values[1] = {value};
+        shared.of_threads.merge(values, merge, params.group, thread);
+        value = values[0];
         if (params.cluster == 1) return value;
         if (thread == 0) shared.of_block.values[0] = value;
         cluster_barrier();
