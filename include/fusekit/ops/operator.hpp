@@ -261,8 +261,8 @@ concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Co
     { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 
-/// Concept of operators whose results depend on all values of a row (ops/operator/row.hpp). Valid only as the first
-/// operator of a Plan.
+/// Concept of operators whose results depend on all values of a row (ops/operator/row.hpp). Only operators
+/// that map one value to one value may precede it.
 template <class Op>
 concept RowOp = HasStageAndArgs<Op> && ReducesRows<Op>;
 

@@ -145,8 +145,8 @@ struct NormalizingRows {
 /// y[n,k,p,q] = scale[k] * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift[k], with mean and variance over the
 /// channels k of the pixel (n, p, q); of matrices M x N and B x M x N, over each row of N values.
 ///
-/// Must be the first operator of its plan. Arguments: scale and shift, K floats each, optional (1 and 0); epsilon > 0.
-/// Source: Ba, Kiros and Hinton 2016, section 3.
+/// Only operators of one value may precede it. Arguments: scale and shift, K floats each, optional (1 and 0); epsilon >
+/// 0. Source: Ba, Kiros and Hinton 2016, section 3.
 struct LayerNorm : detail::NormalizingRows {
     static constexpr auto equation = "y = scale[k] * (x - mean) / sqrt(variance + epsilon) + shift[k], over all k";
     static constexpr bool over_pixels = false;
@@ -161,7 +161,7 @@ struct LayerNorm : detail::NormalizingRows {
 /// y[n,k,p,q] = scale[k] * x[n,k,p,q] / sqrt(mean of x^2 + epsilon), with the mean over the channels k of the pixel (n,
 /// p, q); of matrices M x N and B x M x N, over each row of N values. |x| is below 2^63, so that squares are finite.
 ///
-/// Must be the first operator of its plan. Arguments: scale, K floats, optional (1); epsilon > 0. Source: Zhang and
+/// Only operators of one value may precede it. Arguments: scale, K floats, optional (1); epsilon > 0. Source: Zhang and
 /// Sennrich 2019, eq. (4).
 struct RmsNorm : detail::NormalizingRows {
     static constexpr auto equation = "y = scale[k] * x / sqrt(mean of x^2 + epsilon), over all k";
@@ -202,8 +202,8 @@ struct RmsNorm : detail::NormalizingRows {
 /// y[n,k,p,q] = scale[k] * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift[k], with mean and variance over the K
 /// / groups channels of k's group and all pixels of image n. groups = 1: layer norm over C x H x W.
 ///
-/// Must be the first operator of its plan. Arguments: groups, which divides K; scale and shift, K floats each, optional
-/// (1 and 0); epsilon > 0. Source: Wu and He 2018, eq. (7).
+/// Only operators of one value may precede it. Arguments: groups, which divides K; scale and shift, K floats each,
+/// optional (1 and 0); epsilon > 0. Source: Wu and He 2018, eq. (7).
 struct GroupNorm : detail::NormalizingRows {
     static constexpr auto equation =
         "y = scale[k] * (x - mean) / sqrt(variance + epsilon) + shift[k], over k's group and p, q";

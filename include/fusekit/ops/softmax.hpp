@@ -29,7 +29,7 @@ struct ExponentialRows {
 /// y[n,k,p,q] = exp(x[n,k,p,q] - maximum) / sum over k of exp(x[n,k,p,q] - maximum), for each pixel (n, p, q); of
 /// matrices M x N and B x M x N, for each row of N values. A row with NaN or +infinity, or of -infinity alone, is NaN.
 ///
-/// Must be the first operator of its plan. No arguments.
+/// Only operators of one value may precede it. No arguments.
 struct Softmax : detail::ExponentialRows {
     static constexpr auto equation = "y = exp(x) / sum over k of exp(x)";
     static constexpr auto gradient_equation = "dx = n * (g - sum over k of g * n), n = softmax of x, g = dL/dn";

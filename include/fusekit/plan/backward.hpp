@@ -34,6 +34,14 @@ consteval bool is_pointwise_plan() {
 /// Static assertion that no operator after a RowOp has parameters per pixel: their gradients are sums over the batch,
 /// in another order than those of the RowOp's channels.
 template <class... Ops>
+consteval bool begins_with_rows(FusedPlan<Ops...> const*) {
+    constexpr bool first = !(RowOp<Ops> || ...) || RowOp<TypeAt<0, Ops..., Elementwise>>;
+    static_assert(first,
+                  "Backward: no operator before a norm of rows: store its result, and bind the gradient of the plan "
+                  "from the norm on to it");
+    return first;
+}
+template <class... Ops>
 consteval bool has_channel_sums(FusedPlan<Ops...> const*) {
     constexpr bool summed = !(RowOp<Ops> || ...) || !(totals_per_pixel<Ops>() || ...);
     static_assert(summed, "Backward: after a norm of rows, operators have parameters per channel, not per pixel");
@@ -110,7 +118,7 @@ private:
 /// Gradient of a pointwise plan, derived from the plan's type: maps dy = dL/dy to dx = dL/dx, and computes
 /// dL/dparameter for every parameter that has a gradient. The forward run saves only its input x and, if the plan
 /// computes batch statistics, saved_mean and saved_inverse_deviation; the backward run recomputes intermediate values
-/// from x.
+/// from x; of a plan that begins with a norm of rows or a softmax, also the row's statistics.
 ///
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
@@ -121,6 +129,7 @@ private:
 /// identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::is_pointwise_plan<ThePlan>(),
+                                 detail::begins_with_rows(static_cast<ThePlan const*>(nullptr)),
                                  detail::has_channel_sums(static_cast<ThePlan const*>(nullptr)),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
 

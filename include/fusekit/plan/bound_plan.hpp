@@ -137,7 +137,7 @@ private:
     /// support.
     template <Element T, int Rank>
     static consteval bool accepts() {
-        constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
+        constexpr bool floats = !Plan::has_prologue || !Plan::has_mainloop || !std::is_same_v<T, int8>;
         static_assert(floats, "no operator may precede a Conv or Gemm of int8, which sums integers: use two Plans");
         if constexpr (Plan::has_mainloop) {
             using Weight = typename Plan::Head::template WeightElement<T>;

@@ -52,12 +52,13 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Type: the operators of a plan as prologue, head and epilogue: those before the Conv or Gemm are the prologue.
+/// Type: the operators of a plan as prologue, head and epilogue: those before the Conv, Gemm or RowOp are the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Before..., First>, Rest...> {};
-template <class... Before, MainloopOp Head, class... Rest>
+template <class... Before, class Head, class... Rest>
+    requires(MainloopOp<Head> || RowOp<Head>)
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
 /// Structure of a plan that breaks an ordering rule: without operators, so that the rule's message is the only error.
@@ -73,16 +74,16 @@ template <class... Ops>
 struct SlotsOf<Ops...> : Slots<Epilogue<>, StatisticsHead<Ops...>, Epilogue<>> {};
 
 template <class First, class... Ops>
-    requires(Fusable<First, Ops...> && (ReductionOp<First> || RowOp<First>))
+    requires(Fusable<First, Ops...> && ReductionOp<First>)
 struct SlotsOf<First, Ops...> : Slots<Epilogue<>, First, Epilogue<Ops...>> {};
 
 template <class... Ops>
-    requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
+    requires(Fusable<Ops...> && ((MainloopOp<Ops> || RowOp<Ops>) || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
 /// Roles of a plan's operators:
-///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; results are rounded to x's type
-///   Head       a Conv or Gemm, a reduction, or Elementwise, whose values are those of x
+///   Prologue   elementwise operators, applied to each value that the head reads; results are rounded to x's type
+///   Head       a Conv or Gemm, a RowOp, a reduction, or Elementwise, whose values are those of x
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that reduces a window of values to one output; void if there is none
 template <class... Ops>
@@ -97,7 +98,7 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr bool of_rows = head_kind == HeadKind::rows || head_kind == HeadKind::row_gradient;
     static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
-    /// True if operators precede the Conv or Gemm; the mainloop applies them to each value that it reads.
+    /// True if operators precede the Conv, Gemm or RowOp; the mainloop applies them to each value that it reads.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
     /// True if a Conv or Gemm is followed by ChannelStatistics: each output tile then writes statistics of its values
     /// to scratch.

@@ -1,4 +1,4 @@
-// expect: statistics of a batch or of a row need every value before the first result: begin a Plan with them
+// expect: statistics need every value before the first result: begin a Plan with them; only operators that map one value to one value, but no Amax, may precede a norm of rows
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -13,13 +13,15 @@
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Runs a plan whose head is a RowOp. A row is read three times, from cache if it fits: for its center, for the sum of
-/// its terms, and for its results. Lanes are values of one row or, where the channels of a pixel are not contiguous,
-/// pixels, each a row of its own. The order of sums does not depend on the number of threads.
+/// its terms, and for its results. A prologue is applied each time, and stores values the last time alone. Lanes are
+/// values of one row or, where the channels of a pixel are not contiguous, pixels, each a row of its own. The order of
+/// sums does not depend on the number of threads.
 template <class Plan, Element T, detail::OutputElement U>
 class Rows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
     using States = typename Steps::States;
+    using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using Row = typename Steps::template Row<Vector>;
 
@@ -40,14 +42,17 @@ public:
                     channel_lanes ? of_channels(v * lanes, (min)(lanes, shape[1] - v * lanes)) : of_channel(v);
         });
         bool const dense = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
-        each_row_of<Op>(
-            context, rows, shape, channel_lanes, dense ? shape[2] * shape[3] : shape[3],
-            [&]<class TheRow>(TheRow const& row) {
-                constexpr auto axis = TheRow::axis;
-                auto const value = [&](OutputCoord const& at, int used) { return load<axis>(at, used); };
-                Row const parameters = row_parameters<Op>(row, value, rows.values(), bound.head);
-                row.each([&](OutputCoord const& at, int used) { write<axis>(at, used, value(at, used), parameters); });
-            });
+        each_row_of<Op>(context, rows, shape, channel_lanes, dense ? shape[2] * shape[3] : shape[3],
+                        [&]<class TheRow>(TheRow const& row) {
+                            constexpr auto axis = TheRow::axis;
+                            auto const value = [&](OutputCoord const& at, int used) {
+                                return load<axis, false>(at, used);
+                            };
+                            Row const parameters = row_parameters<Op>(row, value, rows.values(), bound.head);
+                            row.each([&](OutputCoord const& at, int used) {
+                                write<axis>(at, used, load<axis, true>(at, used), parameters);
+                            });
+                        });
     }
 
 private:
@@ -60,6 +65,7 @@ private:
 
     /// Parameters of the head's and of the epilogue's operators, of the channel of each lane.
     struct Prepared {
+        typename Prologue::template State<Vector> prologue;
         typename States::template State<Vector> head;
         typename Epilogue::template State<Vector> epilogue;
     };
@@ -68,29 +74,48 @@ private:
     std::int64_t vectors() const { return channel_lanes ? detail::divide_up(shape[1], lanes) : shape[1]; }
     Prepared of_channels(std::int64_t k, std::int64_t used) const {
         int const count = static_cast<int>(used);
-        return {States::template prepare_lanes<Vector>(k, count, Steps::state_args(bound.head)),
+        return {Prologue::template prepare_lanes<Vector>(k, count, bound.prologue),
+                States::template prepare_lanes<Vector>(k, count, Steps::state_args(bound.head)),
                 Epilogue::template prepare_lanes<Vector>(k, count, bound.epilogue)};
     }
     Prepared of_channel(std::int64_t k) const {
-        return {States::template broadcast<Vector>(States::prepare(k, Steps::state_args(bound.head))),
+        return {Prologue::template broadcast<Vector>(Prologue::prepare(k, bound.prologue)),
+                States::template broadcast<Vector>(States::prepare(k, Steps::state_args(bound.head))),
                 Epilogue::template broadcast<Vector>(Epilogue::prepare(k, bound.epilogue))};
     }
 
-    template <detail::Axis axis>
+    /// Values of x after the prologue, rounded to x's type; its operators store values only if `stores`.
+    template <detail::Axis axis, bool stores>
     Vector load(OutputCoord const& at, int used) const {
-        return host::load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
+        Vector value =
+            host::load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
+        if constexpr (Plan::has_prologue) {
+            LaneCoord<axis> const coord{at, used, shape[3]};
+            with_prepared<axis>(at, used, [&](Prepared const& with) {
+                if constexpr (stores) value = Prologue::apply(value, coord, with.prologue, bound.prologue);
+                else
+                    value = Prologue::template apply_first<Prologue::size>(value, coord, with.prologue, bound.prologue);
+            });
+            T rounded[lanes];
+            store(rounded, value);
+            value = host::load(rounded);
+        }
+        return value;
     }
     template <detail::Axis axis>
     void write(OutputCoord const& at, int used, Vector value, Row const& parameters) const {
         LaneCoord<axis> const coord{at, used, shape[3]};
-        auto const store_with = [&](Prepared const& with) {
+        with_prepared<axis>(at, used, [&](Prepared const& with) {
             Vector const result = Steps::apply(value, parameters, coord, with.head, bound.head);
             store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == detail::Axis::channel ? 1 : 3], used,
                   Epilogue::apply(result, coord, with.epilogue, bound.epilogue));
-        };
-        if constexpr (axis == detail::Axis::pixel) store_with(prepared[at.k]);
-        else if (at.k % lanes == 0) store_with(prepared[at.k / lanes]);
-        else store_with(of_channels(at.k, used));  // the group's first channel is not the first of a vector
+        });
+    }
+    template <detail::Axis axis, class F>
+    void with_prepared(OutputCoord const& at, int used, F const& f) const {
+        if constexpr (axis == detail::Axis::pixel) f(prepared[at.k]);
+        else if (at.k % lanes == 0) f(prepared[at.k / lanes]);
+        else f(of_channels(at.k, used));  // the group's first channel is not the first of a vector
     }
 };
 

@@ -63,12 +63,19 @@ FUSEKIT_H void row_double(BoundPlan const& bound, TensorView<double const> const
     using Epilogue = typename BoundPlan::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     RowInDouble<Op> const own{{bound.head, shape}, shape, index};
-    auto const value = [&](DoubleCoord const& at) { return x(at.n, at.k, at.p, at.q); };
-    auto const row = own.parameters(value, bound.head);
+    using Prologue = typename BoundPlan::Plan::Prologue;
+    auto const value_with = [&]<bool stores>(DoubleCoord const& at, std::bool_constant<stores>) {
+        auto const state = Prologue::template prepare<double>(at.k, bound.prologue);
+        double const own_x = x(at.n, at.k, at.p, at.q);
+        if constexpr (stores) return Prologue::apply(own_x, at, state, bound.prologue);
+        else return Prologue::template apply_first<Prologue::size>(own_x, at, state, bound.prologue);
+    };
+    auto const row =
+        own.parameters([&](DoubleCoord const& at) { return value_with(at, std::false_type{}); }, bound.head);
     for (std::int64_t i = 0; i < own.size(); ++i) {
         DoubleCoord const at = own.coord(i);
         auto const state = Steps::States::template prepare<double>(at.k, Steps::state_args(bound.head));
-        double const result = Steps::apply(value(at), row, at, state, bound.head);
+        double const result = Steps::apply(value_with(at, std::true_type{}), row, at, state, bound.head);
         y(at.n, at.k, at.p, at.q) =
             Epilogue::apply(result, at, Epilogue::template prepare<double>(at.k, bound.epilogue), bound.epilogue);
     }
