@@ -26,7 +26,7 @@ class RowGradient {
     static constexpr unsigned own = along_channels ? lanes : 1;  ///< channels of a packet
 
 public:
-    static constexpr int threads = 256, blocks = Steps::States::located ? 1 : 2;  // two spill registers of loads
+    static constexpr int threads = 256, blocks = Steps::States::located ? 1 : 2;  // 2 spills with located operators
     using Params = RowGradientParams<Plan, T, U>;
 
     struct Shared {
