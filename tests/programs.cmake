@@ -34,7 +34,7 @@ set(table
   "backend/hip/grammar                                                                           hip_grammar"
   "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
   "backend/hip/(backward|channel_statistics|ops|outputs|pooled_outputs)                            hip_waves"
-  "backend/hip/mainloop/(contiguous_rows|pixel_rows|reduction)                                     hip_waves"
+  "backend/hip/mainloop/(contiguous_rows|pixel_rows|reduction|row_gradient)                             hip_waves"
   "backend/hip/training                                                                          hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
   "backend/hip/(batched_gemm|element_types_of_products|transposed_phases)                         hip"

@@ -10,7 +10,9 @@ using namespace test;
 static_assert(fk::RowOp<fk::LayerNorm> && fk::RowOp<fk::Softmax> && !fk::RowOp<fk::Bias> &&
               !fk::RowOp<fk::GlobalAverage>);
 static_assert(fk::Fusable<fk::LayerNorm, fk::Activation<fk::Gelu>, fk::Residual, fk::Store>);
-static_assert(!fk::Fusable<fk::Bias, fk::LayerNorm> && !fk::Fusable<fk::LayerNorm, fk::Conv<fk::filter(1, 1)>>);
+static_assert(fk::Fusable<fk::Bias, fk::Residual, fk::Store, fk::LayerNorm> && !fk::Fusable<fk::Amax, fk::LayerNorm>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::LayerNorm> &&
+              !fk::Fusable<fk::LayerNorm, fk::Conv<fk::filter(1, 1)>>);
 static_assert(!fk::Fusable<fk::LayerNorm, fk::Softmax> && !fk::Fusable<fk::GroupNorm, fk::Pool<fk::Max, 2, 2>>);
 static_assert(!fk::Fusable<fk::LayerNorm, fk::ChannelStatistics>);
 
@@ -18,6 +20,20 @@ TEST_CASE("norms and softmax of rows agree with their definitions, on any layout
     fk::host::Device device(2);
     check_rows_of<float, true>(device);
     check_rows_of<fk::half, true>(device);
+}
+
+TEST_CASE("operators before a norm of rows are applied once, and their result is rounded to x's type and stored") {
+    fk::host::Device device(2);
+    check_rows_of_sums<float>(device, {2, 12, 3, 5});
+    check_rows_of_sums<fk::half>(device, {1, 38, 2, 3});
+}
+
+TEST_CASE("a quantized norm of rows has the maximum of its values") {
+    fk::host::Device device(2);
+    for (char const* layout : {"nchw", "nhwc"}) {
+        check_quantized_rows<fk::int8>(device, layout, {2, 12, 3, 5});
+        check_quantized_rows<fk::e4m3>(device, layout, {2, 12, 3, 5});
+    }
 }
 
 TEST_CASE("rows of matrices are those of the last mode") {

@@ -109,6 +109,70 @@ void check_rows_case(Device& device, RowKind const& kind, std::string const& of_
     CHECK(difference(after, fused.fetch()) == "");
 }
 
+/// A plan with operators before Op: s = x + bias + z, which is stored, then y = Op(s). All sums s are exact.
+template <class Op, class T, class Device, class Bind>
+void check_rows_of_sum(Device& device, RowKind const& kind, std::string const& of_x, std::string const& of_y,
+                       oracle::Shape const& shape, Bind const& bind) {
+    INFO(fk::type_name<Op>() << " of a sum, " << of_x << ' ' << of_y << ' ' << shape.n << 'x' << shape.c << 'x'
+                             << shape.h << 'x' << shape.w << ' ' << fk::name(fk::data_type<T>));
+    Filled<T, Device, 4> x(device, of_x, shape, row_values(shape.size(), 1, 3)),
+        z(device, of_y, shape, integers(shape.size(), -3, 3, 4));
+    auto const bias = integers(shape.c, -2, 2, 5);
+    std::vector<double> const ones(bias.size(), 1), zeros(bias.size());
+    Placed<Device, 1> placed_bias(device, fk::DataType::float32, fk::channels(shape.c), bias);
+    auto const output = [&] { return Placed<Device, 4>(device, fk::data_type<T>, layout_of<4>(of_y, shape), 64); };
+    auto y = output(), sum = output();
+    fk::Plan<fk::Bias, fk::Residual, fk::Store, Op, fk::Scale>::bind(
+        {.bias = placed_bias.template view<float const>()}, {.z = z.view()}, {.values = sum.template view<T>()}, bind(),
+        {.factor = 2})(device, x.view(), y.template view<T>());
+    oracle::Tensor const expected = oracle::residual(oracle::bias(oracle::Tensor(shape, x.values), bias), z.values, 1)
+                                        .each([](Bounded v, std::size_t) { return Bounded{v.value, 0}; });
+    CHECK(difference(expected, sum.fetch()) == "");
+    CHECK(difference(expected_rows(kind, expected, ones, zeros, 0.5).each([](Bounded v, std::size_t) {
+              return Bounded{2 * v.value, 2 * v.error};
+          }),
+                     y.fetch()) == "");
+}
+template <class T, class Device>
+void check_rows_of_sums(Device& device, oracle::Shape const& shape) {
+    for (auto const& [of_x, of_y] : {std::pair{"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nchw+1", "nhwc*2"}}) {
+        check_rows_of_sum<fk::LayerNorm, T>(device, {RowKind::layer}, of_x, of_y, shape,
+                                            [] { return fk::LayerNorm::Args{{}, {}, 0.5f}; });
+        check_rows_of_sum<fk::GroupNorm, T>(device, {RowKind::layer, 2}, of_x, of_y, shape,
+                                            [] { return fk::GroupNorm::Args{2, {}, {}, 0.5f}; });
+        check_rows_of_sum<fk::Softmax, T>(device, {RowKind::softmax}, of_x, of_y, shape,
+                                          [] { return fk::Softmax::Args{}; });
+    }
+}
+
+/// A norm whose y is quantized: Amax has the largest magnitude of the values before the quantization, and y is each of
+/// these values, times a factor, rounded to Q.
+template <class Q, class Device>
+void check_quantized_rows(Device& device, std::string const& layout, oracle::Shape const& shape) {
+    INFO(layout << ' ' << fk::name(fk::data_type<Q>));
+    Filled<fk::half, Device, 4> x(device, layout, shape, row_values(shape.size(), 1, 3));
+    Placed<Device, 4> plain(device, fk::DataType::float32, layout_of<4>(layout, shape), 64),
+        quantized(device, fk::data_type<Q>, layout_of<4>(layout, shape), 64);
+    Placed<Device, 1> maximum(device, fk::DataType::float32, fk::channels(1), std::vector<double>{0});
+    fk::LayerNorm::Args const norm{{}, {}, 0.5f};
+    fk::Plan<fk::LayerNorm>::bind(norm)(device, x.view(), plain.template view<float>());
+    fk::Plan<fk::LayerNorm, fk::Amax, fk::Scale>::bind(norm, {.amax = maximum.template view<float>()}, {.factor = 16})(
+        device, x.view(), quantized.template view<Q>());
+    auto const& of_plain = plain.fetch();
+    auto const& of_quantized = quantized.fetch();
+    std::vector<double> values, given;
+    of_plain.for_each([&](std::int64_t at) { values.push_back(of_plain.get(at)); });
+    of_quantized.for_each([&](std::int64_t at) { given.push_back(of_quantized.get(at)); });
+    double largest = 0;
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        largest = std::max(largest, std::fabs(values[i]));
+        different += given[i] != static_cast<double>(static_cast<float>(Q(16 * static_cast<float>(values[i]))));
+    }
+    CHECK(different == 0);
+    CHECK(maximum.fetch().get(0) == largest);
+}
+
 /// Operators of rows on odd shapes and mixed layouts; `all`: those too that differ in their arithmetic alone.
 template <class T, bool all, class Device>
 void check_rows_of(Device& device, std::vector<oracle::Shape> const& shapes = {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "fusekit/ops/operator/raise.hpp"
+#include "fusekit/ops/operator/row.hpp"
 #include "fusekit/tensor/check.hpp"
 #include "fusekit/tensor/required.hpp"
 
@@ -263,25 +264,14 @@ concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Co
     { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 
-/// Value of a row that RowOp::term() takes: none, the mean, or the maximum of its values.
-enum class RowCenter { none, mean, maximum };
-
-/// Concept of operators whose results depend on all values of a row: the channels of one pixel or, if `over_pixels`,
-/// one of groups(args, channels) equal groups of channels in all pixels of one image. Valid only as the first operator
-/// of a Plan. With the `count` values x of a row, in float or a CPU vector of rows:
-///   row = finish(center, sum of term(x, center) over the row, count, args), a Row<V>
-///   y = apply(x, row), then the operator Affine, with parameters per channel (void: none).
+/// Concept of operators whose results depend on all values of a row (ops/operator/row.hpp). Only operators
+/// that map one value to one value may precede it.
 template <class Op>
-concept RowOp =
-    HasStageAndArgs<Op> && requires(float x, typename Op::template Row<float> row, typename Op::Args const& args) {
-        typename Op::Affine;
-        { Op::over_pixels } -> std::convertible_to<bool>;
-        { Op::center } -> std::convertible_to<RowCenter>;
-        { Op::groups(args, std::int64_t{}) } -> std::same_as<std::int64_t>;
-        { Op::term(x, x) } -> std::same_as<float>;
-        { Op::finish(x, x, x, args) } -> std::same_as<typename Op::template Row<float>>;
-        { Op::apply(x, row) } -> std::same_as<float>;
-    };
+concept RowOp = HasStageAndArgs<Op> && ReducesRows<Op>;
+
+/// Concept of RowOps with a derivative, so that Backward<Plan> exists.
+template <class Op>
+concept DifferentiableRowOp = RowOp<Op> && HasRowGradient<Op>;
 
 /// Concept of operators that compute each value of y from a few values of x: gather(at, x, y, args, load), with the
 /// extents of x and y; load(from) returns the value of x at an OutputCoord, of type Load::Value: a float, a double, or

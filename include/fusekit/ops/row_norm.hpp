@@ -11,6 +11,17 @@ namespace fusekit {
 
 namespace detail {
 
+struct ScaleGradient {
+    OptionalView<float, 1> scale = {};
+
+    FUSEKIT_H bool any() const { return scale.given(); }
+};
+struct ScaleAndShiftGradients {
+    OptionalView<float, 1> scale = {}, shift = {};
+
+    FUSEKIT_H bool any() const { return scale.given() || shift.given(); }
+};
+
 /// Operator y = x * scale[k] + shift[k] that a RowOp applies to its normalized values; a scale that is not given is 1,
 /// a shift 0.
 template <class TheArgs>
@@ -61,6 +72,30 @@ struct RowAffine {
         if constexpr (shifts) return x * prepared.scale + prepared.shift;
         else return x * prepared.scale;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& prepared) {
+        return prepared.scale;
+    }
+
+    /// Outputs of a backward pass: scale[k] = sum of dy * normalized value, shift[k] = sum of dy, over n, p, q.
+    using Gradients = std::conditional_t<shifts, ScaleAndShiftGradients, ScaleGradient>;
+    static constexpr int gradient_sums = shifts ? 2 : 1;
+    template <class V>
+    FUSEKIT_HD static constexpr void add_gradients(V* sums, V x, V dy, Prepared<V> const&) {
+        sums[0] += dy * x;
+        if constexpr (shifts) sums[1] += dy;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save_gradients(V const* sums, OutputCoord const& at, Args const&,
+                                                    Gradients const& gradients) {
+        if (gradients.scale.given()) gradients.scale.view()(at.k) = static_cast<float>(sums[0]);
+        if constexpr (shifts)
+            if (gradients.shift.given()) gradients.shift.view()(at.k) = static_cast<float>(sums[1]);
+    }
+    FUSEKIT_H static void check_gradients(Gradients const& gradients, Check const& in) {
+        in.writable("gradients.scale", gradients.scale, {{in.y[1]}}, "K");
+        if constexpr (shifts) in.writable("gradients.shift", gradients.shift, {{in.y[1]}}, "K");
+    }
 };
 
 /// Base of the norms of rows by mean and variance: y = (x - mean) / sqrt(variance + epsilon) * scale[k] + shift[k],
@@ -69,7 +104,9 @@ struct RowAffine {
 struct NormalizingRows {
     static constexpr auto stage = Stage::pointwise;
     static constexpr RowCenter center = RowCenter::mean;
-    static constexpr int flops_per_element = 8;
+    static constexpr auto gradient_equation =
+        "dx = (g - mean of g - n * mean of g * n) / sqrt(variance + epsilon), n = the normalized x, g = dL/dn";
+    static constexpr int flops_per_element = 8, gradient_flops_per_element = 8 + 10;
     template <class V>
     struct Row {
         V mean, inverse_deviation;
@@ -88,6 +125,10 @@ struct NormalizingRows {
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
         return math::assoc_barrier(x - row.mean) * row.inverse_deviation;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const& row, RowSums<V> const& sums) {
+        return row.inverse_deviation * (g - sums.g / sums.count - y * (sums.g_times_y / sums.count));
+    }
 
     template <class Args>
     FUSEKIT_H static void check(Args const& args, Check const& in) {
@@ -104,8 +145,8 @@ struct NormalizingRows {
 /// y[n,k,p,q] = scale[k] * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift[k], with mean and variance over the
 /// channels k of the pixel (n, p, q); of matrices M x N and B x M x N, over each row of N values.
 ///
-/// Must be the first operator of its plan. Arguments: scale and shift, K floats each, optional (1 and 0); epsilon > 0.
-/// Source: Ba, Kiros and Hinton 2016, section 3.
+/// Only operators of one value may precede it. Arguments: scale and shift, K floats each, optional (1 and 0); epsilon >
+/// 0. Source: Ba, Kiros and Hinton 2016, section 3.
 struct LayerNorm : detail::NormalizingRows {
     static constexpr auto equation = "y = scale[k] * (x - mean) / sqrt(variance + epsilon) + shift[k], over all k";
     static constexpr bool over_pixels = false;
@@ -120,13 +161,15 @@ struct LayerNorm : detail::NormalizingRows {
 /// y[n,k,p,q] = scale[k] * x[n,k,p,q] / sqrt(mean of x^2 + epsilon), with the mean over the channels k of the pixel (n,
 /// p, q); of matrices M x N and B x M x N, over each row of N values. |x| is below 2^63, so that squares are finite.
 ///
-/// Must be the first operator of its plan. Arguments: scale, K floats, optional (1); epsilon > 0. Source: Zhang and
+/// Only operators of one value may precede it. Arguments: scale, K floats, optional (1); epsilon > 0. Source: Zhang and
 /// Sennrich 2019, eq. (4).
 struct RmsNorm : detail::NormalizingRows {
     static constexpr auto equation = "y = scale[k] * x / sqrt(mean of x^2 + epsilon), over all k";
+    static constexpr auto gradient_equation =
+        "dx = (g - n * mean of g * n) / sqrt(mean of x^2 + epsilon), n = the normalized x, g = dL/dn";
     static constexpr RowCenter center = RowCenter::none;
     static constexpr bool over_pixels = false;
-    static constexpr int flops_per_element = 4;
+    static constexpr int flops_per_element = 4, gradient_flops_per_element = 4 + 7;
     struct Args {
         OptionalView<float const, 1> scale = {};
         float epsilon = 1e-5f;
@@ -150,13 +193,17 @@ struct RmsNorm : detail::NormalizingRows {
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
         return x * row.inverse;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const& row, RowSums<V> const& sums) {
+        return row.inverse * (g - y * (sums.g_times_y / sums.count));
+    }
 };
 
 /// y[n,k,p,q] = scale[k] * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift[k], with mean and variance over the K
 /// / groups channels of k's group and all pixels of image n. groups = 1: layer norm over C x H x W.
 ///
-/// Must be the first operator of its plan. Arguments: groups, which divides K; scale and shift, K floats each, optional
-/// (1 and 0); epsilon > 0. Source: Wu and He 2018, eq. (7).
+/// Only operators of one value may precede it. Arguments: groups, which divides K; scale and shift, K floats each,
+/// optional (1 and 0); epsilon > 0. Source: Wu and He 2018, eq. (7).
 struct GroupNorm : detail::NormalizingRows {
     static constexpr auto equation =
         "y = scale[k] * (x - mean) / sqrt(variance + epsilon) + shift[k], over k's group and p, q";

@@ -13,7 +13,7 @@ struct ExponentialRows {
     static constexpr auto stage = Stage::pointwise;
     static constexpr RowCenter center = RowCenter::maximum;
     static constexpr bool over_pixels = false;
-    static constexpr int flops_per_element = 5;
+    static constexpr int flops_per_element = 5, gradient_flops_per_element = 5 + 4;
     struct Args {};
     using Affine = void;
 
@@ -29,9 +29,10 @@ struct ExponentialRows {
 /// y[n,k,p,q] = exp(x[n,k,p,q] - maximum) / sum over k of exp(x[n,k,p,q] - maximum), for each pixel (n, p, q); of
 /// matrices M x N and B x M x N, for each row of N values. A row with NaN or +infinity, or of -infinity alone, is NaN.
 ///
-/// Must be the first operator of its plan. No arguments.
+/// Only operators of one value may precede it. No arguments.
 struct Softmax : detail::ExponentialRows {
     static constexpr auto equation = "y = exp(x) / sum over k of exp(x)";
+    static constexpr auto gradient_equation = "dx = n * (g - sum over k of g * n), n = softmax of x, g = dL/dn";
     template <class V>
     struct Row {
         V maximum, inverse_sum;
@@ -45,12 +46,17 @@ struct Softmax : detail::ExponentialRows {
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
         return math::exp_fast(x - row.maximum) * row.inverse_sum;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const&, RowSums<V> const& sums) {
+        return y * (g - sums.g_times_y);
+    }
 };
 
 /// y[n,k,p,q] = x[n,k,p,q] - maximum - log of the sum over k of exp(x[n,k,p,q] - maximum): the logarithm of Softmax,
 /// with its rows and conditions.
 struct LogSoftmax : detail::ExponentialRows {
     static constexpr auto equation = "y = x - log of the sum over k of exp(x)";
+    static constexpr auto gradient_equation = "dx = g - exp(n) * sum over k of g, n = log-softmax of x, g = dL/dn";
     template <class V>
     struct Row {
         V maximum, log_sum;
@@ -63,6 +69,10 @@ struct LogSoftmax : detail::ExponentialRows {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
         return x - row.maximum - row.log_sum;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const&, RowSums<V> const& sums) {
+        return g - math::exp_fast(y) * sums.g;
     }
 };
 

@@ -11,7 +11,8 @@ namespace fusekit {
 namespace detail {
 
 template <class Op>
-inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
+inline constexpr bool has_slope =
+    MainloopOp<Op> || PoolingOp<Op> || DifferentiableRowOp<Op> || (!RowOp<Op> && Differentiable<Replayed<Op>>);
 
 /// Type: the first operator of the plan that has no derivative, slope(); void if every operator has one.
 template <class ThePlan>
@@ -30,6 +31,22 @@ consteval bool is_pointwise_plan() {
     static_assert(whole,
                   "Backward: a pool's gradient has more elements than its dy, so it is another plan, of PoolGradient");
     return pointwise && whole;
+}
+/// Static assertion that no operator after a RowOp has parameters per pixel: their gradients are sums over the batch,
+/// in another order than those of the RowOp's channels.
+template <class... Ops>
+consteval bool begins_with_rows(FusedPlan<Ops...> const*) {
+    constexpr bool first = !(RowOp<Ops> || ...) || RowOp<TypeAt<0, Ops..., Elementwise>>;
+    static_assert(first,
+                  "Backward: no operator before a norm of rows: store its result, and bind the gradient of the plan "
+                  "from the norm on to it");
+    return first;
+}
+template <class... Ops>
+consteval bool has_channel_sums(FusedPlan<Ops...> const*) {
+    constexpr bool summed = !(RowOp<Ops> || ...) || !(totals_per_pixel<Ops>() || ...);
+    static_assert(summed, "Backward: after a norm of rows, operators have parameters per channel, not per pixel");
+    return summed;
 }
 template <class Op>
 consteval bool is_differentiable() {
@@ -57,14 +74,21 @@ struct BackwardOf<FusedPlan<Ops...>> {
 
 template <class... Ops>
     requires(Fusable<Ops...> && !FusedPlan<Ops...>::has_mainloop && !FusedPlan<Ops...>::pools &&
-             (has_slope<Ops> && ...))
+             (!(RowOp<Ops> || ...) || !(totals_per_pixel<Ops>() || ...)) && (has_slope<Ops> && ...))
 struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
     using Plan = FusedPlan<Gradient<Ops...>>;
 
     [[nodiscard("bind runs nothing: call the bound plan, gradient(device, dy, dx)")]]
     FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
                                                     typename GradientsOf<Ops>::Type const&... gradients) {
-        return {{arguments(layer), x, {{gradients}...}}, {}};
+        BoundPlan<Plan> bound{{arguments(layer), x, {{gradients}...}}, {}};
+        if constexpr (Plan::of_rows) {  // views of three modes are matrices
+            read_view_as_matrices<false>(bound.head.x);
+            each_gradient(bound.head.gradients, [](auto& of_operator) {
+                if constexpr (requires { of_operator.z.from; }) read_view_as_matrices<false>(of_operator.z);
+            });
+        }
+        return bound;
     }
 
     /// Binds the gradient with respect to x alone: the bound plan writes no parameter gradients.
@@ -76,6 +100,12 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
     }
 
 private:
+    FUSEKIT_H static constexpr void each_gradient(KernelTuple<typename GradientsOf<Ops>::Type...>& gradients,
+                                                  auto const& f) {
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            (f(get<Nth>(gradients)), ...);
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
     FUSEKIT_H static constexpr KernelTuple<typename Replayed<Ops>::Args...> arguments(
         BoundPlan<FusedPlan<Ops...>> const& layer) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -89,7 +119,7 @@ private:
 /// Gradient of a pointwise plan, derived from the plan's type: maps dy = dL/dy to dx = dL/dx, and computes
 /// dL/dparameter for every parameter that has a gradient. The forward run saves only its input x and, if the plan
 /// computes batch statistics, saved_mean and saved_inverse_deviation; the backward run recomputes intermediate values
-/// from x.
+/// from x; of a plan that begins with a norm of rows or a softmax, also the row's statistics.
 ///
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
@@ -100,6 +130,8 @@ private:
 /// identical from run to run.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::is_pointwise_plan<ThePlan>(),
+                                 detail::begins_with_rows(static_cast<ThePlan const*>(nullptr)),
+                                 detail::has_channel_sums(static_cast<ThePlan const*>(nullptr)),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
 
 }  // namespace fusekit

@@ -138,7 +138,7 @@ private:
     /// support.
     template <Element T, int Rank>
     static consteval bool accepts() {
-        constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
+        constexpr bool floats = !Plan::has_prologue || !Plan::has_mainloop || !std::is_same_v<T, int8>;
         static_assert(floats, "no operator may precede a Conv or Gemm of int8, which sums integers: use two Plans");
         if constexpr (Plan::has_mainloop) {
             using Weight = typename Plan::Head::template WeightElement<T>;
@@ -161,7 +161,7 @@ private:
         } else {
             constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
             // a plan that breaks an ordering rule has no operators here: only the rule's message is printed
-            constexpr bool fits = Rank >= 3 || broken || Plan::head_kind == detail::HeadKind::rows;
+            constexpr bool fits = Rank >= 3 || broken || Plan::of_rows;
             static_assert(fits,
                           "x of 2 modes, a matrix, is valid only with a Gemm, a norm of rows or a softmax: other plans "
                           "take 3 to 5 modes");

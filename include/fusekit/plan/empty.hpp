@@ -16,7 +16,7 @@ FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& 
     if (!has_no_elements(y)) return false;
     if constexpr (Plan::has_weight_gradient) {
         return !bound.head.bias_gradient.given() || y[0] == 0;
-    } else if constexpr (Plan::head_kind == HeadKind::reduction) {
+    } else if constexpr (Plan::head_kind == HeadKind::reduction || Plan::head_kind == HeadKind::row_gradient) {
         using Reduction = ReductionSteps<typename Plan::Head>;
         return !Reduction::has_totals || y[1] == 0 || (Reduction::per_pixel && y[2] * y[3] == 0);
     } else {

@@ -26,10 +26,22 @@ struct GradientsOf<Op> {
     using Type = typename Op::Gradients;
 };
 template <class Op>
-inline constexpr int gradient_sums = 0;
+    requires(RowOp<Op> && requires { typename Op::Affine::Gradients; })
+struct GradientsOf<Op> {
+    using Type = typename Op::Affine::Gradients;
+};
 template <class Op>
-    requires requires { Op::gradient_sums; }
-inline constexpr int gradient_sums<Op> = Op::gradient_sums;
+consteval int number_of_gradient_sums() {
+    if constexpr (requires { Op::gradient_sums; }) return Op::gradient_sums;
+    else if constexpr (requires { Op::Affine::gradient_sums; } && RowOp<Op>) return Op::Affine::gradient_sums;
+    else return 0;
+}
+template <class Op>
+inline constexpr int gradient_sums = number_of_gradient_sums<Op>();
+
+/// Operator whose save_gradients() and check_gradients() have the parameter gradients of Op: a RowOp's Affine, else Op.
+template <class Op>
+using ParametersOf = std::conditional_t<RowOp<Op>, Replayed<Op>, Op>;
 
 /// Type: function object that maps dy to dx for an operator with batch statistics, after the sums over the batch are
 /// complete; Nothing for other operators.
@@ -78,6 +90,7 @@ struct Gradient {
         KernelTuple<typename GradientsOf<Ops>::Type...> gradients;
     };
 
+    static constexpr bool of_rows = RowOp<TypeAt<0, Ops...>>;  ///< dx depends on all values of a row
     static constexpr int sums = (0 + ... + gradient_sums<Ops>);
     static constexpr bool per_pixel = (totals_per_pixel<Ops>() || ...);
 
@@ -132,11 +145,12 @@ private:
     template <class Op>
     FUSEKIT_H static void check_one(typename Replayed<Op>::Args const& args,
                                     typename GradientsOf<Op>::Type const& gradients, Check const& in) {
-        using Replayed = detail::Replayed<Op>;
+        using Parameters = ParametersOf<Op>;
         Check own = in;
         own.operator_name = type_name<Op>;
-        check_args<Replayed>(args, own);
-        if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
+        check_args<std::conditional_t<RowOp<Op>, Op, Replayed<Op>>>(args, own);
+        if constexpr (requires { Parameters::check_gradients(gradients, own); })
+            Parameters::check_gradients(gradients, own);
         if constexpr (per_pixel && gradient_sums<Op> > 0 && !totals_per_pixel<Op>())
             if (gradients.any())
                 own.fail("gradients",
@@ -164,11 +178,12 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
 
     template <class V, class At, class State, class Mask = bool>
-    FUSEKIT_HD static constexpr void add(Total<V>& total, V dy, V x, At const& at, State const& state, Args const& args,
-                                         Mask counts = true) {
+    FUSEKIT_HD static constexpr V add(Total<V>& total, V dy, V x, At const& at, State const& state, Args const& args,
+                                      Mask counts = true) {
         Total<V> own{};
-        back<true, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, own.value);
+        V const g = back<true, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, own.value);
         for (int i = 0; i < Head::sums; ++i) total.value[i] += math::select(counts, own.value[i], V{});
+        return g;
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
@@ -228,7 +243,7 @@ private:
     template <int Nth, int Sum, class Op, class... More, class V>
     FUSEKIT_HD static constexpr void save_from(V const* sums, OutputCoord const& at, Args const& args) {
         if constexpr (gradient_sums<Op> > 0)
-            Op::save_gradients(sums + Sum, at, get<Nth>(args.forward), get<Nth>(args.gradients));
+            ParametersOf<Op>::save_gradients(sums + Sum, at, get<Nth>(args.forward), get<Nth>(args.gradients));
         if constexpr (sizeof...(More) > 0) save_from<Nth + 1, Sum + gradient_sums<Op>, More...>(sums, at, args);
     }
 };

@@ -40,10 +40,13 @@ struct OneHead {
 struct ReductionComesFirst {
     static constexpr auto sentence =
         "statistics, norms, upsampling and gradients of pools read several values for each result: begin a Plan with "
-        "them";
+        "them; only operators that map one value to one value, but no Amax, may precede a norm of rows";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
-        for (int i = 1; i < plan.size; ++i)
-            if (plan.at[i].reduces) return false;
+        bool only_values = true;  // the operators so far map one value to one value
+        for (int i = 0; i < plan.size; ++i) {
+            if (i > 0 && plan.at[i].reduces && !(plan.at[i].of_rows && only_values)) return false;
+            only_values = only_values && plan.at[i].before_rows;
+        }
         return true;
     }
     template <class... Ops>
@@ -51,7 +54,8 @@ struct ReductionComesFirst {
         constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
                       "statistics, norms, upsampling and gradients of pools read several values for each result: begin "
-                      "a Plan with them");
+                      "a Plan with them; only operators that map one value to one value, but no Amax, may precede a "
+                      "norm of rows");
         return kept;
     }
 };

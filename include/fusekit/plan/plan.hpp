@@ -17,20 +17,22 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
+template <bool images, class View>
+FUSEKIT_H constexpr void read_view_as_matrices(View& view) {
+    constexpr bool remembers = requires { view.from; };
+    static_assert(remembers, "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
+    if (!images && view.from.kind != CollapsedFrom::signal) return;
+    auto const collapsed = as_matrices({view.layout, view.from});
+    view.layout = collapsed.layout(), view.from = collapsed.shape.from;
+}
+
 /// For operators after a Gemm or a RowOp: changes each rank-3 view in `args` to a batch of matrices, B x M x N, and, if
 /// `images`, each rank-4 view to two batch modes. The constructor of the view assumed a signal, N x C x W, because it
 /// does not know the plan.
 template <class Op, bool images>
 FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
-        Op::views(args, []<class View>(View& view) {
-            constexpr bool remembers = requires { view.from; };
-            static_assert(remembers,
-                          "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
-            if (!images && view.from.kind != CollapsedFrom::signal) return;
-            auto const collapsed = as_matrices({view.layout, view.from});
-            view.layout = collapsed.layout(), view.from = collapsed.shape.from;
-        });
+        Op::views(args, [](auto& view) { read_view_as_matrices<images>(view); });
 }
 
 /// Class template whose make() builds a BoundPlan from the operators' Args in plan order: those before the head, of the
@@ -116,8 +118,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     /// tensors: each output is computed by the definition, with one loop per summed index.
     template <class X>
     FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
-        constexpr bool by_element =
-            Slots::head_kind != HeadKind::reduction && Slots::head_kind != HeadKind::rows && !Slots::totals_tiles;
+        constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::of_rows && !Slots::totals_tiles;
         static_assert(by_element,
                       "evaluate() does not compute statistics of a batch or a row: run the plan on a device");
         return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));

@@ -30,9 +30,30 @@ inline constexpr bool is_passing = false;
 template <class Op>
 inline constexpr bool is_passing<Passing<Op>> = true;
 
+/// Operator that replaces a RowOp without parameters in a backward pass: y = x for a normalized x.
+template <class Op>
+struct Normalized {
+    static constexpr auto stage = Op::stage;
+    using Args = typename Op::Args;
+
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Args const&) {
+        return V{} + 1.0f;
+    }
+};
+
 template <class Op>
 struct ReplayedOf {
     using Type = Op;
+};
+template <class Op>
+    requires RowOp<Op>
+struct ReplayedOf<Op> : std::conditional<std::is_void_v<typename Op::Affine>, Normalized<Op>, typename Op::Affine> {
+    using Type = typename ReplayedOf::type;
 };
 template <class Op>
     requires ReductionOp<Op>
@@ -46,7 +67,8 @@ struct ReplayedOf<Op> {
 };
 
 /// Operator that recomputes Op's output in a backward pass: Op itself; Passing<Op> if Op has side effects; for
-/// BatchNormTraining, an operator that loads the statistics that the forward run saved.
+/// BatchNormTraining, an operator that loads the statistics that the forward run saved; for a RowOp, its Affine, which
+/// is applied to normalized values.
 template <class Op>
 using Replayed = typename ReplayedOf<Op>::Type;
 

@@ -20,6 +20,8 @@ struct OperatorFacts {
     bool exceeds_tile;   ///< true for a pool whose windows are not the 2 x 2 that a Conv's output tile contains
     bool overlaps;       ///< true for a pool whose windows overlap or leave gaps
     bool stores;         ///< true if it stores each value to a tensor, or updates a maximum
+    bool of_rows;        ///< true for a RowOp
+    bool before_rows;    ///< true if it maps one value to one value and updates no maximum
     bool fits_prologue;  ///< true for a function of a value and its channel alone that stores nothing
     bool of_pixels;      ///< true if it has parameters per pixel, K x P x Q
 
@@ -39,19 +41,22 @@ consteval bool overlaps() {
 }
 
 template <class Op>
-inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
-                                           .head = MainloopOp<Op>,
-                                           .of_matrices = MatrixOp<Op>,
-                                           .batched = BatchedOp<Op>,
-                                           .reduces = ReductionOp<Op> || RowOp<Op> || GatherOp<Op>,
-                                           .totals = StatisticsOp<Op>,
-                                           .pools = PoolingOp<Op>,
-                                           .exceeds_tile = exceeds_tile<Op>(),
-                                           .overlaps = overlaps<Op>(),
-                                           .stores = Storing<Op> || MaximumOp<Op>,
-                                           .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> &&
-                                                            !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
-                                           .of_pixels = Pixelwise<Op> && !Uniform<Op> && !Channelwise<Op>};
+inline constexpr OperatorFacts facts_of = {
+    .stage = Op::stage,
+    .head = MainloopOp<Op>,
+    .of_matrices = MatrixOp<Op>,
+    .batched = BatchedOp<Op>,
+    .reduces = ReductionOp<Op> || RowOp<Op> || GatherOp<Op>,
+    .totals = StatisticsOp<Op>,
+    .pools = PoolingOp<Op>,
+    .exceeds_tile = exceeds_tile<Op>(),
+    .overlaps = overlaps<Op>(),
+    .stores = Storing<Op> || MaximumOp<Op>,
+    .of_rows = RowOp<Op>,
+    .before_rows = EpilogueOp<Op> && !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op> && !ReductionOp<Op>,
+    .fits_prologue =
+        (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
+    .of_pixels = Pixelwise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
 /// The properties of a plan's operators, in plan order; the argument of the ordering rules.
 struct Sequence {

@@ -18,6 +18,7 @@ enum class HeadKind {
     reduction,    ///< totals all values of a channel or pixel
     rows,         ///< normalizes rows: the channels of a pixel, or groups of channels of an image
     gather,       ///< reads a few values of x for each output
+    row_gradient,  ///< gradient of a plan that normalizes rows
 };
 
 /// Head of a plan without a Conv, Gemm or reduction: its values are those of x.
@@ -30,6 +31,7 @@ consteval HeadKind kind_of_head() {
     if constexpr (MatrixOp<Head>) return HeadKind::gemm;
     else if constexpr (WeightGradientOp<Head>) return HeadKind::weight_gradient;
     else if constexpr (MainloopOp<Head>) return HeadKind::conv;
+    else if constexpr (requires { requires Head::of_rows; }) return HeadKind::row_gradient;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else if constexpr (RowOp<Head>) return HeadKind::rows;
     else if constexpr (GatherOp<Head>) return HeadKind::gather;
@@ -52,12 +54,13 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Type: the operators of a plan as prologue, head and epilogue: those before the Conv or Gemm are the prologue.
+/// Type: the operators of a plan as prologue, head and epilogue: those before the Conv, Gemm or RowOp are the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Before..., First>, Rest...> {};
-template <class... Before, MainloopOp Head, class... Rest>
+template <class... Before, class Head, class... Rest>
+    requires(MainloopOp<Head> || RowOp<Head>)
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
 /// Structure of a plan that breaks an ordering rule: without operators, so that the rule's message is the only error.
@@ -73,16 +76,16 @@ template <class... Ops>
 struct SlotsOf<Ops...> : Slots<Epilogue<>, StatisticsHead<Ops...>, Epilogue<>> {};
 
 template <class First, class... Ops>
-    requires(Fusable<First, Ops...> && (ReductionOp<First> || RowOp<First> || GatherOp<First>))
+    requires(Fusable<First, Ops...> && (ReductionOp<First> || GatherOp<First>))
 struct SlotsOf<First, Ops...> : Slots<Epilogue<>, First, Epilogue<Ops...>> {};
 
 template <class... Ops>
-    requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
+    requires(Fusable<Ops...> && ((MainloopOp<Ops> || RowOp<Ops>) || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
 /// Roles of a plan's operators:
-///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; results are rounded to x's type
-///   Head       a Conv or Gemm, a reduction, or Elementwise, whose values are those of x
+///   Prologue   elementwise operators, applied to each value that the head reads; results are rounded to x's type
+///   Head       a Conv or Gemm, a RowOp, a reduction, or Elementwise, whose values are those of x
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that reduces a window of values to one output; void if there is none
 template <class... Ops>
@@ -94,9 +97,10 @@ struct Structure : SlotsOf<Ops...> {
     static constexpr HeadKind head_kind = kind_of_head<Head>();
     static constexpr bool has_conv = head_kind == HeadKind::conv, has_gemm = head_kind == HeadKind::gemm;
     static constexpr bool has_weight_gradient = head_kind == HeadKind::weight_gradient;
+    static constexpr bool of_rows = head_kind == HeadKind::rows || head_kind == HeadKind::row_gradient;
     static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
-    /// True if operators precede the Conv or Gemm; the mainloop applies them to each value that it reads.
+    /// True if operators precede the Conv, Gemm or RowOp; the mainloop applies them to each value that it reads.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
     /// True if a Conv or Gemm is followed by ChannelStatistics: each output tile then writes statistics of its values
     /// to scratch.
@@ -120,9 +124,8 @@ struct Structure : SlotsOf<Ops...> {
     /// True if y may be x: each element of x is read only for the same element of y, before that is written. False for
     /// ChannelStatistics, where a thread also reads, as its shift, an element of x that another thread may already have
     /// overwritten.
-    static constexpr bool runs_in_place =
-        !pools && (head_kind == HeadKind::elementwise || head_kind == HeadKind::rows ||
-                   (head_kind == HeadKind::reduction && !Collects<Head>));
+    static constexpr bool runs_in_place = !pools && (head_kind == HeadKind::elementwise || of_rows ||
+                                                     (head_kind == HeadKind::reduction && !Collects<Head>));
 
     /// prologue_size: number of operators before the head. head_is_operator: the head is an operator of the plan, not
     /// Elementwise or a StatisticsHead.
@@ -135,7 +138,7 @@ struct Structure : SlotsOf<Ops...> {
     template <class Modes>
     FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
-        else if constexpr (head_kind == HeadKind::rows && Modes::rank == 3) return collapse_matrices(modes);
+        else if constexpr (of_rows && Modes::rank == 3) return collapse_matrices(modes);
         else return detail::collapse<4>(modes);
     }
 };

@@ -1,4 +1,4 @@
-// expect: statistics, norms, upsampling and gradients of pools read several values for each result: begin a Plan with them
+// expect: statistics, norms, upsampling and gradients of pools read several values for each result: begin a Plan with them; only operators that map one value to one value, but no Amax, may precede a norm of rows
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

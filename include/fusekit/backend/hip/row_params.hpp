@@ -60,6 +60,43 @@ __device__ LoadedCoords<width> loaded_coords(OffsetCoords<width> const& coords, 
     return result;
 }
 
+/// Applies the prologue to `lanes` adjacent elements of x and rounds them to x's type; its operators store values only
+/// if `stores`. Arguments as of store_row_packet().
+template <bool along_channels, bool stores, class Plan, int lanes, Element T, detail::OutputElement U>
+__device__ __forceinline__ void apply_row_prologue(RowParams<Plan, T, U> const& params, Packet<T, lanes>& packet,
+                                                   OutputCoord const (&at)[lanes], std::int64_t distance) {
+    using Prologue = typename Plan::Prologue;
+    constexpr int width = (min)(lanes, 4);
+    auto const& args = params.bound.prologue;
+#pragma unroll
+    for (int first = 0; first < lanes; first += width) {
+        OffsetCoords<width> const plain{at + first, distance + first, params.y.layout.stride};
+        auto const coords = [&] {
+            if constexpr (!Prologue::reads_one_view || width == 1) return plain;
+            else return loaded_coords<along_channels, T, Prologue>(plain, params.columns.value(), args);
+        }();
+        typename Prologue::PixelState states[width];
+        float values[width];
+#pragma unroll
+        for (int lane = 0; lane < width; ++lane) {
+            states[lane] = !along_channels && lane > 0 && !Prologue::per_pixel
+                               ? states[0]
+                               : Prologue::prepare(at[first + lane], args);
+            values[lane] = static_cast<float>(packet.values[first + lane]);
+        }
+        if constexpr (stores && Prologue::stores) {
+            Prologue::apply_each(values, coords, states, args);
+        } else {
+#pragma unroll
+            for (int lane = 0; lane < width; ++lane)
+                values[lane] =
+                    Prologue::template apply_first<Prologue::size>(values[lane], coords[lane], states[lane], args);
+        }
+#pragma unroll
+        for (int lane = 0; lane < width; ++lane) packet.values[first + lane] = T(values[lane]);
+    }
+}
+
 /// Applies the plan's operators to `lanes` adjacent normalized elements of y and stores them. at: their coordinates;
 /// `along_channels`: of adjacent channels, else of one channel. distance: offset in y of the first one, from its image.
 /// row: parameters of their row, or of the row of each of them.

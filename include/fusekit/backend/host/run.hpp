@@ -12,6 +12,7 @@
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
+#include "fusekit/backend/host/row_gradient.hpp"
 #include "fusekit/backend/host/rows.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/backend/host/weight_gradient.hpp"
@@ -203,6 +204,21 @@ struct RunHead<detail::HeadKind::gather> {
 };
 
 template <>
+struct RunHead<detail::HeadKind::row_gradient> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static Loop loop(int, Steps, BoundPlan const& bound, TensorView<T const> const& dy,
+                               TensorView<U> const& dx) {
+        RowGradient<typename BoundPlan::Plan, T, U> const of(bound, dy, dx);
+        return {of.name, host::scratch_size(of.scratch_floats())};
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    FUSEKIT_H static void run(Device::RunContext& context, BoundPlan const& bound, TensorView<T const> const& dy,
+                              TensorView<U> const& dx) {
+        RowGradient<typename BoundPlan::Plan, T, U>(bound, dy, dx).run(context);
+    }
+};
+
+template <>
 struct RunHead<detail::HeadKind::elementwise> {
     FUSEKIT_H static Loop loop(int threads, Steps, auto const& bound, auto const& x, auto const& y) {
         auto const of = loop_of(threads, bound, x, y);
@@ -230,8 +246,10 @@ template <class BoundPlan, Element T, detail::OutputElement U>
 FUSEKIT_H Loop choose_loop(int threads, Steps steps, BoundPlan const& bound, detail::ImageView<T const> const& x,
                            detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return {nullptr, 0};
-    if constexpr (std::is_same_v<T, double>) return {loop_of_double, 0};
-    else return RunHead<BoundPlan::Plan::head_kind>::loop(threads, steps, bound, x, y);
+    if constexpr (std::is_same_v<T, double>) {
+        if constexpr (BoundPlan::Plan::head_kind != HeadKind::row_gradient) return {loop_of_double, 0};
+        else return {loop_of_double, host::scratch_size(row_states_floats(bound, y.layout.shape))};
+    } else return RunHead<BoundPlan::Plan::head_kind>::loop(threads, steps, bound, x, y);
 }
 
 FUSEKIT_H inline std::size_t workspace_bytes(Loop const& loop) {

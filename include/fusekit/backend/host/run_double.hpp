@@ -2,12 +2,12 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/rows_double.hpp"
 #include "fusekit/plan/empty.hpp"
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
-#include "fusekit/plan/rows.hpp"
 
 namespace fusekit::host {
 
@@ -69,54 +69,6 @@ FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> co
     });
 }
 
-/// For a plan whose head is a RowOp: computes the outputs of row `index`.
-template <class BoundPlan, detail::OutputElement U>
-FUSEKIT_H void row_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
-                          std::int64_t index) {
-    using Op = typename BoundPlan::Plan::Head;
-    using Steps = detail::RowSteps<Op>;
-    using Epilogue = typename BoundPlan::Plan::Epilogue;
-    Index<4> const shape = y.layout.shape;
-    detail::RowsOf<Op> const rows(bound.head, shape);
-    std::int64_t const plane = shape[2] * shape[3], image = Steps::over_pixels ? index / rows.groups : index / plane,
-                       k = Steps::over_pixels ? index % rows.groups * rows.channels : 0,
-                       pixel = Steps::over_pixels ? 0 : index % plane;
-    auto const coord = [&](std::int64_t i) {
-        std::int64_t const at = pixel + i % rows.pixels;
-        return DoubleCoord{{image, k + i / rows.pixels, at / shape[3], at % shape[3]}};
-    };
-    auto const reduce = [&](double neutral, auto const& value, auto const& merge) {
-        return detail::pairwise(
-            0, rows.values(), detail::addends,
-            [&](std::int64_t begin, std::int64_t end) {
-                double result = neutral;
-                for (; begin < end; ++begin) {
-                    DoubleCoord const at = coord(begin);
-                    result = merge(result, value(x(at.n, at.k, at.p, at.q)));
-                }
-                return result;
-            },
-            merge);
-    };
-    double const count = static_cast<double>(rows.values());
-    double center = 0;
-    if constexpr (Steps::has_center)
-        center = Steps::center_of(reduce(
-                                      Steps::template neutral_center<double>(), [](double v) { return v; },
-                                      [](double a, double b) { return Steps::merge_centers(a, b); }),
-                                  count);
-    double const sum =
-        reduce(0.0, [&](double v) { return Op::term(v, center); }, [](double a, double b) { return a + b; });
-    auto const row = Op::finish(center, sum, count, bound.head);
-    for (std::int64_t i = 0; i < rows.values(); ++i) {
-        DoubleCoord const at = coord(i);
-        auto const state = Steps::States::template prepare<double>(at.k, Steps::state_args(bound.head));
-        double const result = Steps::apply(x(at.n, at.k, at.p, at.q), row, at, state, bound.head);
-        y(at.n, at.k, at.p, at.q) =
-            Epilogue::apply(result, at, Epilogue::template prepare<double>(at.k, bound.epilogue), bound.epilogue);
-    }
-}
-
 }  // namespace detail
 
 /// Runs a plan on double: every element by its definition, in double, with rows of y distributed over the threads. A
@@ -144,6 +96,10 @@ FUSEKIT_H void run_double(Device::RunContext& context, BoundPlan const& bound, d
     } else if constexpr (Plan::head_kind == detail::HeadKind::rows) {
         context.parallel_for(detail::RowsOf<typename Plan::Head>(bound.head, shape).count(shape),
                              [&](std::int64_t index, int) { detail::row_double(bound, x, y, index); });
+    } else if constexpr (Plan::head_kind == detail::HeadKind::row_gradient) {
+        if constexpr (detail::compute_in_double(
+                          static_cast<typename detail::RowGradientSteps<typename Plan::Head>::States*>(nullptr)))
+            detail::row_gradient_double(context, bound, x, y);
     } else if constexpr (Plan::totals_tiles) {
         using Collector = detail::Collector<Epilogue>;
         context.parallel_for(shape[1], [&](std::int64_t k, int) {

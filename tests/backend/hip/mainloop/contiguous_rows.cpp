@@ -28,6 +28,20 @@ TEST_CASE("ContiguousRows: clusters share a long row, and read it again if it ex
             [](auto scale, auto shift) { return fk::GroupNorm::Args{2, scale, shift, 0.5f}; });
 }
 
+TEST_CASE("ContiguousRows, PixelRows: a prologue is applied to each value once, and stores it") {
+    fk::hip::Device device = gpu();
+    check_rows_of_sums<fk::half>(device, {2, 16, 3, 8});
+    using Rows = fk::hip::ContiguousRows<fk::Plan<fk::LayerNorm>, float, float, 4, fk::detail::Axis::channel, false>;
+    std::int64_t const held = std::int64_t{Rows::threads} * Rows::resident * 4 * fk::hip::max_cluster_blocks;
+    check_rows_of_sum<fk::LayerNorm, float>(device, {RowKind::layer}, "nhwc", "nhwc", {1, held + 4, 1, 1},
+                                            [] { return fk::LayerNorm::Args{{}, {}, 0.5f}; });
+}
+
+TEST_CASE("ContiguousRows, PixelRows: Amax has the maximum of a quantized norm") {
+    fk::hip::Device device = gpu();
+    for (char const* layout : {"nchw", "nhwc"}) check_quantized_rows<fk::int8>(device, layout, {2, 16, 3, 5});
+}
+
 TEST_CASE("ContiguousRows: y may be x, and outputs beside y are stored") {
     fk::hip::Device device = gpu();
     oracle::Shape const shape{3, 40, 2, 4};

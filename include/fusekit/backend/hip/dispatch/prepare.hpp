@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
 #include "fusekit/backend/hip/dispatch/prepare_conv.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "fusekit/backend/hip/dispatch/row_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/rows.hpp"
 #include "fusekit/backend/hip/dispatch/weight_gradient.hpp"
 
@@ -45,6 +46,14 @@ struct PrepareHead<detail::HeadKind::gather> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return with_choice(prepare_gather<orders>(stream.gpu(), arguments...), Choice::named("Gather"));
+    }
+};
+
+template <>
+struct PrepareHead<detail::HeadKind::row_gradient> {
+    template <Orders orders>
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
+        return with_choice(prepare_row_gradient<orders>(stream.gpu(), arguments...), Choice::named("RowGradient"));
     }
 };
 

@@ -71,6 +71,7 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
                                                              detail::ImageView<U> const& y) {
     using Op = typename Plan::Head;
     constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most_pixels = Plan::has_prologue ? (min)(4, most) : most;  // PixelRows spills with 8
     Index<4> const shape = y.layout.shape;
     RowParams<Plan, T, U> params{.bound = bound, .x = x, .y = y};
     if (detail::has_no_elements(shape)) return launch_nothing(gpu, type_name<Plan>, params);
@@ -110,8 +111,8 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
                 params.of_image = FastDivmod(static_cast<unsigned>(tiles));
                 return prepare_launch<Plan, Mainloop>(gpu, params, tiles * shape[0]);
             };
-            if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::pixel, plane))
-                return along_pixels(std::integral_constant<int, most>{});
+            if (detail::has_row_packets<Op, most_pixels>(bound.head, x, y, detail::Axis::pixel, plane))
+                return along_pixels(std::integral_constant<int, most_pixels>{});
             return along_pixels(std::integral_constant<int, 1>{});
         }
     } else {

@@ -5,7 +5,7 @@
 #include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/row_exchange.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
 
 namespace fusekit::hip {
@@ -18,6 +18,8 @@ namespace fusekit::hip {
 /// it. Else (long rows): `params.cluster` CTAs reduce one row, and read it again for each step if it exceeds their
 /// registers.
 ///
+/// A prologue is applied to packets in registers, after they are loaded; its operators store values in one step alone.
+///
 /// Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a cluster's CTAs in DSMEM,
 /// in an order that depends on the shape alone.
 template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, bool prefetches_rows>
@@ -26,22 +28,25 @@ class ContiguousRows {
     using Steps = detail::RowSteps<Op>;
     using Epilogue = typename Plan::Epilogue;
     using Row = typename Steps::template Row<float>;
-    static constexpr int wave = arch::Target::processor.wave;
 
 public:
     static constexpr bool prefetches = prefetches_rows;
     // more packets exceed what AMD's compiler unrolls, and it then indexes them in memory
-    static constexpr int resident = prefetches || arch::is_targeted<arch::Amd> ? 4 : 8;
-    static constexpr int threads =
-                             prefetches || lanes == 1 || Plan::maxima > 0 || arch::is_targeted<arch::Amd> ? 512 : 1024,
-                         blocks = 1024 / threads;
+    // and each packet has the prologue's code, which takes minutes to compile for eight
+    static constexpr int resident = Plan::has_prologue ? (arch::is_targeted<arch::Amd> ? 1 : 2)
+                                    : prefetches || arch::is_targeted<arch::Amd> ? 4
+                                                                                 : 8;
+    static constexpr bool is_small =
+        prefetches || lanes == 1 || Plan::maxima > 0 || Plan::has_prologue || arch::is_targeted<arch::Amd>;
+    static constexpr int threads = is_small ? 512 : 1024, blocks = Plan::has_prologue ? 1 : 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
 
     /// Values that the threads of a row exchange in one step.
     struct Exchange {
         Packet<float, 4> of_block;  ///< the first element: the CTA's value, which the CTAs of its cluster read
-        float of_cluster, of_waves[threads / wave];
+        float of_cluster;
+        RowExchange<threads, 1> of_threads;
     };
     struct Shared {
         Exchange centers, sums;
@@ -65,7 +70,9 @@ public:
         } else {
             OwnRow const row = row_at(params, thread, block / params.cluster * rows_of_cta + own, rank);
             load(params, row, 0, values);
-            if (params.batches == 1) reduce_row<true>(params, shared, thread, row, values);
+            // a prologue is applied in each step, so that the kernel has its code three times and not four
+            if (!Plan::has_prologue && params.batches == 1)
+                reduce_row<!Plan::has_prologue>(params, shared, thread, row, values);
             else reduce_row<false>(params, shared, thread, row, values);
             if (params.cluster > 1) cluster_barrier();  // the cluster's other CTAs have read this one's SMEM
         }
@@ -119,7 +126,7 @@ private:
     __device__ static OutputCoord coord_of(Params const& params, OutputCoord at, int lane) {
         if constexpr (axis == detail::Axis::channel) {
             at.k += lane;
-        } else if constexpr (Epilogue::pixelwise) {
+        } else if constexpr (Epilogue::pixelwise || Plan::Prologue::pixelwise) {
             auto const q = static_cast<unsigned>(at.q) + static_cast<unsigned>(lane), p = params.columns.divide(q);
             at.p += p, at.q = q - p * params.columns.value();
         }
@@ -157,18 +164,40 @@ private:
         }
     }
 
+    template <bool stores>
+    __device__ __forceinline__ static void apply_prologue(Params const& params, OwnRow const& row, unsigned batch,
+                                                          Values& values) {
+        if constexpr (Plan::has_prologue) {
+#pragma unroll
+            for (int i = 0; i < resident; ++i) {
+                if (!row.has(params, batch, i)) continue;
+                Place const at = first_of_packet(params, row.first, row.index(batch, i));
+                OutputCoord coords[lanes];
+#pragma unroll
+                for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(params, at.at, lane);
+                apply_row_prologue<axis == detail::Axis::channel, stores>(params, values.packets[i], coords,
+                                                                          at.distance);
+            }
+        }
+    }
+
     /// The three steps for a row, whose first packets are in `values`.
     template <bool is_resident>
-    __device__ static void reduce_row(Params const& params, Shared& shared, unsigned thread, OwnRow const& row,
-                                      Values& values) {
-        auto const each_packet = [&](auto const& f) {
+    __device__ __forceinline__ static void reduce_row(Params const& params, Shared& shared, unsigned thread,
+                                                      OwnRow const& row, Values& values) {
+        if constexpr (is_resident) apply_prologue<true>(params, row, 0, values);
+        auto const each_packet_with = [&]<bool stores>(auto const& f, std::bool_constant<stores>) {
             for (unsigned batch = 0; batch < (is_resident ? 1 : params.batches); ++batch) {
-                if constexpr (!is_resident) load(params, row, batch, values);
+                if constexpr (!is_resident) {
+                    load(params, row, batch, values);
+                    apply_prologue<stores>(params, row, batch, values);
+                }
 #pragma unroll
                 for (int i = 0; i < resident; ++i)
                     if (row.has(params, batch, i)) f(values.packets[i], row.index(batch, i));
             }
         };
+        auto const each_packet = [&](auto const& f) { each_packet_with(f, std::false_type{}); };
         float center = 0, sum = 0;
         auto const merge = [](float a, float b) { return Steps::merge_centers(a, b); };
         auto const add = [](float a, float b) { return a + b; };
@@ -192,33 +221,24 @@ private:
         });
         sum = merged(sum, add, shared.sums, thread, params);
         Row const parameters = Op::finish(center, sum, params.count, params.bound.head);
-        each_packet([&](Packet<T, lanes> const& packet, unsigned index) {
+        auto const write = [&](Packet<T, lanes> const& packet, unsigned index) {
             Place const at = first_of_packet(params, row.first, index);
             OutputCoord coords[lanes];
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(params, at.at, lane);
             store_row_packet<axis == detail::Axis::channel, Plan, lanes>(params, packet, parameters, coords,
                                                                          at.distance, at.y);
-        });
+        };
+        each_packet_with(write, std::true_type{});
     }
 
     /// Merges the values of a row's threads; each of them gets the result. All threads of the CTA call it.
     template <class Merge>
     __device__ static float merged(float value, Merge const& merge, Exchange& shared, unsigned thread,
                                    Params const& params) {
-        unsigned const group = params.group;
-#pragma unroll
-        for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
-            float const other = of_lane_xor(value, mask);
-            if (mask < group) value = merge(value, other);
-        }
-        if (group > wave) {
-            if (thread % wave == 0) shared.of_waves[thread / wave] = value;
-            __syncthreads();
-            unsigned const first = thread / group * (group / wave);
-            value = shared.of_waves[first];
-            for (unsigned i = 1; i < group / wave; ++i) value = merge(value, shared.of_waves[first + i]);
-        }
+        float values[1] = {value};
+        shared.of_threads.merge(values, merge, params.group, thread);
+        value = values[0];
         if (params.cluster == 1) return value;
         if (thread == 0) shared.of_block.values[0] = value;
         cluster_barrier();

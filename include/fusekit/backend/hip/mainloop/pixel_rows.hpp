@@ -14,10 +14,10 @@ class PixelRows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
     using Row = typename Steps::template Row<float>;
-    static constexpr unsigned width = 32, slices = 16, unroll = 4;
+    static constexpr unsigned width = 32, slices = 16, unroll = Plan::has_prologue ? 1 : 4;
 
 public:
-    static constexpr int threads = width * slices, blocks = 2;
+    static constexpr int threads = width * slices, blocks = Plan::has_prologue ? 1 : 2;
     static constexpr unsigned packets_of_cta = width;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
@@ -38,7 +38,19 @@ public:
                            distance = p * params.y_row[0] + q * params.y_row[1];
         unsigned const channels = params.channels;
 
-        auto const each = [&](auto const& f) {  // calls f(channel, packet) for the thread's channels
+        OutputCoord coords[lanes];
+        coords[0] = {image, 0, p, q};
+#pragma unroll
+        for (int lane = 1; lane < lanes; ++lane) {
+            coords[lane] = coords[lane - 1];
+            if (++coords[lane].q == params.columns.value()) coords[lane].q = 0, ++coords[lane].p;
+        }
+        auto const move_to = [&](unsigned k) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane) coords[lane].k = k;
+        };
+        // calls f(channel, packet after the prologue) for the thread's channels
+        auto const each_with = [&]<bool stores>(auto const& f, std::bool_constant<stores>) {
             if (!has) return;
             for (unsigned first = slice; first < channels; first += slices * unroll) {
                 Packet<T, lanes> values[unroll];
@@ -48,9 +60,16 @@ public:
                         values[i] = *reinterpret_cast<Packet<T, lanes> const*>(params.x.data + x + k * sx[1]);
 #pragma unroll
                 for (unsigned i = 0; i < unroll; ++i)
-                    if (unsigned const k = first + i * slices; k < channels) f(k, values[i]);
+                    if (unsigned const k = first + i * slices; k < channels) {
+                        if constexpr (Plan::has_prologue) {
+                            move_to(k);
+                            apply_row_prologue<false, stores>(params, values[i], coords, distance + k * sy[1]);
+                        }
+                        f(k, values[i]);
+                    }
             }
         };
+        auto const each = [&](auto const& f) { each_with(f, std::false_type{}); };
         auto const merge = [](float a, float b) { return Steps::merge_centers(a, b); };
         auto const add = [](float a, float b) { return a + b; };
         float center[lanes] = {}, sum[lanes] = {};
@@ -76,19 +95,12 @@ public:
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane)
             rows[lane] = Op::finish(center[lane], sum[lane], params.count, params.bound.head);
-        OutputCoord coords[lanes];
-        coords[0] = {image, 0, p, q};
-#pragma unroll
-        for (int lane = 1; lane < lanes; ++lane) {
-            coords[lane] = coords[lane - 1];
-            if (++coords[lane].q == params.columns.value()) coords[lane].q = 0, ++coords[lane].p;
-        }
-        each([&](unsigned k, Packet<T, lanes> const& values) {
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane) coords[lane].k = k;
+        auto const write = [&](unsigned k, Packet<T, lanes> const& values) {
+            move_to(k);
             std::int64_t const offset = distance + k * sy[1];
             store_row_packet<false, Plan, lanes>(params, values, rows, coords, offset, image * sy[0] + offset);
-        });
+        };
+        each_with(write, std::true_type{});
     }
 
 private:

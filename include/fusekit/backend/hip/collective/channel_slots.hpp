@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/collective/block_sum.hpp"
+#include "fusekit/backend/hip/row_gradient_params.hpp"
+
+namespace fusekit::hip {
+
+/// Partial totals of channels in workspace, `slots` sets of one Total per channel, and their merge in the order of the
+/// slots.
+template <class Plan>
+struct ChannelSlots {
+    using Steps = detail::RowGradientSteps<typename Plan::Head>;
+    using Total = typename Steps::template Total<float>;
+    static constexpr unsigned words = sizeof(Total) / sizeof(float);
+    float* values;
+    unsigned channels;  ///< K
+    unsigned slots;
+
+    template <class Params>
+    __device__ explicit ChannelSlots(Params const& params)
+        : values(params.workspace.values()), channels(params.groups * params.channels), slots(params.slots) {}
+
+    /// Stores or, unless `first`, adds a total of channel k to slot `slot`. One thread of the grid calls it for a
+    /// channel of a slot.
+    __device__ void add(unsigned slot, unsigned k, Total const& total, bool first) const {
+#pragma unroll
+        for (unsigned word = 0; word < words; ++word) {
+            float* const to = at(slot, word, k);
+            *to = first ? total.value[word] : *to + total.value[word];
+        }
+    }
+
+    /// Merges the slots of all channels and saves the totals, after a barrier of the grid. All threads of all CTAs call
+    /// it. shared: SMEM scratch of threads * words floats.
+    template <unsigned threads, class Args>
+    __device__ void save_all(Args const& args, float* shared, unsigned thread, unsigned block) const {
+        constexpr unsigned columns = 32, parts = threads / columns;
+        for (unsigned first = block * columns; first < channels; first += gridDim.x * columns) {
+            unsigned const k = first + thread % columns;
+            Total total{};
+            if (k < channels)
+#pragma unroll 4
+                for (unsigned slot = thread / columns; slot < slots; slot += parts)
+#pragma unroll
+                    for (unsigned word = 0; word < words; ++word)
+                        total.value[word] +=
+                            load_fresh(reinterpret_cast<Packet<float, 1> const*>(at(slot, word, k))).values[0];
+            Rows{threads, columns, thread}.sum(total.value, shared);
+            if (thread < columns && k < channels) Steps::Steps::save(total, {0, std::int64_t{k}, 0, 0}, args);
+        }
+    }
+
+private:
+    __device__ float* at(unsigned slot, unsigned word, unsigned k) const {
+        return values + (std::size_t{slot} * words + word) * channels + k;
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/rows.hpp"
+#include "fusekit/backend/hip/mainloop/row_gradient.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// True if dy, dx and the forward run's x have packets of `count` elements along `axis`, of lines of `length` elements.
+template <class Op, int count, Element T, detail::OutputElement U>
+FUSEKIT_H bool has_gradient_packets(TensorView<T const> const& dy, TensorView<U> const& dx,
+                                    TensorView<T const> const& x, Axis axis, std::int64_t length) {
+    if (length % count != 0) return false;
+    if (axis == Axis::pixel)
+        return problem::vectorizable_planes<T const>(dy, count) && problem::vectorizable_planes<U>(dx, count) &&
+               problem::vectorizable_planes<T const>(x, count);
+    return problem::vectorizable<T const>(dy, count, 1) && problem::vectorizable<U>(dx, count, 1) &&
+           problem::vectorizable<T const>(x, count, 1);
+}
+
+/// Power of two that is at least `count`, at most `most`.
+FUSEKIT_H constexpr unsigned power_of_two_for(std::int64_t count, unsigned most) {
+    unsigned power = 1;
+    while (power < most && power < count) power *= 2;
+    return power;
+}
+
+template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_with(
+    Gpu const& gpu, RowGradientParams<Plan, T, U> params) {
+    using Mainloop = RowGradient<Plan, T, U, lanes, axis>;
+    constexpr bool along_channels = axis == Axis::channel;
+    constexpr auto threads = static_cast<unsigned>(Mainloop::threads);
+    Index<4> const shape = params.y.layout.shape;
+    using Op = typename RowGradientSteps<typename Plan::Head>::Op;
+    std::int64_t const pixels = Op::over_pixels ? shape[2] * shape[3] : 1;
+    params.columns = params.channels / static_cast<unsigned>(along_channels ? lanes : 1);
+    params.steps = static_cast<unsigned>(along_channels ? pixels : pixels / lanes);
+    unsigned const of_steps = power_of_two_for(params.steps, threads);
+    params.width = power_of_two_for(params.columns, along_channels ? threads : threads / of_steps);
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
+    std::int64_t slots = at_once / params.groups, blocks = 0;
+    if (slots < 1) slots = 1;
+    if (slots > params.rows) slots = params.rows;
+    std::size_t workspace_bytes = 0;
+    if (params.saves_totals) {
+        std::int64_t const floats = shape[1] * std::int64_t{ChannelSlots<Plan>::words},
+                           most = static_cast<std::int64_t>(GroupWorkspace::floats) / floats;
+        if (slots > most) slots = most;
+        workspace_bytes = GroupWorkspace::state_bytes + static_cast<std::size_t>(slots * floats) * sizeof(float);
+    }
+    params.slots = static_cast<unsigned>(slots);
+    blocks = slots * params.groups < at_once ? slots * params.groups : at_once;
+    return prepare_launch<Plan, Mainloop>(gpu, params, blocks > 0 ? blocks : 1, Mainloop::threads,
+                                          params.saves_totals ? LaunchMode::cooperative : LaunchMode::plain,
+                                          workspace_bytes);
+}
+
+}  // namespace detail
+
+/// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y.
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu const& gpu,
+                                                                             BoundPlan<Plan> const& bound,
+                                                                             detail::ImageView<T const> const& dy,
+                                                                             detail::ImageView<U> const& dx) {
+    using Steps = detail::RowGradientSteps<typename Plan::Head>;
+    using Op = typename Steps::Op;
+    constexpr int most = 4;
+    Index<4> const shape = dx.layout.shape;
+    RowGradientParams<Plan, T, U> params{.bound = bound, .x = dy, .y = dx, .forward_x = detail::typed<T>(bound.head.x)};
+    if (detail::writes_nothing(bound, shape)) return launch_nothing(gpu, type_name<Plan>, params);
+    detail::RowsOf<Op> const rows(Steps::row_args(bound.head), shape);
+    std::int64_t const plane = shape[2] * shape[3], limit = std::int64_t{1} << 31;
+    for (auto const& [value, expected] : {std::pair{rows.count(shape), "fewer than 2^31 rows"},
+                                          std::pair{rows.values(), "rows of fewer than 2^31 values"},
+                                          std::pair{plane, "planes of fewer than 2^31 pixels"}})
+        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", expected, dx.shape(), value, limit)) return *refusal;
+    params.saves_totals = Steps::has_totals && Steps::saves_totals(bound.head);
+    if (params.saves_totals)
+        if (Refusal refusal = refuse_limit(
+                type_name<Plan>, "y", "fewer channels, whose gradients fit a workspace of 1 MiB", dx.shape(), shape[1],
+                static_cast<std::int64_t>(GroupWorkspace::floats / ChannelSlots<Plan>::words)))
+            return *refusal;
+    params.rows = static_cast<unsigned>(Op::over_pixels ? shape[0] : rows.count(shape));
+    params.groups = static_cast<unsigned>(rows.groups);
+    params.channels = static_cast<unsigned>(rows.channels);
+    params.of_plane = FastDivmod(static_cast<unsigned>(plane));
+    params.of_line = FastDivmod(static_cast<unsigned>(shape[3]));
+    params.count = static_cast<float>(rows.values());
+    if constexpr (Op::over_pixels && orders == Orders::any)
+        if (!problem::channels_are_contiguous(dy.layout) || !problem::channels_are_contiguous(dx.layout)) {
+            if (detail::has_gradient_packets<Op, most>(dy, dx, params.forward_x, detail::Axis::pixel, plane))
+                return detail::prepare_row_gradient_with<most, detail::Axis::pixel>(gpu, params);
+            return detail::prepare_row_gradient_with<1, detail::Axis::pixel>(gpu, params);
+        }
+    if (detail::has_gradient_packets<Op, most>(dy, dx, params.forward_x, detail::Axis::channel, rows.channels))
+        return detail::prepare_row_gradient_with<most, detail::Axis::channel>(gpu, params);
+    return detail::prepare_row_gradient_with<1, detail::Axis::channel>(gpu, params);
+}
+
+}  // namespace fusekit::hip
