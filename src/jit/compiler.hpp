@@ -36,7 +36,4 @@ private:
 /// First error of a compiler's log, at most 12 lines.
 std::string first_error(std::string const& log);
 
-/// Name of the only kernel of a cubin; "" if it has none, several, or is no ELF file.
-std::string kernel_name(std::string const& cubin);
-
 }  // namespace fusekit::jit

@@ -28,17 +28,17 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure);
 /// The kernels of one plan, each compiled when it is first needed, and loaded once per device.
 class Kernels {
 public:
-    /// The kernel on the current device, `device`. Null, with the reason in `failure`, if it is not compiled or loaded;
+    /// The kernel on the current device, `device`. None, with the reason in `failure`, if it is not compiled or loaded;
     /// without `may_compile` also if this plan has not loaded it yet.
-    driver::Function find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
-                          bool may_compile, Failure& failure);
+    driver::Kernel find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                        bool may_compile, Failure& failure);
 
 private:
     struct Loaded {
         KernelEntry const* kernel;
         Filter<2> filter;
         int device;
-        driver::Function function;
+        driver::Kernel loaded;
     };
     std::mutex mutex;  // guards `all`
     std::vector<Loaded> all;

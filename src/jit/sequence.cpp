@@ -93,7 +93,7 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
                        "operators whose arguments have at most " + Text::number(epilogue_bytes - 8) + " bytes",
                        Text::number(spec.used));
     if (types && !host_code(spec.reads, *types)) {
-        because(Explanation::other_types, 0, "half or bfloat16, the same for x, y and the weights",
+        because(Explanation::other_types, 0, "float, half or bfloat16, the same for x, y and the weights",
                 Text(fusekit::name(types->x)) + " to " + fusekit::name(types->y) + " with weights of " +
                     fusekit::name(types->weights));
         result.operator_name = "types";

@@ -41,8 +41,16 @@ struct Setup {
     }
 };
 
-fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr) {
-    return {data, FUSEKIT_HALF, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
+fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr,
+                    fusekit_type type = FUSEKIT_HALF) {
+    return {data, type, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
+}
+
+/// Numbers of the fake driver: fake_launches in fake_driver.cpp.
+unsigned const* launches() {
+    auto const* const numbers = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
+    REQUIRE(numbers != nullptr);
+    return numbers;
 }
 
 alignas(256) unsigned char memory[4][1 << 16];
@@ -72,7 +80,7 @@ struct Layer {
     }
     int count() const { return static_cast<int>(operators.size()); }
     fusekit_status prepare(fusekit_device device) {
-        fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+        fusekit_types const types = {x.type, y.type, x.type};
         if (!plan) REQUIRE(fusekit_find(FUSEKIT_JIT, operators.data(), count(), &types, &plan) == FUSEKIT_SUCCESS);
         return fusekit_prepare(plan, device, arguments.data(), count(), &x, &y, 16, &run);
     }
@@ -107,16 +115,14 @@ TEST_CASE("jit plans: prepared, run, cached in memory and on disk") {
         layer.add(FUSEKIT_RESIDUAL).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[2]);
         layer.add(FUSEKIT_OWN, swish).alpha = 1.5;
     };
-    auto* const launches = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
-    REQUIRE(launches != nullptr);
     Layer layer;
     add_all(layer);
     REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
-    unsigned const before = launches[0];
+    unsigned const before = launches()[0];
     REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
             FUSEKIT_SUCCESS);
-    REQUIRE(launches[0] == before + 1);
-    REQUIRE((launches[1] > 0 && launches[2] >= 32));
+    REQUIRE(launches()[0] == before + 1);
+    REQUIRE((launches()[1] > 0 && launches()[2] >= 32));
     REQUIRE(fusekit_execute(layer.plan, setup.device, FUSEKIT_OWN_STREAM, layer.arguments.data(), layer.count(),
                             &layer.x, &layer.y, nullptr, 0) == FUSEKIT_REFUSED);
     REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("x: expected a pointer"));
@@ -135,6 +141,24 @@ TEST_CASE("jit plans: prepared, run, cached in memory and on disk") {
     Counts const second;
     REQUIRE(second.all[0] == first.all[0]);
     REQUIRE(second.all[2] == first.all[2] + 4);
+}
+
+TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own code") {
+    Setup const setup;
+    Layer layer;
+    layer.operators[0].filter = FUSEKIT_FILTER(16, 16, 0, 16);
+    layer.arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(768, 3, 16, 16, memory[0], FUSEKIT_FLOAT);
+    layer.x = nhwc(8, 3, 224, 224, nullptr, FUSEKIT_FLOAT), layer.y = nhwc(8, 768, 14, 14, nullptr, FUSEKIT_FLOAT);
+    layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {768}, {1}};
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_RELU);
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
+    auto* const x = reinterpret_cast<void*>(std::uintptr_t{1} << 32);  // addresses that nothing reads
+    auto* const y = reinterpret_cast<void*>(std::uintptr_t{1} << 33);
+    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, x, y, nullptr, 0) == FUSEKIT_SUCCESS);
+    // sizeof MatrixGemm<128, 128, 1>'s DynamicShared as g++ lays it out: two stages of 128 + 128 rows of 64 floats in
+    // three bfloat16 terms, 196608, and pixels, tables and 8 bytes of parameters of each channel, 6144
+    REQUIRE(launches()[4] == 196608 + 6144);
+    REQUIRE(launches()[5] == 196608 + 6144);
 }
 
 TEST_CASE("jit plans: processes find each other's code on disk") {

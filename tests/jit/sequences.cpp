@@ -60,7 +60,7 @@ TEST_CASE("jit sequences: what is not compiled is named") {
     REQUIRE_THAT(found({conv, {FUSEKIT_STORE, 0, {}}}), ContainsSubstring("Store: expected an operator of plans"));
     REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected one residual"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_INT8, FUSEKIT_INT8, FUSEKIT_INT8}),
-                 ContainsSubstring("types: expected half or bfloat16"));
+                 ContainsSubstring("types: expected float, half or bfloat16"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_HALF, FUSEKIT_FLOAT, FUSEKIT_HALF}),
                  ContainsSubstring("got half to float"));
     REQUIRE_THAT(found({conv, {FUSEKIT_OWN, 12345, {}}}), ContainsSubstring("fusekit_jit_add_operator"));
