@@ -10,9 +10,10 @@ struct Code {
     std::string name, cubin;
 };
 
-/// Why there is no code: what was expected and what was found, as in an Error.
+/// Reason why there is no code: expected and given, as in an Error.
 struct Failure {
     std::string expected, given;
+    bool is_pending = false;  ///< true if the code is being compiled
 };
 
 /// NVIDIA's run-time compiler, libnvrtc, which is loaded at the first call.

@@ -135,7 +135,7 @@ struct OwnPlan final : c::PlanObject {
 
     /// Prepares a run on `stream`; compiles its kernel unless `kernel` is null.
     Refusal prepare_on(hip::Stream const& stream, ArgumentList arguments, View const& x, View const& y, int alignment,
-                       bool stands_in, Launchable& result, driver::Kernel* kernel) const {
+                       bool stands_in, Launchable& result, driver::Kernel* kernel, Compile how = Compile::now) const {
         Refusal refusal;
         runtime::detail::Reader const own = reader(arguments, x, stands_in, refusal);
         InPlan const in(*plan, &own);
@@ -144,10 +144,11 @@ struct OwnPlan final : c::PlanObject {
         hip::DeviceGuard const guard(stream.index(), &refusal);
         if (refusal) return refusal;
         Failure failure;
-        bool const may_compile = !driver::is_capturing(stream.stream());
-        *kernel = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), may_compile, failure);
+        if (driver::is_capturing(stream.stream())) how = Compile::never;
+        *kernel = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), how, failure);
         if (!*kernel)
-            refusal = Error(plan->name, c::compiler_name, "", failure.expected.c_str(), failure.given.c_str());
+            refusal = Error(plan->name, failure.is_pending ? c::pending_name : c::compiler_name, "",
+                            failure.expected.c_str(), failure.given.c_str());
         return refusal;
     }
 
@@ -160,9 +161,17 @@ struct OwnPlan final : c::PlanObject {
     }
     Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
                     std::unique_ptr<c::RunObject>& run) const override {
+        return prepare(device, arguments, x, y, alignment, Compile::now, run);
+    }
+    Refusal prepare_async(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                          std::unique_ptr<c::RunObject>& run) const override {
+        return prepare(device, arguments, x, y, alignment, Compile::in_background, run);
+    }
+    Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                    Compile how, std::unique_ptr<c::RunObject>& run) const {
         Launchable prepared;
         driver::Kernel kernel;
-        Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &kernel);
+        Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &kernel, how);
         if (!refusal) run = std::make_unique<OwnRun>(backend, plan, std::move(prepared.run), kernel);
         return refusal;
     }

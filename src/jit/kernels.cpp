@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <map>
 
+#include "background.hpp"
 #include "cubin.hpp"
 
 namespace fusekit::jit {
@@ -83,14 +84,25 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure) {
     return memory.codes[key] = code;
 }
 
+std::shared_ptr<Code const> code_in_memory(std::string const& unit, Failure& failure) {
+    Compiler const* const compiler = Compiler::find(failure);
+    if (!compiler) return nullptr;
+    Memory& memory = Memory::all();
+    std::lock_guard const lock(memory.mutex);
+    auto const at = memory.codes.find(compiler->identity() + unit);
+    if (at == memory.codes.end() || !at->second) return nullptr;
+    ++from_memory;
+    return at->second;
+}
+
 driver::Kernel Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
-                             bool may_compile, Failure& failure) {
+                             Compile how, Failure& failure) {
     {
         std::lock_guard const lock(mutex);
         for (Loaded const& one : all)
             if (one.kernel == &kernel && one.device == device && one.filter == filter) return one.loaded;
     }
-    if (!may_compile) {
+    if (how == Compile::never) {
         failure = {"a plan that was prepared before its stream is captured", "a first compilation during capture"};
         return {};
     }
@@ -100,7 +112,8 @@ driver::Kernel Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter
         failure = {"a kernel whose headers the library has", why};
         return {};
     }
-    std::shared_ptr<Code const> const code = code_of(unit, failure);
+    std::shared_ptr<Code const> const code =
+        how == Compile::now ? code_of(unit, failure) : code_in_background(unit, failure);
     if (!code) return {};
     std::uint32_t shared_bytes = 0;
     if (!initial_value(code->cubin, shared_bytes_name, shared_bytes)) {

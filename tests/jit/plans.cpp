@@ -79,10 +79,25 @@ struct Layer {
         return arguments.back();
     }
     int count() const { return static_cast<int>(operators.size()); }
-    fusekit_status prepare(fusekit_device device) {
+    void find() {
         fusekit_types const types = {x.type, y.type, x.type};
         if (!plan) REQUIRE(fusekit_find(FUSEKIT_JIT, operators.data(), count(), &types, &plan) == FUSEKIT_SUCCESS);
+    }
+    fusekit_status prepare(fusekit_device device) {
+        find();
         return fusekit_prepare(plan, device, arguments.data(), count(), &x, &y, 16, &run);
+    }
+    fusekit_status prepare_async(fusekit_device device) {
+        find();
+        return fusekit_prepare_async(plan, device, arguments.data(), count(), &x, &y, 16, &run);
+    }
+    /// Calls prepare_async() until the kernel is compiled or not.
+    fusekit_status prepare_in_time(fusekit_device device) {
+        for (;;) {
+            fusekit_status const status = prepare_async(device);
+            if (status != FUSEKIT_COMPILING) return status;
+            usleep(1000);
+        }
     }
 };
 
@@ -161,6 +176,57 @@ TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own c
     REQUIRE(launches()[5] == 196608 + 6144);
 }
 
+TEST_CASE("jit plans: threads that prepare one plan compile it once") {
+    Setup const setup;
+    Layer layer;
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_LOGISTIC);
+    layer.find();
+    Counts const before;
+    std::vector<std::thread> threads;
+    fusekit_run runs[4] = {};
+    for (fusekit_run& run : runs)
+        threads.emplace_back([&] {
+            static_cast<void>(fusekit_prepare(layer.plan, setup.device, layer.arguments.data(), layer.count(), &layer.x,
+                                              &layer.y, 16, &run));
+        });
+    for (std::thread& one : threads) one.join();
+    for (fusekit_run run : runs) REQUIRE(fusekit_run_destroy(run) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 1);
+}
+
+TEST_CASE("jit plans: a kernel is compiled in the background") {
+    Setup const setup;
+    Layer layer, wrong;
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_GELU_TANH);
+    Counts const before;
+    REQUIRE(layer.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(std::string(fusekit_last_message()) ==
+            "Plan<Conv<filter(1, 1)>, Activation<GeluTanh>>: compilation: expected a kernel that is compiled, got one "
+            "that is being compiled: call again");
+    REQUIRE(layer.run == nullptr);
+    // behind it, a unit that does not compile
+    wrong.add(FUSEKIT_OWN, added("Missing", R"(struct Missing {
+    static constexpr auto stage = fusekit::Stage::activation;
+    struct Args {};
+    template <class V> FUSEKIT_HD static constexpr V apply(V x, Args const&) { return missing(x); }
+};)"));
+    REQUIRE(wrong.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(layer.prepare_in_time(setup.device) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 1);
+    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
+            FUSEKIT_SUCCESS);
+    REQUIRE(wrong.prepare_in_time(setup.device) == FUSEKIT_NOT_COMPILED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("Missing(4): error:"));
+    REQUIRE(wrong.run == nullptr);
+
+    // a call that compiles itself does not wait for the thread's queue, and the thread does not compile again
+    Layer both;
+    both.add(FUSEKIT_ACTIVATION, FUSEKIT_GELU);
+    REQUIRE(both.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(both.prepare(setup.device) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 2);
+}
+
 TEST_CASE("jit plans: processes find each other's code on disk") {
     Setup const setup;
     for (int i = 0; i < 3; ++i) {
@@ -223,8 +289,7 @@ TEST_CASE("jit plans: a first compilation during capture, and FUSEKIT_JIT=0, are
     REQUIRE(execute(layer.plan) == FUSEKIT_SUCCESS);
     Layer second;
     second.add(FUSEKIT_ACTIVATION, FUSEKIT_TANH);
-    fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
-    REQUIRE(fusekit_find(FUSEKIT_JIT, second.operators.data(), 2, &types, &second.plan) == FUSEKIT_SUCCESS);
+    second.find();
     REQUIRE(execute(second.plan) == FUSEKIT_NOT_COMPILED);
     REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("during capture"));
     setenv("FUSEKIT_JIT", "0", 1);

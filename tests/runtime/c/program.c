@@ -73,6 +73,8 @@ int main(void) {
                memcmp(y_values, expected, sizeof expected) == 0,
            "execute");
     memset(y_values, 255, sizeof y_values);
+    expect(fusekit_prepare_async(plan, device, arguments, 3, &x, &y, 4, &run) == FUSEKIT_SUCCESS, "prepare async");
+    expect(fusekit_run_destroy(run) == FUSEKIT_SUCCESS, "destroy");
     expect(fusekit_prepare(plan, device, arguments, 3, &x, &y, 4, &run) == FUSEKIT_SUCCESS, "prepare");
     expect(fusekit_run_workspace_bytes(run, &needed) == FUSEKIT_SUCCESS && needed == bytes, "workspace of the run");
     expect(fusekit_run_execute(run, device, NULL, x_values, y_values, NULL, 0) == FUSEKIT_SUCCESS &&

@@ -36,7 +36,8 @@ enum {
     FUSEKIT_NO_DEVICE = 5,      /* there is no such device, or the library was built without its backend */
     FUSEKIT_OUT_OF_MEMORY = 6,
     FUSEKIT_INTERNAL = 7,
-    FUSEKIT_NOT_COMPILED = 8 /* FUSEKIT_JIT: there is no compiler, or the plan's kernel did not compile or load */
+    FUSEKIT_NOT_COMPILED = 8, /* FUSEKIT_JIT: there is no compiler, or the plan's kernel did not compile or load */
+    FUSEKIT_COMPILING = 9     /* FUSEKIT_JIT: the plan's kernel is being compiled: see fusekit_prepare_async() */
 };
 
 /* Returns the name of a status, such as "FUSEKIT_NO_PLAN"; "FUSEKIT_UNKNOWN" for other numbers. */
@@ -268,6 +269,14 @@ fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* s
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run);
+
+/* Prepares a run as fusekit_prepare() does, but compiles nothing on the calling thread: while a thread of the library
+ * compiles the kernel of a FUSEKIT_JIT plan, it returns FUSEKIT_COMPILING, and the caller may run a plan of another
+ * backend and call again. If the kernel does not compile, one call returns FUSEKIT_NOT_COMPILED; a later one compiles
+ * again. Plans of other backends are prepared at once. */
+fusekit_status fusekit_prepare_async(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
+                                     int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
+                                     fusekit_run* run);
 fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void* stream, void const* x, void* y,
                                    void* workspace, size_t workspace_bytes);
 fusekit_status fusekit_run_workspace_bytes(fusekit_run run, size_t* bytes);
