@@ -29,8 +29,8 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure);
 /// is missing.
 std::shared_ptr<Code const> code_in_memory(std::string const& unit, Failure& failure);
 
-/// Where a kernel is compiled that memory does not have: by the calling thread, by a thread of the library while the
-/// call is refused (background.hpp), or nowhere.
+/// Thread that compiles a kernel that memory does not have: the caller's, one of the library while the call is refused
+/// (background.hpp), or none.
 enum class Compile { now, in_background, never };
 
 /// The kernels of one plan, each compiled when it is first needed, and loaded once per device.

@@ -100,9 +100,10 @@ int main(void) {
                    fusekit_run_execute(none, device, NULL, NULL, NULL, NULL, 0) == FUSEKIT_SUCCESS &&
                    fusekit_run_destroy(none) == FUSEKIT_SUCCESS,
                "a prepared run on no images");
-        expect(fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &y, NULL, 0) == FUSEKIT_REFUSED &&
-                   strstr(fusekit_last_message(), "y: expected 0 x 3 x 2 x 2 (N x K x P x Q), got 1 x 3 x 2 x 2") != NULL,
-               "y of another batch");
+        expect(
+            fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &y, NULL, 0) == FUSEKIT_REFUSED &&
+                strstr(fusekit_last_message(), "y: expected 0 x 3 x 2 x 2 (N x K x P x Q), got 1 x 3 x 2 x 2") != NULL,
+            "y of another batch");
         arguments[0].tensors[FUSEKIT_WEIGHTS] = tensor(NULL, 3, 0, 1, 1);
         expect(fusekit_execute(plan, device, NULL, arguments, 3, &thin_x, &y, NULL, 0) == FUSEKIT_SUCCESS &&
                    memcmp(y_values, of_bias, sizeof of_bias) == 0,
@@ -144,7 +145,8 @@ int main(void) {
     expect(strcmp(fusekit_status_name(FUSEKIT_REFUSED), "FUSEKIT_REFUSED") == 0 &&
                strcmp(fusekit_status_name(99), "FUSEKIT_UNKNOWN") == 0,
            "names of statuses");
-    expect(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS && fusekit_device_destroy(device) == FUSEKIT_SUCCESS, "destroy");
+    expect(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS && fusekit_device_destroy(device) == FUSEKIT_SUCCESS,
+           "destroy");
     if (failures == 0) printf("ok\n");
     return failures;
 }
