@@ -120,6 +120,8 @@ static_assert(static_cast<int>(fk::DataType::int8) == FUSEKIT_INT8 &&
 static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVATION_BACKWARD &&
               static_cast<int>(rt::Kind::store) == FUSEKIT_STORE &&
               static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL &&
+              static_cast<int>(rt::Kind::binary) == FUSEKIT_BINARY &&
+              static_cast<int>(rt::BinaryMode::minimum) == FUSEKIT_MINIMUM &&
               static_cast<int>(rt::Kind::own) == FUSEKIT_OWN);
 #define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
 FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)
@@ -149,7 +151,7 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if ((given.kind < 0 || given.kind > FUSEKIT_ACTIVATION_BACKWARD) && given.kind != FUSEKIT_OWN)
+        if ((given.kind < 0 || given.kind > FUSEKIT_BINARY) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};

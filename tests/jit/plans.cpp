@@ -179,7 +179,7 @@ TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own c
 TEST_CASE("jit plans: threads that prepare one plan compile it once") {
     Setup const setup;
     Layer layer;
-    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_LOGISTIC);
+    layer.add(FUSEKIT_BINARY, FUSEKIT_MULTIPLY).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[2]);
     layer.find();
     Counts const before;
     std::vector<std::thread> threads;

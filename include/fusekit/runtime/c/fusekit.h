@@ -82,10 +82,12 @@ enum {
     FUSEKIT_STORE = 12,
     FUSEKIT_BATCH_NORM_BACKWARD = 13,
     FUSEKIT_ACTIVATION_BACKWARD = 14,
+    FUSEKIT_BINARY = 15, /* y = x + z and others, by `mode`, with the tensor FUSEKIT_Z */
     FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
-/* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, and of pools. */
+/* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, of pools, and of binary
+ * operators. */
 enum {
     FUSEKIT_PASSTHRU = 0,
     FUSEKIT_LOGISTIC = 1,
@@ -108,6 +110,14 @@ enum {
 };
 enum { FUSEKIT_PER_ACTIVATION = 0, FUSEKIT_SPATIAL = 1 };
 enum { FUSEKIT_MAX = 0, FUSEKIT_AVERAGE = 1 };
+enum {
+    FUSEKIT_ADD = 0,
+    FUSEKIT_SUBTRACT = 1,
+    FUSEKIT_MULTIPLY = 2,
+    FUSEKIT_DIVIDE = 3,
+    FUSEKIT_MAXIMUM = 4,
+    FUSEKIT_MINIMUM = 5
+};
 
 /* Window geometry of a convolution or a pool, as {rows, columns}. A pool has no dilation and no groups. */
 typedef struct fusekit_filter {
@@ -285,7 +295,8 @@ fusekit_status fusekit_run_destroy(fusekit_run run);
 /* ---- Plans that are compiled at run time ---- */
 
 /* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence of a convolution, and after it biases, batch
- * norms (inference), activations, scales, residuals and operators that are given as source, that breaks no rule, for
+ * norms (inference), activations, scales, operators with a second tensor (a residual or a binary operator, one per
+ * plan) and operators that are given as source, that breaks no rule, for
  * x, y and weights of one type: float, half or bfloat16. fusekit_prepare() and fusekit_execute() select the kernel for
  * the layouts and compile it, by NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about
  * a second. GPUs of compute capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
