@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler.hpp"
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+#include "cubin.hpp"
 #include "embedded.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 #include "loaded_library.hpp"
@@ -138,30 +138,6 @@ std::string first_error(std::string const& log) {
     }
     while (end > begin && log[end - 1] == '\n') --end;
     return log.substr(begin, end - begin);
-}
-
-std::string kernel_name(std::string const& cubin) {
-    auto const word = [&](std::size_t at, std::size_t bytes) {
-        std::uint64_t value = 0;
-        if (at > cubin.size() || bytes > cubin.size() - at) return ~std::uint64_t{0};
-        std::memcpy(&value, cubin.data() + at, bytes);
-        return value;
-    };
-    if (cubin.compare(0, 5, "\177ELF\2") != 0) return "";
-    // ELF-64: e_shoff, e_shentsize, e_shnum, e_shstrndx; of a section sh_name, sh_offset
-    std::uint64_t const table = word(40, 8), step = word(58, 2), count = word(60, 2), strings = word(62, 2);
-    if (table >= cubin.size() || step < 64 || step > 1024 || count > 0xffff || strings >= count) return "";
-    std::uint64_t const names = word(table + strings * step + 24, 8);
-    std::string found;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        std::uint64_t const name = word(table + i * step, 4);
-        if (names >= cubin.size() || name >= cubin.size() - names) return "";
-        std::size_t const at = names + name, end = cubin.find('\0', at);
-        if (end == std::string::npos || cubin.compare(at, 6, ".text.") != 0) continue;
-        if (!found.empty()) return "";
-        found = cubin.substr(at + 6, end - at - 6);
-    }
-    return found;
 }
 
 }  // namespace fusekit::jit

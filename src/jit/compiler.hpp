@@ -10,9 +10,10 @@ struct Code {
     std::string name, cubin;
 };
 
-/// Why there is no code: what was expected and what was found, as in an Error.
+/// Reason why there is no code: expected and given, as in an Error.
 struct Failure {
     std::string expected, given;
+    bool is_pending = false;  ///< true if the code is being compiled
 };
 
 /// NVIDIA's run-time compiler, libnvrtc, which is loaded at the first call.
@@ -35,8 +36,5 @@ private:
 
 /// First error of a compiler's log, at most 12 lines.
 std::string first_error(std::string const& log);
-
-/// Name of the only kernel of a cubin; "" if it has none, several, or is no ELF file.
-std::string kernel_name(std::string const& cubin);
 
 }  // namespace fusekit::jit

@@ -16,6 +16,8 @@
 #include <ctime>
 #include <vector>
 
+#include "cubin.hpp"
+
 namespace fusekit::jit {
 
 namespace {

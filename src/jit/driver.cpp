@@ -54,10 +54,10 @@ struct Driver {
     F(cuStreamSynchronize, "cuStreamSynchronize", int(cudaStream_t))                            \
     F(cuStreamGetFlags, "cuStreamGetFlags", int(cudaStream_t, unsigned*))                       \
     F(cuStreamIsCapturing, "cuStreamIsCapturing", int(cudaStream_t, int*))                      \
-    F(cuLaunchKernelEx, "cuLaunchKernelEx", int(LaunchConfig const*, Function, void**, void**)) \
+    F(cuLaunchKernelEx, "cuLaunchKernelEx", int(LaunchConfig const*, void*, void**, void**))    \
     F(cuModuleLoadData, "cuModuleLoadData", int(void**, void const*))                           \
-    F(cuModuleGetFunction, "cuModuleGetFunction", int(Function*, void*, char const*))           \
-    F(cuFuncSetAttribute, "cuFuncSetAttribute", int(Function, int, int))                        \
+    F(cuModuleGetFunction, "cuModuleGetFunction", int(void**, void*, char const*))              \
+    F(cuFuncSetAttribute, "cuFuncSetAttribute", int(void*, int, int))                           \
     F(cuGetErrorName, "cuGetErrorName", int(int, char const**))                                 \
     F(cuGetErrorString, "cuGetErrorString", int(int, char const**))
 #define FUSEKIT_POINTER(name, symbol, ...)                 \
@@ -120,11 +120,10 @@ Context context_of(int device) {
 
 }  // namespace
 
-thread_local Function current_function = nullptr;
+thread_local Kernel current_kernel;
 
-Function load_kernel(std::string const& code, std::string const& name, unsigned dynamic_shared_bytes,
-                     std::string& why) {
-    Function function = nullptr;
+Kernel load_kernel(std::string const& code, std::string const& name, unsigned dynamic_shared_bytes, std::string& why) {
+    void* function = nullptr;
     cudaError_t const status = with_driver([&](Driver const& of) {
         void* module = nullptr;
         constexpr int max_dynamic_shared_size = 8;
@@ -134,10 +133,10 @@ Function load_kernel(std::string const& code, std::string const& name, unsigned 
             result = of.cuFuncSetAttribute(function, max_dynamic_shared_size, static_cast<int>(dynamic_shared_bytes));
         return result;
     });
-    if (status == cudaSuccess) return function;
+    if (status == cudaSuccess) return {function, dynamic_shared_bytes};
     why = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
     last_error = cudaSuccess;
-    return nullptr;
+    return {};
 }
 
 bool is_capturing(cudaStream_t stream) {
@@ -289,15 +288,15 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* config, void const*, void** arguments) {
-    if (!current_function) return noted(cudaErrorInvalidDeviceFunction);
+    if (!current_kernel) return noted(cudaErrorInvalidDeviceFunction);
     LaunchConfig const own{{config->gridDim.x, config->gridDim.y, config->gridDim.z},
                            {config->blockDim.x, config->blockDim.y, config->blockDim.z},
-                           static_cast<unsigned>(config->dynamicSmemBytes),
+                           current_kernel.dynamic_shared_bytes,
                            config->stream,
                            config->attrs,
                            config->numAttrs};
     return with_driver(
-        [&](Driver const& of) { return of.cuLaunchKernelEx(&own, current_function, arguments, nullptr); });
+        [&](Driver const& of) { return of.cuLaunchKernelEx(&own, current_kernel.function, arguments, nullptr); });
 }
 cudaError_t cudaLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                              cudaStream_t stream) {

@@ -11,12 +11,14 @@
 
 namespace fusekit::jit {
 
+HostCode const* float_code(Reads reads);
 HostCode const* half_code(Reads reads);
 HostCode const* bfloat16_code(Reads reads);
 
 HostCode const* host_code(Reads reads, runtime::Types types) {
     if (!(types == runtime::Types(types.x))) return nullptr;
     switch (types.x) {
+        case DataType::float32: return float_code(reads);
         case DataType::float16: return half_code(reads);
         case DataType::bfloat16: return bfloat16_code(reads);
         default: return nullptr;
@@ -54,17 +56,17 @@ private:
 };
 
 /// Sets the kernel of the thread's launches.
-class WithFunction {
+class WithKernel {
 public:
-    explicit WithFunction(driver::Function function) : before(driver::current_function) {
-        driver::current_function = function;
+    explicit WithKernel(driver::Kernel const& kernel) : before(driver::current_kernel) {
+        driver::current_kernel = kernel;
     }
-    WithFunction(WithFunction const&) = delete;
-    WithFunction& operator=(WithFunction const&) = delete;
-    ~WithFunction() { driver::current_function = before; }
+    WithKernel(WithKernel const&) = delete;
+    WithKernel& operator=(WithKernel const&) = delete;
+    ~WithKernel() { driver::current_kernel = before; }
 
 private:
-    driver::Function before;
+    driver::Kernel before;
 };
 
 struct OwnDevice final : c::DeviceObject {
@@ -92,15 +94,15 @@ Refusal on_stream(c::RunTarget const& target, F const& f) {
 struct OwnRun final : c::RunObject {
     std::shared_ptr<Plan const> plan;
     runtime::Run<hip::Device> run;
-    driver::Function function;
+    driver::Kernel kernel;
 
     OwnRun(c::Backend const& backend, std::shared_ptr<Plan const> the_plan, runtime::Run<hip::Device> the_run,
-           driver::Function the_function)
-        : RunObject(backend), plan(std::move(the_plan)), run(std::move(the_run)), function(the_function) {}
+           driver::Kernel const& the_kernel)
+        : RunObject(backend), plan(std::move(the_plan)), run(std::move(the_run)), kernel(the_kernel) {}
     std::size_t workspace_bytes() const override { return run->workspace_bytes(); }
     Refusal execute(c::RunTarget const& target, void const* x, void* y) const override {
         InPlan const in(*plan, nullptr);
-        WithFunction const with(function);
+        WithKernel const with(kernel);
         return on_stream(target, [&](hip::Stream const& stream) { return run->run(stream, x, y, target.workspace); });
     }
 };
@@ -131,21 +133,22 @@ struct OwnPlan final : c::PlanObject {
         return shape;
     }
 
-    /// Prepares a run on `stream`; compiles its kernel unless `function` is null.
+    /// Prepares a run on `stream`; compiles its kernel unless `kernel` is null.
     Refusal prepare_on(hip::Stream const& stream, ArgumentList arguments, View const& x, View const& y, int alignment,
-                       bool stands_in, Launchable& result, driver::Function* function) const {
+                       bool stands_in, Launchable& result, driver::Kernel* kernel, Compile how = Compile::now) const {
         Refusal refusal;
         runtime::detail::Reader const own = reader(arguments, x, stands_in, refusal);
         InPlan const in(*plan, &own);
         plan->code->prepare({stream, own, x, y, alignment}, result);
-        if (refusal || !function || !result.kernel) return refusal;
+        if (refusal || !kernel || !result.kernel) return refusal;
         hip::DeviceGuard const guard(stream.index(), &refusal);
         if (refusal) return refusal;
         Failure failure;
-        bool const may_compile = !driver::is_capturing(stream.stream());
-        *function = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), may_compile, failure);
-        if (!*function)
-            refusal = Error(plan->name, c::compiler_name, "", failure.expected.c_str(), failure.given.c_str());
+        if (driver::is_capturing(stream.stream())) how = Compile::never;
+        *kernel = plan->kernels.find(plan->spec, *result.kernel, result.filter, stream.index(), how, failure);
+        if (!*kernel)
+            refusal = Error(plan->name, failure.is_pending ? c::pending_name : c::compiler_name, "",
+                            failure.expected.c_str(), failure.given.c_str());
         return refusal;
     }
 
@@ -158,19 +161,27 @@ struct OwnPlan final : c::PlanObject {
     }
     Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
                     std::unique_ptr<c::RunObject>& run) const override {
+        return prepare(device, arguments, x, y, alignment, Compile::now, run);
+    }
+    Refusal prepare_async(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                          std::unique_ptr<c::RunObject>& run) const override {
+        return prepare(device, arguments, x, y, alignment, Compile::in_background, run);
+    }
+    Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                    Compile how, std::unique_ptr<c::RunObject>& run) const {
         Launchable prepared;
-        driver::Function function = nullptr;
-        Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &function);
-        if (!refusal) run = std::make_unique<OwnRun>(backend, plan, std::move(prepared.run), function);
+        driver::Kernel kernel;
+        Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &kernel, how);
+        if (!refusal) run = std::make_unique<OwnRun>(backend, plan, std::move(prepared.run), kernel);
         return refusal;
     }
     Refusal execute(c::RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const override {
         return on_stream(target, [&](hip::Stream const& stream) {
             Launchable prepared;
-            driver::Function function = nullptr;
-            if (Refusal refusal = prepare_on(stream, arguments, x, y, 0, false, prepared, &function)) return refusal;
+            driver::Kernel kernel;
+            if (Refusal refusal = prepare_on(stream, arguments, x, y, 0, false, prepared, &kernel)) return refusal;
             InPlan const in(*plan, nullptr);
-            WithFunction const with(function);
+            WithKernel const with(kernel);
             return prepared.run->run(stream, x.data, y.data, target.workspace);
         });
     }

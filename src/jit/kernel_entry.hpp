@@ -11,9 +11,10 @@ struct KernelEntry {
     char const* mainloop;  ///< text_of() the mainloop
     char const* plan;      ///< of the plan in it
     char const* element;   ///< of x's element type
-    unsigned dynamic_shared_bytes;
+    int threads;              ///< per CTA
     unsigned params_bytes;
     bool reads_argument_in_place;
+    bool waits_for_previous;  ///< true if it is launched before the previous kernel has ended (arch/overlap.hpp)
 };
 
 /// Type: element type of x in kernel parameters.

@@ -5,6 +5,9 @@
 #include <condition_variable>
 #include <map>
 
+#include "background.hpp"
+#include "cubin.hpp"
+
 namespace fusekit::jit {
 
 namespace {
@@ -17,7 +20,7 @@ struct Memory {
     std::condition_variable done;
     std::map<std::string, std::shared_ptr<Code const>> codes;
     std::shared_ptr<DiskCache const> disk = std::make_shared<DiskCache>("", DiskCache::default_bytes);
-    std::map<std::pair<Code const*, int>, driver::Function> loaded;
+    std::map<std::pair<Code const*, int>, driver::Kernel> loaded;
 
     static Memory& all() {
         static Memory* const own = new Memory;
@@ -81,40 +84,57 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure) {
     return memory.codes[key] = code;
 }
 
-driver::Function Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
-                               bool may_compile, Failure& failure) {
+std::shared_ptr<Code const> code_in_memory(std::string const& unit, Failure& failure) {
+    Compiler const* const compiler = Compiler::find(failure);
+    if (!compiler) return nullptr;
+    Memory& memory = Memory::all();
+    std::lock_guard const lock(memory.mutex);
+    auto const at = memory.codes.find(compiler->identity() + unit);
+    if (at == memory.codes.end() || !at->second) return nullptr;
+    ++from_memory;
+    return at->second;
+}
+
+driver::Kernel Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
+                             Compile how, Failure& failure) {
     {
         std::lock_guard const lock(mutex);
         for (Loaded const& one : all)
-            if (one.kernel == &kernel && one.device == device && one.filter == filter) return one.function;
+            if (one.kernel == &kernel && one.device == device && one.filter == filter) return one.loaded;
     }
-    if (!may_compile) {
+    if (how == Compile::never) {
         failure = {"a plan that was prepared before its stream is captured", "a first compilation during capture"};
-        return nullptr;
+        return {};
     }
     std::string why;
     std::string const unit = unit_of(spec, kernel, filter, why);
     if (unit.empty()) {
         failure = {"a kernel whose headers the library has", why};
-        return nullptr;
+        return {};
     }
-    std::shared_ptr<Code const> const code = code_of(unit, failure);
-    if (!code) return nullptr;
-    driver::Function function = nullptr;
+    std::shared_ptr<Code const> const code =
+        how == Compile::now ? code_of(unit, failure) : code_in_background(unit, failure);
+    if (!code) return {};
+    std::uint32_t shared_bytes = 0;
+    if (!initial_value(code->cubin, shared_bytes_name, shared_bytes)) {
+        failure = {"machine code with the size of its shared memory", "none"};
+        return {};
+    }
+    driver::Kernel found;
     {
         Memory& memory = Memory::all();
         std::lock_guard const lock(memory.mutex);
-        driver::Function& known = memory.loaded[{code.get(), device}];  // codes stay until the program ends
-        if (!known) known = driver::load_kernel(code->cubin, code->name, kernel.dynamic_shared_bytes, why);
-        function = known;
+        driver::Kernel& known = memory.loaded[{code.get(), device}];  // codes stay until the program ends
+        if (!known) known = driver::load_kernel(code->cubin, code->name, shared_bytes, why);
+        found = known;
     }
-    if (!function) {
+    if (!found) {
         failure = {"a driver that loads the kernel", why};
-        return nullptr;
+        return {};
     }
     std::lock_guard const lock(mutex);
-    all.push_back({&kernel, filter, device, function});
-    return function;
+    all.push_back({&kernel, filter, device, found});
+    return found;
 }
 
 }  // namespace fusekit::jit

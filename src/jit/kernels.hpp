@@ -25,20 +25,28 @@ void use_disk_cache(std::string folder, std::uint64_t bytes);
 /// compile it once. Null, with the reason in `failure`, if it does not compile; a later call then tries again.
 std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure);
 
+/// Machine code of a unit if memory has it. Null with a `failure` if there is no compiler, and without if only the code
+/// is missing.
+std::shared_ptr<Code const> code_in_memory(std::string const& unit, Failure& failure);
+
+/// Thread that compiles a kernel that memory does not have: the caller's, one of the library while the call is refused
+/// (background.hpp), or none.
+enum class Compile { now, in_background, never };
+
 /// The kernels of one plan, each compiled when it is first needed, and loaded once per device.
 class Kernels {
 public:
-    /// The kernel on the current device, `device`. Null, with the reason in `failure`, if it is not compiled or loaded;
-    /// without `may_compile` also if this plan has not loaded it yet.
-    driver::Function find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device,
-                          bool may_compile, Failure& failure);
+    /// The kernel on the current device, `device`. None, with the reason in `failure`, if it is not compiled or loaded;
+    /// with Compile::never also if this plan has not loaded it yet.
+    driver::Kernel find(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, int device, Compile how,
+                        Failure& failure);
 
 private:
     struct Loaded {
         KernelEntry const* kernel;
         Filter<2> filter;
         int device;
-        driver::Function function;
+        driver::Kernel loaded;
     };
     std::mutex mutex;  // guards `all`
     std::vector<Loaded> all;

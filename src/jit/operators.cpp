@@ -10,6 +10,7 @@
 
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
+#include "fusekit/ops/binary.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
@@ -32,6 +33,7 @@ Known known(char const* type, char const* header) {
 }
 
 std::vector<Known> library_operators() {
+    constexpr char const* of_binary = "fusekit/ops/binary.hpp";
     std::vector<Known> all = {
         known<Bias>("Bias", "fusekit/ops/bias.hpp"),
         known<Scale>("Scale", "fusekit/ops/scale.hpp"),
@@ -39,13 +41,20 @@ std::vector<Known> library_operators() {
         known<BatchNormInference<Spatial>>("BatchNormInference<Spatial>", "fusekit/ops/batch_norm/inference.hpp"),
         known<BatchNormInference<PerActivation>>("BatchNormInference<PerActivation>",
                                                  "fusekit/ops/batch_norm/inference.hpp"),
+        known<Add>("Add", of_binary),
+        known<Subtract>("Subtract", of_binary),
+        known<Multiply>("Multiply", of_binary),
+        known<Divide>("Divide", of_binary),
+        known<Maximum>("Maximum", of_binary),
+        known<Minimum>("Minimum", of_binary),
         known<Requantize>("Requantize", "fusekit/ops/requantize.hpp"),
 #define FUSEKIT_KNOWN(number, Mode, mode, MODE) \
     known<Activation<Mode>>("Activation<" #Mode ">", "fusekit/ops/activation.hpp"),
         FUSEKIT_ACTIVATIONS(FUSEKIT_KNOWN)
 #undef FUSEKIT_KNOWN
     };
-    for (Known& one : all) one.entry.reads_tensor = one.descriptor.kind == Kind::residual;
+    for (Known& one : all)
+        one.entry.reads_tensor = one.descriptor.kind == Kind::residual || one.descriptor.kind == Kind::binary;
     return all;
 }
 

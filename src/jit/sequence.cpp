@@ -77,15 +77,17 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
             return because(Explanation::no_plan, i,
                            i == 0 ? "a convolution as the first operator of a plan that is compiled at run time"
                                   : "an operator of plans that are compiled at run time: a bias, an inference batch "
-                                    "norm, an activation, a scale, a residual, or one that is given as source",
+                                    "norm, an activation, a scale, a residual, a binary operator, or one that is given "
+                                    "as source",
                            "this operator at position " + Text::number(i + 1));
     for (int i = 1, readers = 0; i < given.size; ++i) {
         OperatorEntry const& one = *operator_of(given[i]);
         readers += one.reads_tensor || one.facts.of_pixels;
         if (readers > 1)
-            return because(Explanation::no_plan, i,
-                           "one residual, or one batch norm per activation, in a plan that is compiled at run time",
-                           "a second one at position " + Text::number(i + 1));
+            return because(
+                Explanation::no_plan, i,
+                "one residual, binary operator or batch norm per activation in a plan that is compiled at run time",
+                "a second one at position " + Text::number(i + 1));
     }
     Spec const spec = spec_of(given);
     if (spec.used + 8 > epilogue_bytes)
@@ -93,7 +95,7 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
                        "operators whose arguments have at most " + Text::number(epilogue_bytes - 8) + " bytes",
                        Text::number(spec.used));
     if (types && !host_code(spec.reads, *types)) {
-        because(Explanation::other_types, 0, "half or bfloat16, the same for x, y and the weights",
+        because(Explanation::other_types, 0, "float, half or bfloat16, the same for x, y and the weights",
                 Text(fusekit::name(types->x)) + " to " + fusekit::name(types->y) + " with weights of " +
                     fusekit::name(types->weights));
         result.operator_name = "types";

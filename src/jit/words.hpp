@@ -119,12 +119,16 @@ struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
     template <class Mainloop>
     static auto address() {
         using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
-        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
-                                            jit::text_of<Element>(),           dynamic_shared_bytes<Mainloop>,
-                                            sizeof(typename Mainloop::Params), ReadsArgumentInPlace<Mainloop>};
-        return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
+        static jit::KernelEntry const entry{jit::text_of<Mainloop>(), jit::text_of<Plan>(), jit::text_of<Element>(),
+                                            Mainloop::threads, sizeof(typename Mainloop::Params),
+                                            ReadsArgumentInPlace<Mainloop>,
+                                            requires {Mainloop::waits_for_previous_kernel;
     }
 };
+return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
+}
+}
+;
 
 template <fusekit::jit::Reads reads>
 struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {

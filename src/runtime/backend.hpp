@@ -49,6 +49,12 @@ struct PlanObject {
                                                 View const& y) const = 0;
     virtual Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
                             std::unique_ptr<RunObject>& run) const = 0;
+    /// Refuses, with the operator name pending_name, while a thread of the library compiles the plan's kernel. Plans
+    /// that are compiled in advance are prepared at once.
+    virtual Refusal prepare_async(DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
+                                  int alignment, std::unique_ptr<RunObject>& run) const {
+        return prepare(device, arguments, x, y, alignment, run);
+    }
     virtual Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const = 0;
 };
 
@@ -77,7 +83,7 @@ Backend const* host_backend();
 Backend const* gpu_backend();
 JitBackend const* jit_backend();
 
-/// Operator name of Errors of compilations that failed.
-inline constexpr char const* compiler_name = "compiler";
+/// Operator names of Errors of compilations that failed, and of those that have not ended.
+inline constexpr char const *compiler_name = "compiler", *pending_name = "compilation";
 
 }  // namespace fusekit::runtime::c

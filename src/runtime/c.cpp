@@ -120,6 +120,8 @@ static_assert(static_cast<int>(fk::DataType::int8) == FUSEKIT_INT8 &&
 static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVATION_BACKWARD &&
               static_cast<int>(rt::Kind::store) == FUSEKIT_STORE &&
               static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL &&
+              static_cast<int>(rt::Kind::binary) == FUSEKIT_BINARY &&
+              static_cast<int>(rt::BinaryMode::minimum) == FUSEKIT_MINIMUM &&
               static_cast<int>(rt::Kind::own) == FUSEKIT_OWN);
 #define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
 FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)
@@ -149,7 +151,7 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if ((given.kind < 0 || given.kind > FUSEKIT_ACTIVATION_BACKWARD) && given.kind != FUSEKIT_OWN)
+        if ((given.kind < 0 || given.kind > FUSEKIT_BINARY) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};
@@ -245,7 +247,10 @@ struct PlanCall {
 
 fusekit_status refused(fk::Refusal const& refusal) {
     if (!refusal) return FUSEKIT_SUCCESS;
-    return fail(refusal->operator_name == compiler_name ? FUSEKIT_NOT_COMPILED : FUSEKIT_REFUSED, refusal->what());
+    return fail(refusal->operator_name == compiler_name  ? FUSEKIT_NOT_COMPILED
+                : refusal->operator_name == pending_name ? FUSEKIT_COMPILING
+                                                         : FUSEKIT_REFUSED,
+                refusal->what());
 }
 
 void* const* stream_of(void* const& stream) { return stream == FUSEKIT_OWN_STREAM ? nullptr : &stream; }
@@ -266,6 +271,23 @@ fusekit_status create(Function const& function, fusekit_backend which, std::int3
     });
 }
 
+/// Prepares a run by a function of PlanObject.
+fusekit_status prepare_by(Function const& function, decltype(&PlanObject::prepare) prepare, fusekit_plan plan,
+                          fusekit_device device, fusekit_arguments const* arguments, std::int32_t count,
+                          fusekit_tensor const* x, fusekit_tensor const* y, std::int32_t alignment, fusekit_run* run) {
+    return guarded(function.name, [&]() -> fusekit_status {
+        PlanCall call;
+        if (auto status = call.find(function, plan, device)) return status;
+        if (!run) return null_pointer(function.name, "run");
+        if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
+        std::unique_ptr<RunObject> prepared;
+        if (auto status = refused((call.plan->*prepare)(*call.device, call.arguments, call.x, call.y,
+                                                        alignment ? alignment : 16, prepared)))
+            return status;
+        return hand_out(Kind::run, std::move(prepared), run);
+    });
+}
+
 }  // namespace
 
 extern "C" {
@@ -273,8 +295,9 @@ extern "C" {
 char const* fusekit_status_name(fusekit_status status) {
     constexpr char const* names[] = {"FUSEKIT_SUCCESS",       "FUSEKIT_INVALID_VALUE", "FUSEKIT_INVALID_HANDLE",
                                      "FUSEKIT_NO_PLAN",       "FUSEKIT_REFUSED",       "FUSEKIT_NO_DEVICE",
-                                     "FUSEKIT_OUT_OF_MEMORY", "FUSEKIT_INTERNAL",      "FUSEKIT_NOT_COMPILED"};
-    return status >= 0 && status <= FUSEKIT_NOT_COMPILED ? names[status] : "FUSEKIT_UNKNOWN";
+                                     "FUSEKIT_OUT_OF_MEMORY", "FUSEKIT_INTERNAL",      "FUSEKIT_NOT_COMPILED",
+                                     "FUSEKIT_COMPILING"};
+    return status >= 0 && status <= FUSEKIT_COMPILING ? names[status] : "FUSEKIT_UNKNOWN";
 }
 
 char const* fusekit_last_message(void) { return message; }
@@ -437,18 +460,13 @@ fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* s
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run) {
-    Function const function{"fusekit_prepare"};
-    return guarded(function.name, [&]() -> fusekit_status {
-        PlanCall call;
-        if (auto status = call.find(function, plan, device)) return status;
-        if (!run) return null_pointer(function.name, "run");
-        if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
-        std::unique_ptr<RunObject> prepared;
-        if (auto status = refused(
-                call.plan->prepare(*call.device, call.arguments, call.x, call.y, alignment ? alignment : 16, prepared)))
-            return status;
-        return hand_out(Kind::run, std::move(prepared), run);
-    });
+    return prepare_by({"fusekit_prepare"}, &PlanObject::prepare, plan, device, arguments, count, x, y, alignment, run);
+}
+fusekit_status fusekit_prepare_async(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
+                                     int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
+                                     fusekit_run* run) {
+    return prepare_by({"fusekit_prepare_async"}, &PlanObject::prepare_async, plan, device, arguments, count, x, y,
+                      alignment, run);
 }
 fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void* stream, void const* x, void* y,
                                    void* workspace, size_t workspace_bytes) {

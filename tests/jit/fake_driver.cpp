@@ -20,8 +20,9 @@ struct Config {
 
 extern "C" {
 
-/// Number of launches, and blocks, threads and attributes of the last one; the size of the last module.
-unsigned fake_launches[4] = {};
+/// Number of launches; blocks, threads, attributes and bytes of dynamic shared memory of the last one; the limit of
+/// dynamic shared memory that was set last.
+unsigned fake_launches[6] = {};
 
 int cuInit(unsigned) { return 0; }
 int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
@@ -79,6 +80,7 @@ int cuLaunchKernelEx(Config const* config, void* function, void** arguments, voi
     if (!function || !arguments || !arguments[0]) return 1;
     ++fake_launches[0];
     fake_launches[1] = config->grid[0], fake_launches[2] = config->block[0], fake_launches[3] = config->count;
+    fake_launches[4] = config->shared_bytes;
     return 0;
 }
 int cuModuleLoadData(void** module, void const* data) {
@@ -89,7 +91,10 @@ int cuModuleGetFunction(void** function, void* module, char const* name) {
     *function = module;
     return name && *name ? 0 : 500;
 }
-int cuFuncSetAttribute(void*, int, int) { return 0; }
+int cuFuncSetAttribute(void*, int attribute, int value) {
+    if (attribute == 8) fake_launches[5] = static_cast<unsigned>(value);
+    return 0;
+}
 int cuGetErrorName(int, char const** text) { return *text = "CUDA_ERROR_FAKE", 0; }
 int cuGetErrorString(int, char const** text) { return *text = "a fake error", 0; }
 int cuTensorMapEncodeTiled(void* map, int, unsigned, void*, void const*, void const*, void const*, void const*, int,

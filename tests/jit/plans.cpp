@@ -41,8 +41,16 @@ struct Setup {
     }
 };
 
-fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr) {
-    return {data, FUSEKIT_HALF, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
+fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr,
+                    fusekit_type type = FUSEKIT_HALF) {
+    return {data, type, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
+}
+
+/// Numbers of the fake driver: fake_launches in fake_driver.cpp.
+unsigned const* launches() {
+    auto const* const numbers = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
+    REQUIRE(numbers != nullptr);
+    return numbers;
 }
 
 alignas(256) unsigned char memory[4][1 << 16];
@@ -71,10 +79,25 @@ struct Layer {
         return arguments.back();
     }
     int count() const { return static_cast<int>(operators.size()); }
-    fusekit_status prepare(fusekit_device device) {
-        fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+    void find() {
+        fusekit_types const types = {x.type, y.type, x.type};
         if (!plan) REQUIRE(fusekit_find(FUSEKIT_JIT, operators.data(), count(), &types, &plan) == FUSEKIT_SUCCESS);
+    }
+    fusekit_status prepare(fusekit_device device) {
+        find();
         return fusekit_prepare(plan, device, arguments.data(), count(), &x, &y, 16, &run);
+    }
+    fusekit_status prepare_async(fusekit_device device) {
+        find();
+        return fusekit_prepare_async(plan, device, arguments.data(), count(), &x, &y, 16, &run);
+    }
+    /// Calls prepare_async() until the kernel is compiled or not.
+    fusekit_status prepare_in_time(fusekit_device device) {
+        for (;;) {
+            fusekit_status const status = prepare_async(device);
+            if (status != FUSEKIT_COMPILING) return status;
+            usleep(1000);
+        }
     }
 };
 
@@ -107,16 +130,14 @@ TEST_CASE("jit plans: prepared, run, cached in memory and on disk") {
         layer.add(FUSEKIT_RESIDUAL).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[2]);
         layer.add(FUSEKIT_OWN, swish).alpha = 1.5;
     };
-    auto* const launches = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
-    REQUIRE(launches != nullptr);
     Layer layer;
     add_all(layer);
     REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
-    unsigned const before = launches[0];
+    unsigned const before = launches()[0];
     REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
             FUSEKIT_SUCCESS);
-    REQUIRE(launches[0] == before + 1);
-    REQUIRE((launches[1] > 0 && launches[2] >= 32));
+    REQUIRE(launches()[0] == before + 1);
+    REQUIRE((launches()[1] > 0 && launches()[2] >= 32));
     REQUIRE(fusekit_execute(layer.plan, setup.device, FUSEKIT_OWN_STREAM, layer.arguments.data(), layer.count(),
                             &layer.x, &layer.y, nullptr, 0) == FUSEKIT_REFUSED);
     REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("x: expected a pointer"));
@@ -135,6 +156,75 @@ TEST_CASE("jit plans: prepared, run, cached in memory and on disk") {
     Counts const second;
     REQUIRE(second.all[0] == first.all[0]);
     REQUIRE(second.all[2] == first.all[2] + 4);
+}
+
+TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own code") {
+    Setup const setup;
+    Layer layer;
+    layer.operators[0].filter = FUSEKIT_FILTER(16, 16, 0, 16);
+    layer.arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(768, 3, 16, 16, memory[0], FUSEKIT_FLOAT);
+    layer.x = nhwc(8, 3, 224, 224, nullptr, FUSEKIT_FLOAT), layer.y = nhwc(8, 768, 14, 14, nullptr, FUSEKIT_FLOAT);
+    layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {768}, {1}};
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_RELU);
+    REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
+    auto* const x = reinterpret_cast<void*>(std::uintptr_t{1} << 32);  // addresses that nothing reads
+    auto* const y = reinterpret_cast<void*>(std::uintptr_t{1} << 33);
+    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, x, y, nullptr, 0) == FUSEKIT_SUCCESS);
+    // sizeof MatrixGemm<128, 128, 1>'s DynamicShared as g++ lays it out: two stages of 128 + 128 rows of 64 floats in
+    // three bfloat16 terms, 196608, and pixels, tables and 8 bytes of parameters of each channel, 6144
+    REQUIRE(launches()[4] == 196608 + 6144);
+    REQUIRE(launches()[5] == 196608 + 6144);
+}
+
+TEST_CASE("jit plans: threads that prepare one plan compile it once") {
+    Setup const setup;
+    Layer layer;
+    layer.add(FUSEKIT_BINARY, FUSEKIT_MULTIPLY).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[2]);
+    layer.find();
+    Counts const before;
+    std::vector<std::thread> threads;
+    fusekit_run runs[4] = {};
+    for (fusekit_run& run : runs)
+        threads.emplace_back([&] {
+            static_cast<void>(fusekit_prepare(layer.plan, setup.device, layer.arguments.data(), layer.count(), &layer.x,
+                                              &layer.y, 16, &run));
+        });
+    for (std::thread& one : threads) one.join();
+    for (fusekit_run run : runs) REQUIRE(fusekit_run_destroy(run) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 1);
+}
+
+TEST_CASE("jit plans: a kernel is compiled in the background") {
+    Setup const setup;
+    Layer layer, wrong;
+    layer.add(FUSEKIT_ACTIVATION, FUSEKIT_GELU_TANH);
+    Counts const before;
+    REQUIRE(layer.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(std::string(fusekit_last_message()) ==
+            "Plan<Conv<filter(1, 1)>, Activation<GeluTanh>>: compilation: expected a kernel that is compiled, got one "
+            "that is being compiled: call again");
+    REQUIRE(layer.run == nullptr);
+    // behind it, a unit that does not compile
+    wrong.add(FUSEKIT_OWN, added("Missing", R"(struct Missing {
+    static constexpr auto stage = fusekit::Stage::activation;
+    struct Args {};
+    template <class V> FUSEKIT_HD static constexpr V apply(V x, Args const&) { return missing(x); }
+};)"));
+    REQUIRE(wrong.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(layer.prepare_in_time(setup.device) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 1);
+    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
+            FUSEKIT_SUCCESS);
+    REQUIRE(wrong.prepare_in_time(setup.device) == FUSEKIT_NOT_COMPILED);
+    REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("Missing(4): error:"));
+    REQUIRE(wrong.run == nullptr);
+
+    // a call that compiles itself does not wait for the thread's queue, and the thread does not compile again
+    Layer both;
+    both.add(FUSEKIT_ACTIVATION, FUSEKIT_GELU);
+    REQUIRE(both.prepare_async(setup.device) == FUSEKIT_COMPILING);
+    REQUIRE(both.prepare(setup.device) == FUSEKIT_SUCCESS);
+    REQUIRE(Counts().all[0] == before.all[0] + 2);
 }
 
 TEST_CASE("jit plans: processes find each other's code on disk") {
@@ -199,8 +289,7 @@ TEST_CASE("jit plans: a first compilation during capture, and FUSEKIT_JIT=0, are
     REQUIRE(execute(layer.plan) == FUSEKIT_SUCCESS);
     Layer second;
     second.add(FUSEKIT_ACTIVATION, FUSEKIT_TANH);
-    fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
-    REQUIRE(fusekit_find(FUSEKIT_JIT, second.operators.data(), 2, &types, &second.plan) == FUSEKIT_SUCCESS);
+    second.find();
     REQUIRE(execute(second.plan) == FUSEKIT_NOT_COMPILED);
     REQUIRE_THAT(fusekit_last_message(), ContainsSubstring("during capture"));
     setenv("FUSEKIT_JIT", "0", 1);

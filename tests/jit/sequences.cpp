@@ -40,6 +40,10 @@ std::string found(std::vector<fusekit_operator> const& all, fusekit_types types 
 TEST_CASE("jit sequences: a plan is named as in source") {
     REQUIRE(found({conv, bias, residual, relu}) == "Plan<Conv<filter(3, 3).pad(1)>, Bias, Residual, Activation<Relu>>");
     REQUIRE(found({conv}) == "Plan<Conv<filter(3, 3).pad(1)>>");
+    char const* const binary[] = {"Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum"};
+    for (int mode = 0; mode < 6; ++mode)
+        REQUIRE(found({conv, bias, {FUSEKIT_BINARY, mode, {}}}) ==
+                std::string("Plan<Conv<filter(3, 3).pad(1)>, Bias, ") + binary[mode] + ">");
     fusekit_operator const norm = {FUSEKIT_BATCH_NORM_INFERENCE, FUSEKIT_SPATIAL, {}};
     REQUIRE(found({conv, bias, norm, relu}) ==
             "Plan<Conv<filter(3, 3).pad(1)>, Bias, BatchNormInference<Spatial>, Activation<Relu>>");
@@ -60,10 +64,13 @@ TEST_CASE("jit sequences: what is not compiled is named") {
     REQUIRE_THAT(found({conv, {FUSEKIT_STORE, 0, {}}}), ContainsSubstring("Store: expected an operator of plans"));
     REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected one residual"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_INT8, FUSEKIT_INT8, FUSEKIT_INT8}),
-                 ContainsSubstring("types: expected half or bfloat16"));
+                 ContainsSubstring("types: expected float, half or bfloat16"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_HALF, FUSEKIT_FLOAT, FUSEKIT_HALF}),
                  ContainsSubstring("got half to float"));
     REQUIRE_THAT(found({conv, {FUSEKIT_OWN, 12345, {}}}), ContainsSubstring("fusekit_jit_add_operator"));
+    REQUIRE_THAT(found({conv, residual, {FUSEKIT_BINARY, FUSEKIT_ADD, {}}}),
+                 ContainsSubstring("Add: expected one residual, binary operator or batch norm per activation"));
+    REQUIRE_THAT(found({conv, {FUSEKIT_BINARY, 6, {}}}), ContainsSubstring("a mode from 0 to 5, got 6"));
     REQUIRE_THAT(found({conv, {FUSEKIT_ACTIVATION, 99, {}}}), ContainsSubstring("a mode from 0 to 17, got 99"));
 }
 
@@ -100,7 +107,7 @@ TEST_CASE("jit sequences: random descriptors") {
         std::vector<fusekit_operator> all(static_cast<std::size_t>(draw(0, 10)));
         for (std::size_t at = 0; at < all.size(); ++at) {
             fusekit_operator& one = all[at];
-            one.kind = at == 0 && draw(0, 3) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 14) : draw(-2, 80);
+            one.kind = at == 0 && draw(0, 3) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 15) : draw(-2, 80);
             one.mode = draw(0, 9) ? draw(0, 1) : draw(-3, 100);
             if (one.kind == FUSEKIT_CONV) one.filter = FUSEKIT_FILTER(draw(1, 5), draw(1, 5), draw(0, 2), draw(1, 2));
             if (draw(0, 50) == 0) one.filter.size[0] = std::numeric_limits<int>::min();

@@ -26,19 +26,21 @@ enum class Kind : std::uint8_t {
     store,
     batch_norm_backward,
     activation_backward,
+    binary,
     own = 64,
 };
 
 /// NormMode: mode of a batch norm, numbered as in MIOpen (miopenBatchNormMode_t). PoolMode: mode of a pool. The modes
-/// of an activation are ActivationMode.
+/// of an activation are ActivationMode. BinaryMode: Add ... Minimum (ops/binary.hpp).
 enum class NormMode : std::int32_t { per_activation, spatial };
 enum class PoolMode : std::int32_t { max, average };
+enum class BinaryMode : std::int32_t { add, subtract, multiply, divide, maximum, minimum };
 
 /// One operator of a sequence, without its tensors: a framework builds a sequence before it has tensors.
 struct Descriptor {
     Kind kind;
-    std::int32_t mode =
-        0;  ///< an ActivationMode, NormMode or PoolMode; 0 for other kinds; any number for an application's operator
+    std::int32_t mode = 0;  ///< an ActivationMode, NormMode, PoolMode or BinaryMode; 0 for other kinds; any number for
+                            ///< an application's operator
     Filter<2> filter = fusekit::filter(1, 1);  ///< filter of a Conv, or window of a Pool
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
@@ -47,6 +49,7 @@ struct Descriptor {
 /// Largest valid Descriptor::mode of a kind; 0 for kinds without modes. For an application's kinds any mode is valid.
 FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
+    if (kind == Kind::binary) return static_cast<std::int32_t>(BinaryMode::minimum);
     bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||
                          kind == Kind::batch_norm_backward || kind == Kind::pool;
     return has_two ? 1 : 0;
@@ -73,6 +76,7 @@ FUSEKIT_H constexpr Descriptor activation_backward(ActivationMode mode) {
 }
 FUSEKIT_H constexpr Descriptor residual() { return {Kind::residual}; }
 FUSEKIT_H constexpr Descriptor scale() { return {Kind::scale}; }
+FUSEKIT_H constexpr Descriptor binary(BinaryMode mode) { return {Kind::binary, static_cast<std::int32_t>(mode)}; }
 FUSEKIT_H constexpr Descriptor requantize() { return {Kind::requantize}; }
 FUSEKIT_H constexpr Descriptor channel_statistics() { return {Kind::channel_statistics}; }
 FUSEKIT_H constexpr Descriptor store() { return {Kind::store}; }

@@ -31,6 +31,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
         case Kind::activation_backward: return &facts_of<Activation<Relu>>;
         case Kind::residual: return &facts_of<Residual>;
         case Kind::scale: return &facts_of<Scale>;
+        case Kind::binary: return &facts_of<Add>;
         case Kind::requantize: return &facts_of<Requantize>;
         case Kind::pool:
             return of.filter == filter(2, 2).stride(2) ? &facts_of<Pool<Max, 2, 2>>
@@ -72,6 +73,11 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
         case Kind::activation_backward: return mode("ActivationBackward");
         case Kind::residual: return "Residual";
         case Kind::scale: return "Scale";
+        case Kind::binary: {
+            constexpr char const* names[] = {"Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum"};
+            bool const known = of.mode >= 0 && of.mode <= last_mode(Kind::binary);
+            return known ? Text(names[of.mode]) : "binary operator of mode " + Text::number(of.mode);
+        }
         case Kind::requantize: return "Requantize";
         case Kind::pool:
             return Text(of.mode == static_cast<int>(PoolMode::max) ? "Pool<Max, " : "Pool<Average, ") +

@@ -3,6 +3,7 @@
 
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
+#include "fusekit/ops/binary.hpp"
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/pool.hpp"
@@ -67,6 +68,30 @@ struct OperatorOf<Residual> {
         return {given.activations(Role::z), given.number(given.arguments.factor)};
     }
 };
+
+namespace detail {
+
+/// OperatorOf for a Binary operator.
+template <class Op, BinaryMode mode>
+struct OperatorOfBinary {
+    static constexpr Descriptor descriptor = binary(mode);
+    FUSEKIT_H static typename Op::Args read(Given const& given) { return {given.activations(Role::z)}; }
+};
+
+}  // namespace detail
+
+template <>
+struct OperatorOf<Add> : detail::OperatorOfBinary<Add, BinaryMode::add> {};
+template <>
+struct OperatorOf<Subtract> : detail::OperatorOfBinary<Subtract, BinaryMode::subtract> {};
+template <>
+struct OperatorOf<Multiply> : detail::OperatorOfBinary<Multiply, BinaryMode::multiply> {};
+template <>
+struct OperatorOf<Divide> : detail::OperatorOfBinary<Divide, BinaryMode::divide> {};
+template <>
+struct OperatorOf<Maximum> : detail::OperatorOfBinary<Maximum, BinaryMode::maximum> {};
+template <>
+struct OperatorOf<Minimum> : detail::OperatorOfBinary<Minimum, BinaryMode::minimum> {};
 
 template <>
 struct OperatorOf<Scale> {

@@ -73,6 +73,8 @@ int main(void) {
                memcmp(y_values, expected, sizeof expected) == 0,
            "execute");
     memset(y_values, 255, sizeof y_values);
+    expect(fusekit_prepare_async(plan, device, arguments, 3, &x, &y, 4, &run) == FUSEKIT_SUCCESS, "prepare async");
+    expect(fusekit_run_destroy(run) == FUSEKIT_SUCCESS, "destroy");
     expect(fusekit_prepare(plan, device, arguments, 3, &x, &y, 4, &run) == FUSEKIT_SUCCESS, "prepare");
     expect(fusekit_run_workspace_bytes(run, &needed) == FUSEKIT_SUCCESS && needed == bytes, "workspace of the run");
     expect(fusekit_run_execute(run, device, NULL, x_values, y_values, NULL, 0) == FUSEKIT_SUCCESS &&
@@ -98,9 +100,10 @@ int main(void) {
                    fusekit_run_execute(none, device, NULL, NULL, NULL, NULL, 0) == FUSEKIT_SUCCESS &&
                    fusekit_run_destroy(none) == FUSEKIT_SUCCESS,
                "a prepared run on no images");
-        expect(fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &y, NULL, 0) == FUSEKIT_REFUSED &&
-                   strstr(fusekit_last_message(), "y: expected 0 x 3 x 2 x 2 (N x K x P x Q), got 1 x 3 x 2 x 2") != NULL,
-               "y of another batch");
+        expect(
+            fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &y, NULL, 0) == FUSEKIT_REFUSED &&
+                strstr(fusekit_last_message(), "y: expected 0 x 3 x 2 x 2 (N x K x P x Q), got 1 x 3 x 2 x 2") != NULL,
+            "y of another batch");
         arguments[0].tensors[FUSEKIT_WEIGHTS] = tensor(NULL, 3, 0, 1, 1);
         expect(fusekit_execute(plan, device, NULL, arguments, 3, &thin_x, &y, NULL, 0) == FUSEKIT_SUCCESS &&
                    memcmp(y_values, of_bias, sizeof of_bias) == 0,
@@ -142,7 +145,8 @@ int main(void) {
     expect(strcmp(fusekit_status_name(FUSEKIT_REFUSED), "FUSEKIT_REFUSED") == 0 &&
                strcmp(fusekit_status_name(99), "FUSEKIT_UNKNOWN") == 0,
            "names of statuses");
-    expect(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS && fusekit_device_destroy(device) == FUSEKIT_SUCCESS, "destroy");
+    expect(fusekit_plan_destroy(plan) == FUSEKIT_SUCCESS && fusekit_device_destroy(device) == FUSEKIT_SUCCESS,
+           "destroy");
     if (failures == 0) printf("ok\n");
     return failures;
 }

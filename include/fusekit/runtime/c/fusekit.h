@@ -36,7 +36,8 @@ enum {
     FUSEKIT_NO_DEVICE = 5,      /* there is no such device, or the library was built without its backend */
     FUSEKIT_OUT_OF_MEMORY = 6,
     FUSEKIT_INTERNAL = 7,
-    FUSEKIT_NOT_COMPILED = 8 /* FUSEKIT_JIT: there is no compiler, or the plan's kernel did not compile or load */
+    FUSEKIT_NOT_COMPILED = 8, /* FUSEKIT_JIT: there is no compiler, or the plan's kernel did not compile or load */
+    FUSEKIT_COMPILING = 9     /* FUSEKIT_JIT: the plan's kernel is being compiled: see fusekit_prepare_async() */
 };
 
 /* Returns the name of a status, such as "FUSEKIT_NO_PLAN"; "FUSEKIT_UNKNOWN" for other numbers. */
@@ -81,10 +82,12 @@ enum {
     FUSEKIT_STORE = 12,
     FUSEKIT_BATCH_NORM_BACKWARD = 13,
     FUSEKIT_ACTIVATION_BACKWARD = 14,
+    FUSEKIT_BINARY = 15, /* y = x + z and others, by `mode`, with the tensor FUSEKIT_Z */
     FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
-/* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, and of pools. */
+/* Values of fusekit_operator.mode: of activations (0 to 10 as in MIOpen), of batch norms, of pools, and of binary
+ * operators. */
 enum {
     FUSEKIT_PASSTHRU = 0,
     FUSEKIT_LOGISTIC = 1,
@@ -107,6 +110,14 @@ enum {
 };
 enum { FUSEKIT_PER_ACTIVATION = 0, FUSEKIT_SPATIAL = 1 };
 enum { FUSEKIT_MAX = 0, FUSEKIT_AVERAGE = 1 };
+enum {
+    FUSEKIT_ADD = 0,
+    FUSEKIT_SUBTRACT = 1,
+    FUSEKIT_MULTIPLY = 2,
+    FUSEKIT_DIVIDE = 3,
+    FUSEKIT_MAXIMUM = 4,
+    FUSEKIT_MINIMUM = 5
+};
 
 /* Window geometry of a convolution or a pool, as {rows, columns}. A pool has no dilation and no groups. */
 typedef struct fusekit_filter {
@@ -268,6 +279,14 @@ fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* s
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run);
+
+/* Prepares a run as fusekit_prepare() does, but compiles nothing on the calling thread: while a thread of the library
+ * compiles the kernel of a FUSEKIT_JIT plan, it returns FUSEKIT_COMPILING, and the caller may run a plan of another
+ * backend and call again. If the kernel does not compile, one call returns FUSEKIT_NOT_COMPILED; a later one compiles
+ * again. Plans of other backends are prepared at once. */
+fusekit_status fusekit_prepare_async(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
+                                     int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
+                                     fusekit_run* run);
 fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void* stream, void const* x, void* y,
                                    void* workspace, size_t workspace_bytes);
 fusekit_status fusekit_run_workspace_bytes(fusekit_run run, size_t* bytes);
@@ -276,7 +295,8 @@ fusekit_status fusekit_run_destroy(fusekit_run run);
 /* ---- Plans that are compiled at run time ---- */
 
 /* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence of a convolution, and after it biases, batch
- * norms (inference), activations, scales, residuals and operators that are given as source, that breaks no rule, for
+ * norms (inference), activations, scales, operators with a second tensor (a residual or a binary operator, one per
+ * plan) and operators that are given as source, that breaks no rule, for
  * x, y and weights of one type: float, half or bfloat16. fusekit_prepare() and fusekit_execute() select the kernel for
  * the layouts and compile it, by NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about
  * a second. GPUs of compute capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */

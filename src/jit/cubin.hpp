@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+/// Contents of a cubin, machine code in the format ELF-64 of the System V ABI. Any bytes may be passed: nothing out of
+/// bounds is read.
+namespace fusekit::jit {
+
+/// Name of the only kernel of a cubin; "" if it has none, several, or is no ELF file.
+std::string kernel_name(std::string const& cubin);
+
+/// Stores the initial value of the 32-bit variable `name` in `value`; returns false if there is no such variable.
+bool initial_value(std::string const& cubin, std::string const& name, std::uint32_t& value);
+
+}  // namespace fusekit::jit
