@@ -77,6 +77,10 @@ Backend const* host_backend();
 Backend const* gpu_backend();
 JitBackend const* jit_backend();
 
+/// CPU for which host_backend() is compiled: an x86-64 level, "default" for the compiler's flags, or "" without a
+/// backend.
+char const* host_cpu();
+
 /// Operator name of Errors of compilations that failed.
 inline constexpr char const* compiler_name = "compiler";
 
