@@ -135,8 +135,8 @@ def check_yaml():
            "requires, files, source_files, commands or imports", sorted(recipe["test"]))
     for name in recipe["test"].get("source_files", []):
         expect((ROOT / name).exists(), path, "test: source_files", "a file of the repository", name)
-    expect({"summary", "license", "license_file"} <= set(recipe["about"]), path, "about",
-           "summary, license and license_file", sorted(recipe["about"]))
+    expect({"summary", "license", "license_file"} <= set(recipe.get("about", {})), path, "about",
+           "summary, license and license_file", sorted(recipe.get("about", {})))
     path = "packaging/spack/repo.yaml"
     equal(path, "namespace", "fusekit", yaml.safe_load(text(path)).get("repo", {}).get("namespace"))
 
