@@ -31,6 +31,9 @@ set(CPACK_DEBIAN_HEADERS_PACKAGE_ARCHITECTURE all)
 
 if(TARGET fusekit_runtime_shared)
   list(APPEND CPACK_COMPONENTS_ALL runtime runtime_dev)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")  # functions are only added
+  set(CPACK_STRIP_FILES ON)
   set(library libfusekit-runtime${PROJECT_VERSION_MAJOR})
   fusekit_debian_package(runtime ${library} libs "The compiled library of plans that a program selects at run time.")
   if(CMAKE_CROSSCOMPILING)
