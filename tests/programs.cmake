@@ -20,6 +20,7 @@ set(table
   "plan/(grammar|slope)                                                                          plans"
   "runtime/allocations                                                                           runtime_allocations"
   "runtime/emulated                                                                              runtime_cpu"
+  "runtime/host_by_cpu                                                                           host_by_cpu"
   "runtime/.*                                                                                    runtime"
   # compat_plans: also run by the emulator. compat: the others, which know no device or need most of the ready-made plans.
   "compat/(example|guide|plans)                                                                  compat_plans"
@@ -65,7 +66,7 @@ set(table
   "backend/hip/copy/amd/.*                                                             gfx90a"
   "backend/hip/atom/dot                                                                gfx1030")
 
-set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu
+set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu host_by_cpu
   compat compat_plans compat_cpu compat_fuzz hip_parts hip hip_cpu hip_gpu hip_threads hip_grammar hip_property hip_waves
   hip_waves_cpu sm_90a split sm_80 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1201)
 

@@ -83,6 +83,10 @@ Backend const* host_backend();
 Backend const* gpu_backend();
 JitBackend const* jit_backend();
 
+/// CPU for which host_backend() is compiled: an x86-64 level, "default" for the compiler's flags, or "" without a
+/// backend.
+char const* host_cpu();
+
 /// Operator names of Errors of compilations that failed, and of those that have not ended.
 inline constexpr char const *compiler_name = "compiler", *pending_name = "compilation";
 

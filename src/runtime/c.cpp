@@ -112,6 +112,8 @@ fusekit_status no_backend(Function const& function, fusekit_backend backend) {
     return FUSEKIT_NO_DEVICE;
 }
 
+static_assert(fk::config::version_major == FUSEKIT_VERSION_MAJOR && fk::config::version_minor == FUSEKIT_VERSION_MINOR);
+
 bool is_type(fusekit_type type) { return type >= FUSEKIT_FLOAT && type <= FUSEKIT_INT8; }
 fk::DataType type_of(fusekit_type type) { return static_cast<fk::DataType>(type); }
 static_assert(static_cast<int>(fk::DataType::int8) == FUSEKIT_INT8 &&
@@ -305,6 +307,8 @@ char const* fusekit_last_message(void) { return message; }
 int32_t fusekit_version(void) { return 100 * FUSEKIT_VERSION_MAJOR + FUSEKIT_VERSION_MINOR; }
 
 int32_t fusekit_has_backend(fusekit_backend backend) { return backend_of(backend) ? 1 : 0; }
+
+char const* fusekit_host_cpu(void) { return host_cpu(); }
 
 fusekit_status fusekit_arguments_init(fusekit_arguments* arguments) {
     if (!arguments) return null_pointer("fusekit_arguments_init", "arguments");

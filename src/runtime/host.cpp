@@ -6,6 +6,8 @@
 
 namespace fusekit::runtime::c {
 
+Backend const* FUSEKIT_HOST_BACKEND();
+
 namespace {
 
 struct Streams {
@@ -18,7 +20,8 @@ struct Streams {
 
 }  // namespace
 
-Backend const* host_backend() {
+/// CMake defines a name for each CPU for which this unit is compiled.
+Backend const* FUSEKIT_HOST_BACKEND() {
     static BackendOf<host::Device, ready_made::HostSet, Streams> const backend;
     return &backend;
 }

@@ -4,5 +4,6 @@
 namespace fusekit::runtime::c {
 
 Backend const* host_backend() { return nullptr; }
+char const* host_cpu() { return ""; }
 
 }  // namespace fusekit::runtime::c

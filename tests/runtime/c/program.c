@@ -50,6 +50,7 @@ int main(void) {
     arguments[1].tensors[FUSEKIT_BIASES] = tensor(b_values, 1, 3, 1, 1);
 
     expect(fusekit_version() == 1 && fusekit_has_backend(FUSEKIT_HOST) == 1, "version and backend");
+    expect(fusekit_host_cpu()[0] != 0, "the CPU of the host's code");
     expect(strcmp(fusekit_last_message(), "") == 0, "no message before anything went wrong");
     expect(fusekit_set_size(FUSEKIT_HOST, &plans) == FUSEKIT_SUCCESS && plans > 0, "set size");
     expect(fusekit_set_plan(FUSEKIT_HOST, 0, name, sizeof name, &needed, &own) == FUSEKIT_SUCCESS &&

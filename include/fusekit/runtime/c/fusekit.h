@@ -60,6 +60,11 @@ enum {
 /* Returns 1 if the library was built with the backend, else 0. */
 int32_t fusekit_has_backend(fusekit_backend backend);
 
+/* Returns the CPU for which the running code of FUSEKIT_HOST is compiled: "x86-64-v4" (AVX-512), "x86-64-v3" (AVX2),
+ * "x86-64-v2", or "default", the flags of the library's build. A library with code for several CPUs chooses when it is
+ * first used. Returns "" without the backend. */
+char const* fusekit_host_cpu(void);
+
 typedef int32_t fusekit_type;
 enum { FUSEKIT_FLOAT = 0, FUSEKIT_HALF = 1, FUSEKIT_BFLOAT16 = 2, FUSEKIT_DOUBLE = 3, FUSEKIT_INT8 = 4 };
 

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+from fusekit import get_include
+
+print(get_include())
