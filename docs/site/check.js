@@ -69,6 +69,7 @@
 
     try {
         for (const path of window.pages) {
+            await fetch(`/-at/${encodeURIComponent(path)}`);
             for (const width of window.widths) {
                 frame.style.width = `${width}px`;
                 const page = await open(`/${path}`);

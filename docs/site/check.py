@@ -57,6 +57,10 @@ class Server(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/-check.html":
             self.answer(self.server.harness, "text/html")
+        elif self.path.startswith("/-at/"):
+            self.server.at = urllib.parse.unquote(self.path[5:])
+            print(f"{self.server.at}   ", end="\r", file=sys.stderr, flush=True)
+            self.answer(b"", "text/plain")
         elif self.path == "/-check.js":
             self.answer((pathlib.Path(__file__).parent / "check.js").read_bytes(), "text/javascript")
         else:
@@ -82,9 +86,9 @@ def pages_of(site):
 
 def in_browser(site, browser, pages):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=str(site)))
-    server.harness = (f"<!doctype html><meta charset='utf-8'><script>window.pages={json.dumps(pages)};window.widths={json.dumps(WIDTHS)}"
+    server.harness = (f"<!doctype html><meta charset='utf-8'><body><script>window.pages={json.dumps(pages)};window.widths={json.dumps(WIDTHS)}"
                       "</script><script src='/-check.js'></script>").encode()
-    server.finished, server.result = threading.Event(), None
+    server.finished, server.result, server.at = threading.Event(), None, "the first page"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as profile:
         process = subprocess.Popen([browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -96,7 +100,7 @@ def in_browser(site, browser, pages):
         process.wait()
     server.shutdown()
     if server.result is None:
-        return 0, [f"the browser has not finished in {SECONDS} s"]
+        return 0, [f"the browser has not finished in {SECONDS} s: it was at {server.at}"]
     return server.result["checked"], server.result["faults"]
 
 

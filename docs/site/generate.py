@@ -46,9 +46,12 @@ class Case:
     def __init__(self, path):
         self.path, text = path, path.read_text()
         self.sentences = []
-        for compiler, words in re.findall(r"^// expect(?: (\S+))?: (.+)$", text, re.MULTILINE):
-            if compiler in ("", "clang:") and words not in self.sentences:
-                self.sentences.append(words)
+        expected = re.findall(r"^// expect(?: (\S+))?: (.+)$", text, re.MULTILINE)
+        for compiler, words in expected:
+            if " " not in words or any(words in known for known in self.sentences):
+                continue  # a type's name, or what another compiler says too
+            self.sentences.append(f"{compiler}: {words}" if compiler else words)
+        self.sentences = self.sentences or [words for _, words in expected]
         self.wrong, self.right = lines_of(text, False), lines_of(text, True)
 
     def blocks(self):

@@ -20,7 +20,7 @@ PAGES = {
                  "backend/hip/runtime/stream.hpp", "backend/hip/runtime/memory.hpp", "backend/hip/runtime/gpu.hpp",
                  "backend/hip/arch/tags.hpp")),
     "schedules": ("Reference: schedules", "Types that `device.with<Schedule>()` names, and the cost model.",
-                  ("backend/hip/schedule/*.hpp", "backend/hip/tuning/*.hpp")),
+                  ("backend/hip/schedule/*.hpp", "backend/hip/tuning/tuned.hpp", "backend/hip/dispatch/predict.hpp")),
     "math": ("Reference: mathematics", "Functions for floats, CPU vectors and doubles.", ("math.hpp", "math_select.hpp")),
     "errors": ("Reference: errors and text", "Exceptions, results without exceptions, text.",
                ("error.hpp", "result.hpp", "text.hpp")),
@@ -104,7 +104,8 @@ def prose(comment):
         elif line.startswith("    "):
             out.append("  " + escaped(line.strip()))
         else:
-            out += ([""] if listed else []) + [escaped(line)]
+            begins = listed or re.match(r"(Shapes|Arguments|Requires|Sources?|Must be|Throws)\b", line)
+            out += ([""] if begins else []) + [escaped(line)]
             listed = False
     return out
 
