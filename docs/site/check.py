@@ -3,8 +3,8 @@
 """check.py SITE BROWSER
 
 Checks the built site: every relative link has its file and its anchor; and in a headless browser (chromium), for every
-page at two widths, light and dark: nothing is wider than the window, text has a contrast of 4.5 (3 if it is large), and
-no script fails. The search and the table of layers are used once. Prints each fault, and exits with 1 if there are any.
+page at two widths, light and dark: nothing is wider than the window, and text has a contrast of 4.5 (3 if it is large).
+The search and the table of layers are used once. Prints each fault, and exits with 1 if there are any.
 """
 import functools
 import html.parser
