@@ -186,13 +186,13 @@ def group_text(group, results):
 def chart_of(group, results):
     measured = [each for each in results if each.ours and each.peer]
     ratios = [each.ratio for each in measured]
-    row = measured[-1].row
+    row, dates = measured[-1].row, sorted({each.row["date"] for each in measured})
     return chart.svg(
         title_of(group),
         "the peer's time over ours, on a logarithmic axis: a bar for each layer; blue is faster, red is slower",
         [f"all {len(ratios)} layers: geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}, sums of times "
          f"{sum(each.peer for each in measured) / sum(each.ours for each in measured):.2f}",
-         f"{row['machine']}; {row['versions']}; {row['date']}"],
+         f"{row['machine']}; {row['versions']}; {' and '.join(dates)}"],
         [(name, [each.ratio for each in members]) for name, members in by_class(measured)])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Checks that the sentence of every rule of a plan is in README's table, in the order of the rules, and is expected by a
+# Checks that the sentence of every rule of a plan is in the table of docs/grammar.md, in the order of the rules, and is expected by a
 # file of compile_fail/rules:
 #     cmake -D ROOT=the/repository -P rules.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -18,10 +18,8 @@ string(REGEX MATCHALL "static_assert\\([ \n]*kept,[ \n]*\"[^\"]*\"" asserted "${
 string(REGEX MATCH "using InOrder =[ \n]*List<([^>]*)>" order "${ordering}")
 string(REGEX MATCHALL "[A-Za-z]+" order "${CMAKE_MATCH_1}")
 
-read_text(${ROOT}/README.md readme)
-string(REGEX MATCH "\n## Rules\n(.*)" readme "${readme}")
-string(REGEX REPLACE "\n## .*" "" readme "${CMAKE_MATCH_1}")
-string(REGEX MATCHALL "\n\\| `[^\n]*" rows "${readme}")
+read_text(${ROOT}/docs/grammar.md page)
+string(REGEX MATCHALL "\n\\| `[^\n]*" rows "${page}")
 
 set(expected "")
 file(GLOB files ${ROOT}/tests/compile_fail/rules/*.cpp)
@@ -35,7 +33,7 @@ list(LENGTH asserted asserts)
 list(LENGTH order asked)
 list(LENGTH rows told)
 if(count LESS 5 OR NOT asked EQUAL count OR NOT asserts EQUAL count OR NOT told EQUAL count)
-  message(SEND_ERROR "plan/ordering.hpp has ${count} rules, asserts ${asserts} and asks ${asked}; README.md has rows for ${told}")
+  message(SEND_ERROR "plan/ordering.hpp has ${count} rules, asserts ${asserts} and asks ${asked}; docs/grammar.md has rows for ${told}")
 endif()
 foreach(rule assertion word row IN ZIP_LISTS rules asserted order rows)
   string(REGEX REPLACE "struct ([A-Za-z]+) .*\"([^\"]*)\"$" "\\1" name "${rule}")
@@ -48,7 +46,7 @@ foreach(rule assertion word row IN ZIP_LISTS rules asserted order rows)
     message(SEND_ERROR "${name} is written where ${word} is asked")
   endif()
   if(NOT row STREQUAL "\n| `${name}` | ${sentence} |")
-    message(SEND_ERROR "README.md has ${row}\nwhere plan/ordering.hpp has the rule ${name}: ${sentence}")
+    message(SEND_ERROR "docs/grammar.md has ${row}\nwhere plan/ordering.hpp has the rule ${name}: ${sentence}")
   endif()
   string(FIND "${expected}" "// expect: ${sentence}\n" at)
   if(at EQUAL -1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The README's block on prepared runs, as a program.
+// The block of docs/memory.md on prepared runs, as a program.
 #include <cstdio>
 #include <fusekit/hip.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The README's block on training, as a program: the loss falls.
+// The block of docs/training.md, as a program: the loss falls.
 #include <cstdio>
 #include <fusekit/fusekit.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What README.md shows.
+// The program of docs/run_time.md.
 #include <fusekit/fusekit.hpp>
 #include <fusekit/runtime/ready_made.hpp>
 namespace fk = fusekit;
@@ -27,7 +27,7 @@ fk::Refusal conv_bias_relu(fk::host::Device& device, runtime::View x, runtime::V
 
 }  // namespace
 
-TEST_CASE("README's program finds a plan and runs it", "[runtime]") {
+TEST_CASE("the page's program finds a plan and runs it", "[runtime]") {
     fk::host::Device device(1);
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, 4, 2});
     auto const w = fk::tensor<float>(device, fk::kcrs(1, 1, 3, 3), {0, 0, 0, -1, 1, 0, 0, 0, 0});

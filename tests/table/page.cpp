@@ -31,7 +31,7 @@ char const* const beyond = R"(
 An extent of 0 is supported in every row: a y without elements is not written, sums of no products are 0, and batch
 statistics of no values are refused (`tests/plan/empty.cpp`, `tests/backend/hip/empty.cpp`).
 
-A sequence that is not here but keeps the rules of a plan (README, "Rules") is supported too: tests run every
+A sequence that is not here but keeps the [rules of a plan](grammar.md) is supported too: tests run every
 sequence of up to three operators on both backends, and of four with `tools/test --exhaustive`.
 
 On gfx90a (MI200) the matrix units take halves below 2^-14 in magnitude, which are subnormal, as 0, and bfloat16 below 2^-126.

@@ -8,7 +8,7 @@ namespace fusekit {
 namespace detail {
 
 /// The ordering rules of a plan's operators, tested in the order of InOrder. Each rule has `holds`, which tests a
-/// sequence of operators, and its reason in one sentence, which README's table repeats. The sentence is both in the
+/// sequence of operators, and its reason in one sentence, which docs/grammar.md repeats. The sentence is both in the
 /// rule and in its static_assert, because static_assert accepts only a literal. Asserted variables have short names,
 /// because g++ 12 prints them.
 namespace rules {

@@ -112,7 +112,7 @@ TEST_CASE("HIP: statistics of few pixels of known layouts") {
     CHECK(values_after(y, [&] { layer(device.with_layouts<layout, layout>(), x, y); }) == expected);
 }
 
-TEST_CASE("HIP: the call of known layouts in the README") {
+TEST_CASE("HIP: the call of known layouts in docs/build.md") {
     fk::hip::Device device = gpu();
     using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
     OnGpu<fk::half, 4> const x = filled<fk::half>(device, fk::nhwc(1, 8, 8, 64), 2),
