@@ -29,8 +29,8 @@ FUSEKIT_H bool encode_elements(TensorMap& map, TensorView<T> const& x, int eleme
     std::uint32_t const box[] = {static_cast<std::uint32_t>(tile.box), 1, 1, 1};
     return encode_tiled(map, sizeof(T), 4, aligned_before(x.data), extents, strides, box, false);
 }
-/// Number of elements of x's tensor map if TMA loads rows by themselves: a multiple of 8, or 1, that ends within a run's
-/// x of this layout at any address; 0 for strides or extents that the kernel does not address.
+/// Number of elements of x's tensor map if TMA loads rows by themselves: a multiple of 8, or 1, that ends within a
+/// run's x of this layout at any address; 0 for strides or extents that the kernel does not address.
 template <class T>
 FUSEKIT_H constexpr int elements_of_rows(TensorView<T> const& x) {
     Extent span = 1;
