@@ -27,30 +27,31 @@ set(table
   "compat/failures                                                                               compat_cpu"
   "compat/fuzz                                                                                   compat_fuzz"
   "compat/.*                                                                                     compat"
-  # hip_parts: the layers of kernels, one at a time. hip_waves: values that lanes exchange. hip: what does not depend on
-  # the width of waves. hip_cpu, hip_waves_cpu and hip_gpu: on the emulator only, or on a GPU only.
+  # hip_parts: the layers of kernels, one at a time. hip_waves: operators, on sm_80 and gfx90a, with waves of 32 and 64
+  # lanes. hip: on an H200. hip_plans: there too, plans of many types and windows. hip_cpu, hip_waves_cpu and hip_gpu: on
+  # the emulator only, or on a GPU only.
   "backend/hip/(allocations|runtime/errors)                                                      hip_cpu"
   "backend/hip/large/.*                                                                          hip_gpu"
   "backend/hip/threads                                                                           hip_threads"
   "backend/hip/grammar                                                                           hip_grammar"
   "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
   "backend/hip/(backward|channel_statistics|ops|outputs|pooled_outputs)                            hip_waves"
-  "backend/hip/mainloop/(contiguous_rows|pixel_rows|reduction|row_gradient)                             hip_waves"
+  "backend/hip/mainloop/reduction                                                                  hip_waves"
   "backend/hip/training                                                                          hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
-  "backend/hip/(batched_gemm|element_types_of_products|transposed_phases)                         hip"
-  "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|hip_conv)  hip"
-  "backend/hip/(in_place|prepared|runtime/device|schedule|slabs|transposed)                      hip"
+  "backend/hip/(collapse|element_types.*|transposed)                                              hip_plans"
+  "backend/hip/(batched_gemm|conv_limits|conv_phases|dispatch/.*|empty|gemm|hip_conv|in_place)    hip"
+  "backend/hip/(prepared|runtime/device|schedule|slabs|transposed_phases)                         hip"
   # Kernels for matrix units, by the targets that they are compiled for.
   "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
   "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
-  "backend/hip/copy/(halo_box|strip_halo|tiled_halo|tma_.*|transposed_filters)                   sm_90a"
+  "backend/hip/copy/(halo_(box|groups)|strip_halo|tiled_halo|tma_.*|transposed_filters)          sm_90a"
   "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
-  "backend/hip/mainloop/depthwise_halo_weight_gradient                                           sm_90a"
-  "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_(roles|specialized)) sm_90a"
+  "backend/hip/mainloop/(depthwise_halo|persistent)_weight_gradient                              sm_90a"
+  "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_.*) sm_90a"
   "backend/hip/mainloop/(col2im|gemv_transposed|stream_k_tail|tall_(gemm|planes)|tma_planes)     sm_90a"
   "backend/hip/(channel_slices|mainloop/gathered_planes)                                           sm_90a"
   "backend/hip/mainloop/grouped                                                                  sm_90a +sm_80"
@@ -66,8 +67,9 @@ set(table
   "backend/hip/copy/amd/.*                                                             gfx90a"
   "backend/hip/atom/dot                                                                gfx1030")
 
-set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu host_by_cpu
-  compat compat_plans compat_cpu compat_fuzz hip_parts hip hip_cpu hip_gpu hip_threads hip_grammar hip_property hip_waves
+set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu
+  host_by_cpu compat compat_plans compat_cpu compat_fuzz hip_parts hip hip_cpu hip_gpu hip_plans hip_threads hip_grammar
+  hip_property hip_waves
   hip_waves_cpu sm_90a split sm_80 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1201)
 
 set(here ${CMAKE_CURRENT_LIST_DIR})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Plans of every form, compiled with the warnings that a user's project may enable, and without exceptions. Nothing
-// runs. With HIP defined they use the HIP backend, with any header's HIP names.
+// runs. With HIP defined they use the HIP backend, with any header's HIP names; with MATRIX_UNITS too, plans that have
+// kernels for sm_90a alone.
 #ifdef HIP
 #include <fusekit/hip.hpp>
 using Device = fusekit::hip::Device;
@@ -60,6 +61,14 @@ void schedules(Run<T> const& run, fk::TensorView<T const> w, Channels c) {
 }
 
 template <class T>
+void training(Run<T> const& run, Channels c) {
+    using Spatial = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
+    auto const spatial = Spatial::bind({.scale = c, .shift = c, .saved_mean = c, .saved_inverse_deviation = c}, {});
+    run(spatial);
+    run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
+}
+
+template <class T>
 void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> map) {
     schedules(run, w, c);
     convolutions<fk::filter(1, 1)>(run, w, c);
@@ -73,10 +82,7 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
         {.mean = c, .variance = c, .scale = c, .shift = c}, {}));
     run(fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind(
         {.mean = map, .variance = map, .scale = map, .shift = map}));
-    using Spatial = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
-    auto const spatial = Spatial::bind({.scale = c, .shift = c, .saved_mean = c, .saved_inverse_deviation = c}, {});
-    run(spatial);
-    run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
+    training(run, c);
     using Training = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
     auto const pixelwise =
         Training::bind({.scale = map, .shift = map, .saved_mean = map, .saved_inverse_deviation = map});
@@ -125,10 +131,15 @@ void types(Run<T> const& run, fk::TensorView<Y> y, fk::TensorView<W const> w, Ch
 }
 
 void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]] Run<fk::bfloat16> const& bfloats,
-         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
-         [[maybe_unused]] Run<fk::e4m3> const& float8s, Run<float, 2> const& matrix, Channels c,
-         fk::TensorView<float, 3> map) {
+         Run<fk::int8> const& ints, [[maybe_unused]] Run<float, 3> const& signals,
+         [[maybe_unused]] Run<float, 5> const& volumes, [[maybe_unused]] Run<fk::e4m3> const& float8s,
+         Run<float, 2> const& matrix, Channels c, [[maybe_unused]] fk::TensorView<float, 3> map) {
+#ifdef MATRIX_UNITS
+    schedules(floats, floats.x, c);
+    training(floats, c);
+#else
     images(floats, floats.x, c, map);
+#endif
 #ifndef HIP
     images(halves, halves.x, c, map);
     images(bfloats, bfloats.x, c, map);
@@ -140,15 +151,17 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
 #endif
     ints(fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = ints.x},
                                                                            {.scale = c, .zero_point = 1.0f}));
+    matrices(matrix, matrix.x, c);
+#ifndef MATRIX_UNITS
     types(halves, floats.y, ints.x, c);
     types(floats, ints.y, halves.x, c);
     convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
     convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
-    matrices(matrix, matrix.x, c);
     matrices(signals, matrix.x, c);
+#endif
 #ifndef HIP
     activations(floats, static_cast<test::catalogue::Modes const*>(nullptr));
-#else  // all modes: tests/amd and, with nvcc, the runtime's BiasActivation
+#elif !defined(MATRIX_UNITS)  // all modes: tests/amd and, with nvcc, the runtime's BiasActivation
     activations(floats, static_cast<std::tuple<fk::Relu, fk::Power> const*>(nullptr));
 #endif
 }

@@ -30,13 +30,16 @@ void check_training_of(Case const& about, auto& device, std::function<void(Probl
 using SpatialNorm = fk::BatchNormTraining<fk::Spatial>;
 using PlaceNorm = fk::BatchNormTraining<fk::PerActivation>;
 
-template <class T>
+/// Batch norm per channel and, if `per_pixel`, per pixel too.
+template <class T, bool per_pixel = true>
 void check_training_of(Case about, auto& device, std::function<void(Problem&)> const& change = keep_numbers) {
     about.type = about.parameters = fk::data_type<XOf<T>>;
     about.form = "TA", about.mode = "relu";
     check_training_of<T, SpatialNorm, fk::Activation<fk::Relu>>(about, device, change);
-    about.form = "UA", about.mode = "tanh";
-    check_training_of<T, PlaceNorm, fk::Activation<fk::Tanh>>(about, device, change);
+    if constexpr (per_pixel) {
+        about.form = "UA", about.mode = "tanh";
+        check_training_of<T, PlaceNorm, fk::Activation<fk::Tanh>>(about, device, change);
+    }
 }
 
 inline Case training_case(oracle::Shape shape, std::string const& layouts, bool real) {
@@ -66,15 +69,16 @@ void check_training_of_odd_shapes(auto& device) {
 }
 
 /// Integers with exact statistics, sums and results, for any summation order.
-template <class T>
+template <class T, bool per_pixel = true>
 void check_training_of_integers(auto& device) {
     for (oracle::Shape const& shape : {oracle::Shape{4, 5, 8, 8}, {16, 8, 4, 8}, {4, 2, 16, 32}})
         for (char const* layouts : {"nchw", "nhwc", "nchw>nhwc"})
-            detail::check_training_of<T>(detail::training_case(shape, layouts, false), device);
+            detail::check_training_of<T, per_pixel>(detail::training_case(shape, layouts, false), device);
 }
 
 /// Channels whose mean is 10,000 times their deviation, whose first value is an outlier, whose values are equal, or
 /// whose squares, or the sum of the squares, are near or beyond the largest float.
+template <bool per_pixel = true>
 void check_training_of_hard_numbers(auto& device) {
     std::function<void(Problem&)> const changes[] = {
         [](Problem& p) {
@@ -97,7 +101,8 @@ void check_training_of_hard_numbers(auto& device) {
         }};
     for (auto const& change : changes)
         for (char const* layouts : {"nchw", "nhwc", "nhwc>nchw"})
-            detail::check_training_of<float>(detail::training_case({9, 5, 13, 11}, layouts, true), device, change);
+            detail::check_training_of<float, per_pixel>(detail::training_case({9, 5, 13, 11}, layouts, true), device,
+                                                        change);
 }
 
 /// Variance of such a channel to 4 digits: summing squares of the unshifted values would lose all of them.

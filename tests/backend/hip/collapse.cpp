@@ -9,9 +9,9 @@ using namespace test;
 
 TEST_CASE("HIP: convolutions of signals and volumes compute what the oracle does") {
     fk::hip::Device device = gpu();
-    auto const same = [one = &device](std::uint64_t) -> fk::hip::Device& { return *one; };
-    check_geometries_of_signals(same);
-    check_geometries_of_volumes(same);
+    check_geometries_of_signals([one = &device](std::uint64_t) -> fk::hip::Device& { return *one; });
+    auto gemm = device.with<fk::hip::Gemm<64, 64, 16>>();
+    check_geometries_of_volumes([one = &gemm](std::uint64_t) -> auto& { return *one; });
 }
 
 TEST_CASE("HIP: residuals and per-pixel parameters of signals and volumes") {

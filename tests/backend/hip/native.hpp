@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tuple>
+
 #include "backend/hip/gpu.hpp"
 
 namespace test {
@@ -20,5 +22,15 @@ inline fk::hip::Device native() {
 /// True if kernels of this program, or of a device, multiply Factors of floats on matrix units.
 template <class Factor>
 constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
+
+/// Tiles with which a program tests AMD's loaders: all of them, or one for a target (ONE_LOADER_TILE) with the loaders
+/// that another target's program tests with all tiles.
+#ifdef ONE_LOADER_TILE
+template <class... Schedules>
+using LoaderTiles = std::tuple<fk::hip::NativeGemm<64, 64, 6>>;
+#else
+template <class... Schedules>
+using LoaderTiles = std::tuple<Schedules...>;
+#endif
 
 }  // namespace test

@@ -20,7 +20,9 @@ public:
                  fusekit::detail::ImageView<U> const& y) const {
         using Params = fusekit::hip::WeightGradientParams<typename BoundPlan::Plan, T, U>;
         using Prepared = fusekit::Result<fusekit::hip::Launch<Params>>;
-        Params const params{bound, fusekit::hip::detail::without_idle_strides(x), y};
+        Params params{bound, fusekit::hip::detail::without_idle_strides(x), y};
+        if constexpr (BoundPlan::Plan::Head::collapsed_space == 3)
+            params.slices = fusekit::problem::slices_of<3>(x.from, bound.head.dy.from);
         auto const launch = Kind::prepare(this->stream->gpu(), params, this->stream->own_workspace_bytes());
         if (launch) return Prepared(*launch);
         return Prepared(fusekit::Error(fusekit::type_name<typename BoundPlan::Plan>(), "ConvWeightGradient", "",
@@ -35,6 +37,20 @@ struct StemGradient {
 struct GroupedGradient {
     static auto prepare(auto const&... arguments) {
         return fusekit::hip::detail::prepare_grouped_gradient(arguments...);
+    }
+};
+
+/// The kernels for sm_90a's tensor cores.
+struct BulkGradient {
+    static auto prepare(auto const&... arguments) { return fusekit::hip::prepare_bulk_weight_gradient(arguments...); }
+};
+
+/// WeightGradient, which computes gradients of any geometry and layout.
+struct TiledGradient {
+    template <class Params>
+    static auto prepare(fusekit::hip::Gpu const& gpu, Params const& params, std::size_t workspace_bytes) {
+        return fusekit::detail::Maybe<fusekit::hip::Launch<Params>>(
+            fusekit::hip::detail::prepare_tiled_gradient(gpu, params, workspace_bytes).value());
     }
 };
 

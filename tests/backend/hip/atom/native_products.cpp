@@ -14,6 +14,21 @@
 using namespace test;
 using namespace test::letters;
 
+namespace {
+
+/// True if this program multiplies matrices of T: bfloat16 has the kernels and fragments of half, with instructions
+/// that native.cpp tests on each target, so that the emulator multiplies bfloat16 on gfx90a alone.
+#ifdef HIP_ON_CPU
+template <class T>
+constexpr bool multiplies =
+    !std::is_same_v<T, fk::bfloat16> || std::is_same_v<fk::hip::arch::Target, fk::hip::arch::Gfx90a>;
+#else
+template <class T>
+constexpr bool multiplies = true;
+#endif
+
+}  // namespace
+
 TEST_CASE("HIP: rows of half a packet are loaded element by element") {
     fk::hip::Device device = native();
     for (char const* text : {"n2c12h6w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CB #3",
@@ -24,8 +39,12 @@ TEST_CASE("HIP: rows of half a packet are loaded element by element") {
 TEMPLATE_TEST_CASE("HIP: Gemm and BatchedGemm are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
                    fk::int8) {
     fk::hip::Device device = native();
-    check_products<TestType>(device, 4);
-    check_batched_products<TestType>(device);
+    if constexpr (multiplies<TestType>) {
+        check_products<TestType>(device, 4);
+        check_batched_products<TestType>(device);
+    } else {
+        SKIP("bfloat16 is multiplied on gfx90a");
+    }
 }
 
 TEST_CASE("HIP: statistics after convolutions on each target's matrix units") {

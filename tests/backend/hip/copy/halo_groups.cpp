@@ -42,9 +42,10 @@ TEMPLATE_TEST_CASE("HIP: Halo convolutions of several groups are exact", "", fk:
                    halo);
     }
     // Wide images, whose groups Halo does not compute: whatever the library chooses.
-    for (char const* sizes : {"n2c48h6w224k48r3s3pt1l1b1r1u1v1d1e1g2", "n1c48h3w400k48r3s3pt1l1b1r1u1v1d1e1g2"})
-        check_case(Case::parse(std::string(sizes) + " nhwc krsc" + type + " CBA relu #3"),
-                   run_conv<fk::hip::Device, TestType, fk::dynamic, fk::Bias, Relu>, device);
+    if constexpr (std::is_same_v<TestType, fk::half>)
+        for (char const* sizes : {"n2c48h6w224k48r3s3pt1l1b1r1u1v1d1e1g2", "n1c48h3w400k48r3s3pt1l1b1r1u1v1d1e1g2"})
+            check_case(Case::parse(std::string(sizes) + " nhwc krsc" + type + " CBA relu #3"),
+                       run_conv<fk::hip::Device, TestType, fk::dynamic, fk::Bias, Relu>, device);
     for (char const* groups : {"c96h9w8k96", "c104h9w8k104"}) {
         std::string const text = std::string("n3") + groups + "r3s3pt1l1b1r1u1v1d1e1g" + "4 nhwc krsc" + type;
         check_case(Case::parse(text + " CRA relu #1"), run_conv<Scheduled, TestType, fk::dynamic, fk::Residual, Relu>,

@@ -46,15 +46,15 @@ public:
 /// SMs of the emulated H200. A GPU with more divides a tensor into larger clusters.
 constexpr int emulated_processors = 4;
 
-/// Checks batch norm and its gradients by the oracle and, on the emulated GPU, how the forward run is divided into
-/// clusters.
+/// Checks batch norm per channel, the only one that clusters compute, and its gradients by the oracle and, on the
+/// emulated GPU, how the forward run is divided into clusters.
 template <class T>
 void check(Recording& device, oracle::Shape const& shape, char const* layouts, unsigned width, unsigned cluster) {
     INFO(shape.n << " x " << shape.c << " x " << shape.h << " x " << shape.w << ", " << layouts);
     device.launches.clear();
     Case about = test::detail::training_case(shape, layouts, true);
     about.seed = 64;  // tensors aligned to packets
-    test::detail::check_training_of<T>(about, device);
+    test::detail::check_training_of<T, false>(about, device);
     REQUIRE(device.launches.size() == 2);
     if (device.processors() == emulated_processors) {
         CHECK(device.launches[0].width == width);
@@ -107,8 +107,8 @@ TEST_CASE("batch norm of small tensors is reduced in the registers of a cluster"
     check<float>(device, {2, 5, 9, 7}, "nhwc", 8, 4);
     check<fk::half>(device, {1, 8, 97, 89}, "nhwc", 1, 16);
     check<fk::half>(device, {2, 8, 83, 101}, "nhwc", 1, 8);  // many packets per thread
-    check_training_of_integers<float>(device);
-    check_training_of_hard_numbers(device);
+    check_training_of_integers<float, false>(device);
+    check_training_of_hard_numbers<false>(device);
 }
 
 TEST_CASE("clusters add a residual as the kernel with two passes does") {

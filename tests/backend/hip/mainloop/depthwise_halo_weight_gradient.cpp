@@ -15,8 +15,8 @@ using namespace test;
 
 namespace {
 
-/// Checks a depthwise weight gradient, and that DepthwiseHaloWeightGradient computes it unless `is_other`; by the
-/// kernel that the library selects if Accumulates, else by those of depthwise convolutions.
+/// Checks a depthwise weight gradient by the kernels of depthwise convolutions, and that DepthwiseHaloWeightGradient
+/// computes it unless `is_other`.
 template <class T, auto filter, bool Accumulates = false>
 void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = false, char const* x_layout = "nhwc",
            char const* dw_layout = "nhwc") {
@@ -32,12 +32,8 @@ void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = 
     auto const launch =
         fk::hip::detail::prepare_depthwise_halo_gradient(device.gpu(), params, fk::hip::max_workspace_bytes);
     CHECK(static_cast<bool>(launch) == !is_other);
-    if constexpr (Accumulates) {
-        check_weight_gradient<T, filter>(device, {shape, out.c, x_layout, "nhwc", dw_layout});
-    } else {
-        OneGradient<DepthwiseGradient> depthwise(device);
-        check_weight_gradient<T, filter, false>(depthwise, {shape, out.c, x_layout, "nhwc", dw_layout});
-    }
+    OneGradient<DepthwiseGradient> depthwise(device);
+    check_weight_gradient<T, filter, Accumulates>(depthwise, {shape, out.c, x_layout, "nhwc", dw_layout});
 }
 
 }  // namespace

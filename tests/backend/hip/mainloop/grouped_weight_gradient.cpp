@@ -44,7 +44,7 @@ void check(fk::hip::Device& device, oracle::Shape const& x, char const* of_dw = 
 TEMPLATE_TEST_CASE("HIP: grouped weight gradients are exact for groups of 4, 8, 16 and 32 channels", "", fk::half,
                    fk::bfloat16, (Types<fk::half, float>)) {
     fk::hip::Device device = gpu();
-    check<TestType, fk::filter(3, 3).pad(1).groups(6), true>(device, {2, 24, 9, 11});
+    check<TestType, fk::filter(3, 3).pad(1).groups(6), std::is_same_v<TestType, fk::half>>(device, {2, 24, 9, 11});
     check<TestType, fk::filter(3, 3).pad(1).groups(5)>(device, {3, 40, 8, 19}, "kcrs");
     check<TestType, fk::filter(3, 3).pad(1).groups(9)>(device, {1, 144, 5, 7});
     check<TestType, fk::filter(3, 3).pad(1).groups(2)>(device, {2, 64, 7, 6}, "kcrs");

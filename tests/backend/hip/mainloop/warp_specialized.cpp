@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
+#include "support/binary_operators.hpp"
 #include "support/check_case.hpp"
+#include "support/pooled_windows.hpp"
 #include "support/run_case.hpp"
+#include "support/stored_values.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -303,4 +306,15 @@ TEST_CASE("HIP: ActivationSlope is fused into a transposed convolution's epilogu
     static_assert(fusekit::hip::reads_in_bulk<Plan, fk::half, fk::half>);
     fk::hip::Device device = sm90a_device();
     check_slope_after_transposed(device, device.with<WarpSpecialized<96, 128, 3>>(), {2, 136, 9, 7}, 72);
+}
+
+TEST_CASE("HIP: outputs beside y, gates and pools after convolutions on sm_90a's tensor cores are exact") {
+    fk::hip::Device device = sm90a_device();
+    auto bulk = device.with<WarpSpecialized<64, 64, 8, Roles::ping_pong>>();
+    auto matrix = device.with<fk::hip::MatrixGemm<128, 64, 2>>();
+    oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    check_stored_conv<fk::half, float>(bulk, {"nhwc", "nhwc", "nhwc+1", "nchw"}, {2, 16, 9, 7}, 24, {.r = 1, .s = 1});
+    check_stored_conv<fk::half, fk::half>(matrix, {"nhwc", "nchw", "nchw", "nhwc"}, {2, 5, 9, 7}, 19, same);
+    check_binary_after_conv<fk::Multiply, fk::half>(matrix, product, "nhwc");
+    check_pooled_conv<fk::Pool<fk::Average, 2, 2>, fk::half>(matrix, {"nhwc", "nchw"}, {3, 5, 10, 6}, 19, same);
 }

@@ -5,13 +5,17 @@
 #include <cstring>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/one_gradient.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
 
+// float as the library chooses, which for 16 bits on sm_90a are other kernels.
 TEMPLATE_TEST_CASE("HIP: weight gradients agree with the oracle", "", float, fk::bfloat16, (Types<fk::half, float>)) {
     fk::hip::Device device = gpu();
-    check_weight_gradients<TestType>(device);
+    OneGradient<TiledGradient> tiled(device);
+    if constexpr (std::is_same_v<TestType, float>) check_weight_gradients<float>(device);
+    else check_weight_gradients<TestType>(tiled);
 }
 
 TEST_CASE("HIP: a bias gradient is computed without weight gradients") {

@@ -14,7 +14,7 @@ namespace fusekit::hip {
 inline constexpr unsigned max_cluster_blocks = 8, max_large_cluster_blocks = 16;
 
 #if defined(HIP_ON_CPU)
-inline constexpr bool kernels_cluster = true;
+inline constexpr bool kernels_cluster = arch::Target::processor.has_clusters;
 
 template <class Params>
 FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,

@@ -34,8 +34,8 @@ using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All
 /// Target: tag for which this compiler pass generates code; in the host pass, the common base of all targets.
 /// is_targeted<Tag>: true if the program is compiled for GPUs that Tag describes; identical in every pass. nvcc tells
 /// every pass all targets, but does not distinguish sm_90 from sm_90a. HIP's clang tells the host pass no target, so
-/// that only the vendor is known. On the CPU, kernels are compiled for an H200 or, if HIP_ON_CPU_AMD is defined, for
-/// the AMD target that is defined with it.
+/// that only the vendor is known. On the CPU, kernels are compiled for an H200, or for the AMD target that is defined
+/// with HIP_ON_CPU_AMD, or for the NVIDIA targets of __CUDA_ARCH_LIST__.
 #if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
 #if defined(__amdgcn_processor__)
 using Target = Gfx<Architecture::gfx(__amdgcn_processor__).number()>;

@@ -153,6 +153,51 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_
                  Text::number(workspace_bytes) + " bytes for " + Text::number(dy[0] * dy[2] * dy[3]) + " pixels of dy");
 }
 
+/// Prepares a launch of WeightGradient, which computes any gradient with elements: selects its loads and its tile.
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_tiled_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes,
+    IndexLimits const& limits = {}) {
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    auto const& dy = params.bound.head.dy;
+    Index<4> const& dw = params.y.layout.shape;
+    std::int64_t const group_k = dw[0] / filter.group_count;
+    params.in_x = contiguous_mode_of<T>(params.x, dw[1]);
+    params.in_dy = contiguous_mode_of<T>(typed<T>(dy), group_k);
+    bool const fits_32bit_offsets = !params.in_slabs && fits_buffer(params.x) && fits_buffer(typed<T>(dy));
+    constexpr ContiguousMode packets = sizeof(T) == 2 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
+    auto const have_loop = [&](ContiguousMode contiguous) {
+        return WeightGradientTile::of_amd && fits_32bit_offsets && params.in_x == contiguous &&
+               params.in_dy == contiguous;
+    };
+    params.in_packets = have_loop(packets);
+    bool const in_quads = have_loop(ContiguousMode::pixels) && has_quads_of_dy(params.x, typed<T>(dy));
+    std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
+    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2 && Plan::Head::collapsed_space == 2)
+        if (in_quads && fits_gradient_rows(filter, params.x, dy.layout.shape, dw[1], group_k)) {
+            params.in_rows = true;
+            params.in_x = ContiguousMode::channels_by_8;
+            params.in_dy = ContiguousMode::channels_by_4;
+            make_one_row(filter, params.x.layout, params.bound.head.dy.layout);
+            Index<4> const& of_dy = params.bound.head.dy.layout.shape;
+            step = 32;
+            plane = PaddedRows::of_image(of_dy[2], of_dy[3]);
+        }
+    params.in_pixels = in_quads && have_loop(ContiguousMode::pixels) && fits_window_offsets<T>(filter);
+    if (params.in_pixels) {
+        step = 4;
+        plane = WindowOffsets<T>::whole(plane);
+    }
+    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
+        if (params.in_packets)
+            return prepare_first_weight_gradient<WeightGradient<Plan, T, U, WideWeightGradientTile>,
+                                                 WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes,
+                                                                             limits.block_pixels);
+    }
+    return prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes,
+                                                                     limits.block_pixels);
+}
+
 }  // namespace detail
 
 /// Prepares a launch of a ConvWeightGradient with a workspace of at most `workspace_bytes`.
@@ -193,42 +238,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if constexpr (has_stem_weight_gradient<Plan, T>)
         if (!params.in_slabs)
             if (auto const launch = detail::prepare_stem_gradient(gpu, params, workspace_bytes)) return *launch;
-    std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
-    params.in_x = detail::contiguous_mode_of<T>(params.x, y.layout.shape[1]);
-    params.in_dy = detail::contiguous_mode_of<T>(detail::typed<T>(dy), group_k);
-    bool const fits_32bit_offsets =
-        !params.in_slabs && detail::fits_buffer(params.x) && detail::fits_buffer(detail::typed<T>(dy));
-    constexpr ContiguousMode packets = sizeof(T) == 2 ? ContiguousMode::channels_by_8 : ContiguousMode::channels_by_4;
-    auto const have_loop = [&](ContiguousMode contiguous) {
-        return WeightGradientTile::of_amd && fits_32bit_offsets && params.in_x == contiguous &&
-               params.in_dy == contiguous;
-    };
-    params.in_packets = have_loop(packets);
-    bool const in_quads = have_loop(ContiguousMode::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
-    std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
-    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2 && Plan::Head::collapsed_space == 2)
-        if (in_quads && detail::fits_gradient_rows(filter, params.x, dy.layout.shape, y.layout.shape[1], group_k)) {
-            params.in_rows = true;
-            params.in_x = ContiguousMode::channels_by_8;
-            params.in_dy = ContiguousMode::channels_by_4;
-            detail::make_one_row(filter, params.x.layout, params.bound.head.dy.layout);
-            Index<4> const& of_dy = params.bound.head.dy.layout.shape;
-            step = 32;
-            plane = PaddedRows::of_image(of_dy[2], of_dy[3]);
-        }
-    params.in_pixels = in_quads && have_loop(ContiguousMode::pixels) && detail::fits_window_offsets<T>(filter);
-    if (params.in_pixels) {
-        step = 4;
-        plane = WindowOffsets<T>::whole(plane);
-    }
-    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
-        if (params.in_packets)
-            return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U, WideWeightGradientTile>,
-                                                         WeightGradient<Plan, T, U>>(
-                gpu, params, plane, step, workspace_bytes, limits.block_pixels);
-    }
-    return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes,
-                                                                             limits.block_pixels);
+    return detail::prepare_tiled_gradient(gpu, params, workspace_bytes, limits);
 }
 
 }  // namespace fusekit::hip

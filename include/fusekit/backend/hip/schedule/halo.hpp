@@ -102,6 +102,53 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     static constexpr bool may_have_groups =
         Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles;
 
+private:
+    // Templates that cost() calls precede it: clang would not have instantiated them when it evaluates cost() in a
+    // constant expression (dispatch/known.hpp).
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static constexpr detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
+        auto const height = static_cast<int>(of.y[2]), width = static_cast<int>(of.y[3]);
+        if (of.product.groups > 1) return {height, width, of.filter};  // groups are computed in whole rows
+        return detail::HaloShapeOf<Schedule, T, U>::of(height, width, of.filter, Schedule::halo_bytes, keeps_rows(of));
+    }
+    template <class T>
+    FUSEKIT_H static constexpr bool splits_rows(ConvCase const& of) {
+        return shape_of<DefaultHalo<T>, T, T>(of).splits_rows;
+    }
+    /// True for the convolutions whose time in TiledHaloGemm is unknown.
+    FUSEKIT_H static constexpr bool keeps_rows(ConvCase const& of) {
+        return size_of(of.type) == 1 || of.totals || of.maxima || of.reads_image;
+    }
+
+    template <class Schedule>
+    FUSEKIT_H static constexpr Unmet unmet_by_channels(ConvCase const& of) {
+        bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
+        char const* const fix = "use WarpSpecialized";
+        return detail::first_unmet(
+            detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels, fix),
+            detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters, fix));
+    }
+    template <class Schedule, class T, class U>
+    FUSEKIT_H static constexpr Unmet unmet_by_groups(ConvCase const& of) {
+        std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
+        char const* const fix = "use Grouped or NativeGemm";
+        return detail::first_unmet(
+            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals, "groups of 8-bit elements or with statistics",
+                          fix),
+            detail::at_least("C / groups", c, 4, fix), detail::at_least("K / groups", k, 4, fix),
+            detail::at_most("channels of x from a multiple of 8 to a group's last", span_of(c), Schedule::channels,
+                            fix),
+            detail::at_most("channels of y from a multiple of 8 to a group's last", span_of(k), Schedule::channels,
+                            fix),
+            detail::holds(!of.maxima || k % 8 == 0, "an Amax of groups of channels that are no multiple of 8", fix));
+    }
+    /// Most channels from the multiple of 8 before a group's first channel to its last one.
+    FUSEKIT_H static constexpr std::int64_t span_of(std::int64_t channels) {
+        std::int64_t const step = channels & -channels;
+        return channels + (step < 8 ? 8 - step : 0);
+    }
+
+public:
     template <class Schedule, class T, class U>
     FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
         Filter<2> const& filter = of.filter;
@@ -120,6 +167,18 @@ struct HaloEntry : TmaEntry<HaloEntry> {
             detail::at_most("bytes of a stage", shape.stage_bytes(), Schedule::halo_bytes / 2, "use WarpSpecialized"),
             detail::multiple_of("bytes of a tile's row of y", shape.box_step(), 128, "use WarpSpecialized"));
     }
+
+private:
+    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if it has one group and
+    /// a filter of one tap, so that a tile has no halo.
+    template <class T>
+    FUSEKIT_H static constexpr std::int64_t count_tiles(ConvCase const& of) {
+        if ((of.taps == 1 && of.product.groups == 1) || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
+        return of.y[0] *
+               shape_of<DefaultHalo<T>, T, T>(of).tiles_of_image(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]));
+    }
+
+public:
     template <class Schedule>
     static constexpr ScheduleFacts facts{.m = Schedule::pixels, .n = Schedule::channels};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "Halo<" + detail::list_of(of.m) + ">"; }
@@ -155,14 +214,6 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     }
 
 private:
-    template <class Schedule>
-    FUSEKIT_H static constexpr Unmet unmet_by_channels(ConvCase const& of) {
-        bool const promotes = of.type == DataType::float8_e4m3 || of.type == DataType::float8_e5m2;
-        char const* const fix = "use WarpSpecialized";
-        return detail::first_unmet(
-            detail::at_most("C", of.x[1], promotes ? Schedule::channels : Schedule::max_channels, fix),
-            detail::at_most("K", of.y[1], of.totals ? Schedule::channels : Schedule::max_filters, fix));
-    }
     /// Adds the cycles of TMA loads of pixels and filters whose last channels do not fill a row of 64: before the first
     /// step those of the first tile of x, and of all filters if they stay in SMEM.
     FUSEKIT_H static constexpr void add_narrow_rows(Workload& workload, Costs& costs, ConvCase const& of,
@@ -190,47 +241,6 @@ private:
             halo_workload(schedule, tiles, 1, 1, of.taps, span_of(of.x[1] / groups) * 2, static_cast<int>(of_group));
         workload.rounds *= static_cast<double>(detail::divide_up(ctas, rates.processors));
         return estimate(workload, costs, of.product.bytes, table, rates);
-    }
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static constexpr Unmet unmet_by_groups(ConvCase const& of) {
-        std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
-        char const* const fix = "use Grouped or NativeGemm";
-        return detail::first_unmet(
-            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals, "groups of 8-bit elements or with statistics",
-                          fix),
-            detail::at_least("C / groups", c, 4, fix), detail::at_least("K / groups", k, 4, fix),
-            detail::at_most("channels of x from a multiple of 8 to a group's last", span_of(c), Schedule::channels,
-                            fix),
-            detail::at_most("channels of y from a multiple of 8 to a group's last", span_of(k), Schedule::channels,
-                            fix),
-            detail::holds(!of.maxima || k % 8 == 0, "an Amax of groups of channels that are no multiple of 8", fix));
-    }
-    /// Most channels from the multiple of 8 before a group's first channel to its last one.
-    FUSEKIT_H static constexpr std::int64_t span_of(std::int64_t channels) {
-        std::int64_t const step = channels & -channels;
-        return channels + (step < 8 ? 8 - step : 0);
-    }
-    /// Number of tiles of y, of one group; 0 if the schedule cannot compute the convolution, or if it has one group and
-    /// a filter of one tap, so that a tile has no halo.
-    template <class T>
-    FUSEKIT_H static constexpr std::int64_t count_tiles(ConvCase const& of) {
-        if ((of.taps == 1 && of.product.groups == 1) || can_implement<DefaultHalo<T>, T, T>(of)) return 0;
-        return of.y[0] *
-               shape_of<DefaultHalo<T>, T, T>(of).tiles_of_image(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]));
-    }
-    template <class Schedule, class T, class U>
-    FUSEKIT_H static constexpr detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
-        auto const height = static_cast<int>(of.y[2]), width = static_cast<int>(of.y[3]);
-        if (of.product.groups > 1) return {height, width, of.filter};  // groups are computed in whole rows
-        return detail::HaloShapeOf<Schedule, T, U>::of(height, width, of.filter, Schedule::halo_bytes, keeps_rows(of));
-    }
-    template <class T>
-    FUSEKIT_H static constexpr bool splits_rows(ConvCase const& of) {
-        return shape_of<DefaultHalo<T>, T, T>(of).splits_rows;
-    }
-    /// True for the convolutions whose time in TiledHaloGemm is unknown.
-    FUSEKIT_H static constexpr bool keeps_rows(ConvCase const& of) {
-        return size_of(of.type) == 1 || of.totals || of.maxima || of.reads_image;
     }
 };
 

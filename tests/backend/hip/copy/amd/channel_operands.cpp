@@ -23,10 +23,11 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_both_ways<Packets, T, Geometry>(device, x, k);
 }
 
+using Tiles = LoaderTiles<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>, NativeGemm<64, 128, 2>>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: AMD loads NHWC operands in packets of channels", "", (NativeGemm<128, 128, 2>),
-                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+TEMPLATE_LIST_TEST_CASE("HIP: AMD loads NHWC operands in packets of channels", "", Tiles) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Taps of whole k-tiles, taps that end within a k-tile, taps shorter than a k-tile, and taps longer than the table.

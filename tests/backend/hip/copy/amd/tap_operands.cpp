@@ -75,10 +75,12 @@ void check_infinite_group(Device& device) {
         REQUIRE(found.get(i) == expected.at[static_cast<std::size_t>(i)].value);
 }
 
+using Tiles = LoaderTiles<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>>;
+using ByteTiles = LoaderTiles<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>, NativeGemm<64, 128, 2>>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets of taps", "", (NativeGemm<128, 128, 2>),
-                   (NativeGemm<64, 64, 6>)) {
+TEMPLATE_LIST_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets of taps", "", Tiles) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Eight taps packed and one tail tap; tiles that end between filters and between images; a tail of channels.
@@ -122,8 +124,7 @@ TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands in quads of pixels and packets 
     check_after_transposed<fk::filter(3, 3).pad(1), fk::half, fk::half>(scheduled, {2, 72, 6, 8}, 16);
 }
 
-TEMPLATE_TEST_CASE("HIP: AMD loads NCHW operands of int8 in quads and packets of taps", "", (NativeGemm<128, 128, 2>),
-                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+TEMPLATE_LIST_TEST_CASE("HIP: AMD loads NCHW operands of int8 in quads and packets of taps", "", ByteTiles) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Taps of two channels packed, with tail pairs; of more channels packed, or of one.

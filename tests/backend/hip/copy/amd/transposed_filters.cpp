@@ -10,8 +10,13 @@
 using namespace test;
 using fk::hip::NativeGemm;
 
-TEMPLATE_TEST_CASE("HIP: AMD transposes contiguous filters on the way to LDS", "", (NativeGemm<128, 128, 2>),
-                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+namespace {
+
+using Tiles = LoaderTiles<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>, NativeGemm<64, 128, 2>>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("HIP: AMD transposes contiguous filters on the way to LDS", "", Tiles) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Tiles that end between filters; channels that end within a k-tile, which then has two taps; strides; groups;
