@@ -104,7 +104,7 @@ public:
             OutputCoord const at = coord(lane);
             float const value = view.load(view.layout.offset({{n, at.k, at.p, at.q}}));
 #pragma unroll
-            for (int i = 0; i < width; ++i) values[i] = i == lane ? value : values[i];
+            for (int j = 0; j < width; ++j) values[j] = j == lane ? value : values[j];
         }
     }
 

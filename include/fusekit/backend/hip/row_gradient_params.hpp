@@ -9,8 +9,8 @@
 namespace fusekit::hip {
 
 /// Kernel argument of the gradient of a plan whose first operator is a RowOp. A row is one group of channels of one
-/// pixel or, with over_pixels, of one image. CTAs keep partial totals of channels in `slots` sets in workspace: slot s
-/// has those of rows s, s + slots, ... of every group.
+/// pixel or, with over_pixels, of one image. CTAs keep partial totals of channels in `sets` sets in workspace: set s
+/// has those of rows s, s + sets, ... of every group.
 template <class Plan, Element T, detail::OutputElement U>
 struct RowGradientParams {
     BoundPlan<Plan> bound;
@@ -23,7 +23,7 @@ struct RowGradientParams {
     unsigned steps = 0;  ///< pixels of a row or, along pixels, packets of pixels
     unsigned width = 1;  ///< columns that the threads of a CTA read at once, a power of two
     unsigned group = 1;  ///< threads of a row, a power of two
-    unsigned slots = 1;
+    unsigned sets = 1;
     FastDivmod of_plane = {}, of_line = {};  ///< divisors: pixels of an image, and of a line (Q)
     float count = 0;  ///< values of a row
     bool saves_totals = false;

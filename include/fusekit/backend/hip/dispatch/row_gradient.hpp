@@ -41,18 +41,18 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_wit
     unsigned const of_steps = power_of_two_for(params.steps, threads);
     params.width = power_of_two_for(params.columns, along_channels ? threads : threads / of_steps);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
-    std::int64_t slots = at_once / params.groups, blocks = 0;
-    if (slots < 1) slots = 1;
-    if (slots > params.rows) slots = params.rows;
+    std::int64_t sets = at_once / params.groups, blocks = 0;
+    if (sets < 1) sets = 1;
+    if (sets > params.rows) sets = params.rows;
     std::size_t workspace_bytes = 0;
     if (params.saves_totals) {
-        std::int64_t const floats = shape[1] * std::int64_t{ChannelSlots<Plan>::words},
+        std::int64_t const floats = shape[1] * std::int64_t{ChannelPartials<Plan>::words},
                            most = static_cast<std::int64_t>(GroupWorkspace::floats) / floats;
-        if (slots > most) slots = most;
-        workspace_bytes = GroupWorkspace::state_bytes + static_cast<std::size_t>(slots * floats) * sizeof(float);
+        if (sets > most) sets = most;
+        workspace_bytes = GroupWorkspace::state_bytes + static_cast<std::size_t>(sets * floats) * sizeof(float);
     }
-    params.slots = static_cast<unsigned>(slots);
-    blocks = slots * params.groups < at_once ? slots * params.groups : at_once;
+    params.sets = static_cast<unsigned>(sets);
+    blocks = sets * params.groups < at_once ? sets * params.groups : at_once;
     return prepare_launch<Plan, Mainloop>(gpu, params, blocks > 0 ? blocks : 1, Mainloop::threads,
                                           params.saves_totals ? LaunchMode::cooperative : LaunchMode::plain,
                                           workspace_bytes);
@@ -82,7 +82,7 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     if (params.saves_totals)
         if (Refusal refusal = refuse_limit(
                 type_name<Plan>, "y", "fewer channels, whose gradients fit a workspace of 1 MiB", dx.shape(), shape[1],
-                static_cast<std::int64_t>(GroupWorkspace::floats / ChannelSlots<Plan>::words)))
+                static_cast<std::int64_t>(GroupWorkspace::floats / ChannelPartials<Plan>::words)))
             return *refusal;
     params.rows = static_cast<unsigned>(Op::over_pixels ? shape[0] : rows.count(shape));
     params.groups = static_cast<unsigned>(rows.groups);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
-#include "fusekit/backend/hip/collective/channel_slots.hpp"
+#include "fusekit/backend/hip/collective/channel_partials.hpp"
 #include "fusekit/backend/hip/collective/row_exchange.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
@@ -11,8 +11,8 @@ namespace fusekit::hip {
 /// Gradient of a plan whose first operator is a RowOp, for any layout: a CTA reduces one row at a time, whose packets
 /// of `lanes` elements are contiguous along `axis`, and reads it in four passes: center, sum, sums of its gradients
 /// with the totals of its channels, dx. Its threads form a matrix: columns are packets of channels or, along pixels,
-/// channels. The sum of a thread's column is merged over the column's threads and added to a slot in workspace; after a
-/// barrier of the grid the slots are merged. All sums are in a fixed order.
+/// channels. The sum of a thread's column is merged over the column's threads and added to a set in workspace; after a
+/// barrier of the grid the sets are merged. All sums are in a fixed order.
 template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis>
 class RowGradient {
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
@@ -21,7 +21,7 @@ class RowGradient {
     using Row = typename Op::template Row<float>;
     using Total = typename Steps::template Total<float>;
     using PixelState = typename Steps::States::PixelState;
-    using Slots = ChannelSlots<Plan>;
+    using Slots = ChannelPartials<Plan>;
     static constexpr bool along_channels = axis == detail::Axis::channel;
     static constexpr unsigned own = along_channels ? lanes : 1;  ///< channels of a packet
 
@@ -37,10 +37,10 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        for (unsigned item = block; item < params.groups * params.slots; item += gridDim.x) {
-            unsigned const slot = item / params.groups, group = item - slot * params.groups;
-            for (unsigned row = slot; row < params.rows; row += params.slots)
-                RowGradient(params, shared, thread, group, row).reduce(slot);
+        for (unsigned item = block; item < params.groups * params.sets; item += gridDim.x) {
+            unsigned const set = item / params.groups, group = item - set * params.groups;
+            for (unsigned row = set; row < params.rows; row += params.sets)
+                RowGradient(params, shared, thread, group, row).reduce(set);
         }
         if constexpr (Steps::has_totals)
             if (params.saves_totals) {
@@ -110,7 +110,7 @@ private:
             states[i] = Steps::Steps::prepare(coord(at_column, 0, static_cast<int>(i)), params.bound.head);
     }
 
-    __device__ void reduce(unsigned slot) const {
+    __device__ void reduce(unsigned set) const {
         auto const& args = params.bound.head;
         auto const merge = [](float a, float b) { return RowSteps::merge_centers(a, b); };
         auto const add = [](float a, float b) { return a + b; };
@@ -148,7 +148,7 @@ private:
                 }
             });
             if constexpr (Steps::has_totals)
-                if (params.saves_totals) put(begin + column, slot, totals);
+                if (params.saves_totals) put(begin + column, set, totals);
         }
         shared.gradient_sums.merge(sums, add, threads, thread);
         typename Steps::template State<float> const state{of_row, {sums[0], sums[1], params.count}};
@@ -167,19 +167,19 @@ private:
         });
     }
 
-    /// Adds the totals of the CTA's threads of a column to its slot.
-    __device__ void put(unsigned at_column, unsigned slot, Total (&totals)[own]) const {
+    /// Adds the totals of the CTA's threads of a column to its set.
+    __device__ void put(unsigned at_column, unsigned set, Total (&totals)[own]) const {
         Total::combine(totals, [&](auto& values) { Rows{threads, params.width, thread}.sum(values, shared.totals); });
         if (row > 0 || at_column >= params.columns) return;
-        bool const is_first = Op::over_pixels ? first.n == slot : is_first_of_slot(slot);
+        bool const is_first = Op::over_pixels ? first.n == set : is_first_of_slot(set);
 #pragma unroll
         for (unsigned i = 0; i < own; ++i)
-            Slots(params).add(slot, static_cast<unsigned>(first.k) + at_column * own + i, totals[i], is_first);
+            Slots(params).add(set, static_cast<unsigned>(first.k) + at_column * own + i, totals[i], is_first);
     }
-    __device__ bool is_first_of_slot(unsigned slot) const {
+    __device__ bool is_first_of_slot(unsigned set) const {
         auto const n = static_cast<unsigned>(first.n), p = static_cast<unsigned>(first.p),
                    q = static_cast<unsigned>(first.q);
-        return n * params.of_plane.value() + p * params.of_line.value() + q == slot;
+        return n * params.of_plane.value() + p * params.of_line.value() + q == set;
     }
 };
 

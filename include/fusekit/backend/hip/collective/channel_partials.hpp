@@ -7,32 +7,32 @@
 
 namespace fusekit::hip {
 
-/// Partial totals of channels in workspace, `slots` sets of one Total per channel, and their merge in the order of the
-/// slots.
+/// Partial totals of channels in workspace, `sets` sets of one Total per channel, and their merge in the order of the
+/// sets.
 template <class Plan>
-struct ChannelSlots {
+struct ChannelPartials {
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
     float* values;
     unsigned channels;  ///< K
-    unsigned slots;
+    unsigned sets;
 
     template <class Params>
-    __device__ explicit ChannelSlots(Params const& params)
-        : values(params.workspace.values()), channels(params.groups * params.channels), slots(params.slots) {}
+    __device__ explicit ChannelPartials(Params const& params)
+        : values(params.workspace.values()), channels(params.groups * params.channels), sets(params.sets) {}
 
-    /// Stores or, unless `first`, adds a total of channel k to slot `slot`. One thread of the grid calls it for a
-    /// channel of a slot.
-    __device__ void add(unsigned slot, unsigned k, Total const& total, bool first) const {
+    /// Stores or, unless `first`, adds a total of channel k to set `set`. One thread of the grid calls it for a
+    /// channel of a set.
+    __device__ void add(unsigned set, unsigned k, Total const& total, bool first) const {
 #pragma unroll
         for (unsigned word = 0; word < words; ++word) {
-            float* const to = at(slot, word, k);
+            float* const to = at(set, word, k);
             *to = first ? total.value[word] : *to + total.value[word];
         }
     }
 
-    /// Merges the slots of all channels and saves the totals, after a barrier of the grid. All threads of all CTAs call
+    /// Merges the sets of all channels and saves the totals, after a barrier of the grid. All threads of all CTAs call
     /// it. shared: SMEM scratch of threads * words floats.
     template <unsigned threads, class Args>
     __device__ void save_all(Args const& args, float* shared, unsigned thread, unsigned block) const {
@@ -42,19 +42,19 @@ struct ChannelSlots {
             Total total{};
             if (k < channels)
 #pragma unroll 4
-                for (unsigned slot = thread / columns; slot < slots; slot += parts)
+                for (unsigned set = thread / columns; set < sets; set += parts)
 #pragma unroll
                     for (unsigned word = 0; word < words; ++word)
                         total.value[word] +=
-                            load_fresh(reinterpret_cast<Packet<float, 1> const*>(at(slot, word, k))).values[0];
+                            load_fresh(reinterpret_cast<Packet<float, 1> const*>(at(set, word, k))).values[0];
             Rows{threads, columns, thread}.sum(total.value, shared);
             if (thread < columns && k < channels) Steps::Steps::save(total, {0, std::int64_t{k}, 0, 0}, args);
         }
     }
 
 private:
-    __device__ float* at(unsigned slot, unsigned word, unsigned k) const {
-        return values + (std::size_t{slot} * words + word) * channels + k;
+    __device__ float* at(unsigned set, unsigned word, unsigned k) const {
+        return values + (std::size_t{set} * words + word) * channels + k;
     }
 };
 
