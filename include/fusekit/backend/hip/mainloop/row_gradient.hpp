@@ -21,7 +21,7 @@ class RowGradient {
     using Row = typename Op::template Row<float>;
     using Total = typename Steps::template Total<float>;
     using PixelState = typename Steps::States::PixelState;
-    using Slots = ChannelPartials<Plan>;
+    using Partials = ChannelPartials<Plan>;
     static constexpr bool along_channels = axis == detail::Axis::channel;
     static constexpr unsigned own = along_channels ? lanes : 1;  ///< channels of a packet
 
@@ -32,7 +32,7 @@ public:
     struct Shared {
         RowExchange<threads, 1> centers, sums;
         RowExchange<threads, 2> gradient_sums;
-        float totals[threads * own * Slots::words];
+        float totals[threads * own * Partials::words];
         bool is_last;
     };
 
@@ -45,7 +45,7 @@ public:
         if constexpr (Steps::has_totals)
             if (params.saves_totals) {
                 GridGroup(params.workspace.state(0), gridDim.x, thread, shared.is_last).arrive_and_wait([] {});
-                Slots(params).template save_all<threads>(params.bound.head, shared.totals, thread, block);
+                Partials(params).template save_all<threads>(params.bound.head, shared.totals, thread, block);
             }
     }
 
@@ -171,12 +171,12 @@ private:
     __device__ void put(unsigned at_column, unsigned set, Total (&totals)[own]) const {
         Total::combine(totals, [&](auto& values) { Rows{threads, params.width, thread}.sum(values, shared.totals); });
         if (row > 0 || at_column >= params.columns) return;
-        bool const is_first = Op::over_pixels ? first.n == set : is_first_of_slot(set);
+        bool const is_first = Op::over_pixels ? first.n == set : is_first_of_set(set);
 #pragma unroll
         for (unsigned i = 0; i < own; ++i)
-            Slots(params).add(set, static_cast<unsigned>(first.k) + at_column * own + i, totals[i], is_first);
+            Partials(params).add(set, static_cast<unsigned>(first.k) + at_column * own + i, totals[i], is_first);
     }
-    __device__ bool is_first_of_slot(unsigned set) const {
+    __device__ bool is_first_of_set(unsigned set) const {
         auto const n = static_cast<unsigned>(first.n), p = static_cast<unsigned>(first.p),
                    q = static_cast<unsigned>(first.q);
         return n * params.of_plane.value() + p * params.of_line.value() + q == set;
