@@ -37,7 +37,7 @@ int main() try {
     hipStream_t stream;
     check(hipStreamCreate(&stream));
 
-    fk::hip::Device device(0, stream);  // borrows the stream; made once, as it asks for the GPU's properties
+    fk::hip::Device device(0, stream);  // borrows the stream; create it once: it queries the GPU
     auto layer = ConvBiasRelu::bind({.weights = fk::TensorView<float const>(weights, filters)},
                                     {.bias = fk::TensorView<float const, 1>(bias, per_channel)}, {});
     layer(device, fk::TensorView<float const>(x, image), fk::TensorView<float>(y, image));  // returns at once

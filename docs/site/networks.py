@@ -63,7 +63,9 @@ def page(groups):
            f"H200, {rows[0]['versions']}, {' and '.join(dates)}. `bench/zoo` has 492 distinct convolutions and linear layers of 22 networks, from",
            "ResNet-50 to Llama 2. These are samples of them that were taken by position in the list, not by result.", "",
            "The ratio is the peer's time over fusekit's, with filters known at run time. The peer is the faster of cuDNN's fused kernel and PyTorch's two",
-           "kernels, for gradients cuDNN. Half, NHWC, batch 32 unless the column says otherwise.", "",
+           "kernels, for gradients cuDNN. Half, NHWC, batch 32 unless the column says otherwise. A layer's name is C-H-W-K-RxS-p(pad)-s(stride), then",
+           "its dilation and groups; the rows of all layers are in [zoo_sample.csv](../bench/results/h200/zoo_sample.csv) and",
+           "[zoo_quarter.csv](../bench/results/h200/zoo_quarter.csv).", "",
            f"Forward, {sentence(groups)}.", "",
            "![Every measured layer, sorted within its class](../bench/results/h200/zoo_forward_half_nhwc_32.svg)", "",
            "## Classes", "", "Layers: geometric mean (least).", ""] + class_table(groups)
