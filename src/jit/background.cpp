@@ -42,9 +42,15 @@ public:
             return;
         }
         failure = {"a kernel that is compiled", "one that is being compiled: call again", true};
-        if (!pending.insert(unit).second) return;
-        waiting.push_back(unit);
         if (!thread.joinable()) thread = std::thread([this] { run(); });
+        auto const [at, is_new] = pending.insert(unit);
+        if (!is_new) return;
+        try {
+            waiting.push_back(unit);
+        } catch (...) {
+            pending.erase(at);
+            throw;
+        }
         changed.notify_one();
     }
 

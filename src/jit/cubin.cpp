@@ -77,9 +77,12 @@ bool initial_value(std::string const& cubin, std::string const& name, std::uint3
             if (elf.text(strings, elf.word(at, 4)) != name) continue;  // st_name
             Section const of = elf.section(elf.word(at + 6, 2));  // st_shndx
             std::uint64_t const offset = elf.word(at + 8, 8);  // st_value
-            if (of.type == no_bits || of.size < sizeof value || offset > of.size - sizeof value ||
-                of.offset > cubin.size() || offset + sizeof value > cubin.size() - of.offset)
-                return false;
+            if (of.size < sizeof value || offset > of.size - sizeof value) return false;
+            if (of.type == no_bits) {  // zeros, which the file does not have
+                value = 0;
+                return true;
+            }
+            if (of.offset > cubin.size() || offset + sizeof value > cubin.size() - of.offset) return false;
             std::memcpy(&value, cubin.data() + of.offset + offset, sizeof value);
             return true;
         }

@@ -133,7 +133,7 @@ Kernel load_kernel(std::string const& code, std::string const& name, unsigned dy
             result = of.cuFuncSetAttribute(function, max_dynamic_shared_size, static_cast<int>(dynamic_shared_bytes));
         return result;
     });
-    if (status == cudaSuccess) return {function, dynamic_shared_bytes};
+    if (status == cudaSuccess) return {function};
     why = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
     last_error = cudaSuccess;
     return {};
@@ -289,9 +289,11 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* config, void const*, void** arguments) {
     if (!current_kernel) return noted(cudaErrorInvalidDeviceFunction);
+    std::int64_t const shared_bytes =
+        static_cast<std::int64_t>(config->dynamicSmemBytes) + current_kernel.more_shared_bytes;
     LaunchConfig const own{{config->gridDim.x, config->gridDim.y, config->gridDim.z},
                            {config->blockDim.x, config->blockDim.y, config->blockDim.z},
-                           current_kernel.dynamic_shared_bytes,
+                           static_cast<unsigned>(shared_bytes < 0 ? 0 : shared_bytes),
                            config->stream,
                            config->attrs,
                            config->numAttrs};

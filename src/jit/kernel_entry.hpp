@@ -13,6 +13,7 @@ struct KernelEntry {
     char const* element;   ///< of x's element type
     int threads;              ///< per CTA
     unsigned params_bytes;
+    unsigned dynamic_shared_bytes;  ///< of the host's code, with Words in place of the operators after the head
     bool reads_argument_in_place;
     bool waits_for_previous;  ///< true if it is launched before the previous kernel has ended (arch/overlap.hpp)
 };

@@ -128,6 +128,7 @@ driver::Kernel Kernels::find(Spec const& spec, KernelEntry const& kernel, Filter
         if (!known) known = driver::load_kernel(code->cubin, code->name, shared_bytes, why);
         found = known;
     }
+    found.more_shared_bytes = static_cast<int>(shared_bytes) - static_cast<int>(kernel.dynamic_shared_bytes);
     if (!found) {
         failure = {"a driver that loads the kernel", why};
         return {};

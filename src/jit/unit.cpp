@@ -93,8 +93,8 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
            " && TheEpilogue::per_pixel == " + text_of(spec.reads == Reads::pixel_parameters) + ");\n" +
            "static_assert(sizeof(TheMainloop::Params) == " + std::to_string(kernel.params_bytes) + ");\n" +
            "static_assert(TheMainloop::threads == " + std::to_string(kernel.threads) + ");\n" +
-           "constexpr bool waits = requires { TheMainloop::waits_for_previous_kernel; };\n" +
-           "static_assert(waits == " + text_of(kernel.waits_for_previous) + ");\n" +
+           "template <class Mainloop>\nconstexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };\n" +
+           "static_assert(waits<TheMainloop> == " + text_of(kernel.waits_for_previous) + ");\n" +
            "extern \"C\" __constant__ unsigned const " + shared_bytes_name + " = dynamic_shared_bytes<TheMainloop>;\n" +
            "template __global__ void fused<ThePlan, TheMainloop>(" +
            (kernel.reads_argument_in_place ? "FUSEKIT_GRID_CONSTANT " : "") + "typename TheMainloop::Params);\n}\n";

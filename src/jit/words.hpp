@@ -119,16 +119,14 @@ struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
     template <class Mainloop>
     static auto address() {
         using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
-        static jit::KernelEntry const entry{jit::text_of<Mainloop>(), jit::text_of<Plan>(), jit::text_of<Element>(),
-                                            Mainloop::threads, sizeof(typename Mainloop::Params),
-                                            ReadsArgumentInPlace<Mainloop>,
-                                            requires {Mainloop::waits_for_previous_kernel;
+        constexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };
+        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
+                                            jit::text_of<Element>(),           Mainloop::threads,
+                                            sizeof(typename Mainloop::Params), dynamic_shared_bytes<Mainloop>,
+                                            ReadsArgumentInPlace<Mainloop>,    waits};
+        return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
     }
 };
-return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
-}
-}
-;
 
 template <fusekit::jit::Reads reads>
 struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {

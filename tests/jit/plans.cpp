@@ -176,6 +176,21 @@ TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own c
     REQUIRE(launches()[5] == 196608 + 6144);
 }
 
+TEST_CASE("jit plans: kernels that wait for no earlier one") {
+    Setup const setup;
+    Layer grouped;
+    grouped.operators[0].filter = FUSEKIT_FILTER(3, 3, 1, 1);
+    grouped.operators[0].filter.groups = 32;
+    grouped.arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(128, 4, 3, 3, memory[0]);
+    grouped.x = nhwc(32, 128, 28, 28), grouped.y = nhwc(32, 128, 28, 28);
+    REQUIRE(grouped.prepare(setup.device) == FUSEKIT_SUCCESS);
+    Layer few;  // tiles of few pixels divide GemmK (Split)
+    few.operators[0].filter = FUSEKIT_FILTER(3, 3, 1, 1);
+    few.arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(512, 512, 3, 3, memory[0]);
+    few.x = nhwc(1, 512, 7, 7), few.y = nhwc(1, 512, 7, 7);
+    REQUIRE(few.prepare(setup.device) == FUSEKIT_SUCCESS);
+}
+
 TEST_CASE("jit plans: threads that prepare one plan compile it once") {
     Setup const setup;
     Layer layer;

@@ -51,6 +51,16 @@ TEST_CASE("PoolGradient takes every dx that its Pool maps to dy, and no other") 
           "3).pad(1).stride(2)>: expected dy of images, N x K x P x Q, got 2 x 3 x 5");
 }
 
+TEST_CASE("PoolGradient refuses dy of a shape that its Pool does not have") {
+    fk::host::Device device(1);
+    using Wide = fk::Plan<fk::PoolGradient<fk::Average, fk::filter(3, 3).pad(2)>>;  // P = H + 2
+    auto const dy = fk::random<float>(device, fk::nchw(1, 1, 1, 4));
+    CHECK(refusal([&] { static_cast<void>(Wide::bind({})(device, dy)); }) ==
+          "Plan<PoolGradient<Average, filter(3, 3).pad(2)>>: PoolGradient<Average, filter(3, 3).pad(2)>: expected dy "
+          "of a "
+          "shape that Pool<Average, filter(3, 3).pad(2)> has, got 1 x 1 x 1 x 4");
+}
+
 TEST_CASE("MaxWithTaps refuses taps of another shape, and writes nothing then") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Pool<fk::MaxWithTaps, 2, 2>>;

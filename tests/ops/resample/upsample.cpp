@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/ops/resample/upsample.hpp"
 
+#include <limits>
+
 #include "support/refusal.hpp"
 #include "support/resampled.hpp"
 
@@ -40,6 +42,19 @@ TEST_CASE("the gradient of UpsampleNearest is a scaled mean of each block") {
 TEST_CASE("upsampling stores values and a maximum before an activation") {
     fk::host::Device device(2);
     check_stored_upsampling(device);
+}
+
+TEST_CASE("UpsampleBilinear keeps infinite values where it reads one element, and at the edges") {
+    fk::host::Device device(1);
+    float const least = -std::numeric_limits<float>::infinity();
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 2), {1, least});
+    auto const y = fk::Plan<fk::UpsampleBilinear<1, 3>>::bind({})(device, x);
+    std::vector<float> values(6);
+    y.copy_to(values.data());
+    CHECK(values == std::vector<float>{1, 1, least, least, least, least});
+    auto const first = fk::tensor<float>(device, fk::nchw(1, 1, 1, 2), {least, 1});
+    fk::Plan<fk::UpsampleBilinear<1, 3>>::bind({})(device, first).copy_to(values.data());
+    CHECK(values == std::vector<float>{least, least, least, least, 1, 1});
 }
 
 TEST_CASE("upsampling refuses signals") {

@@ -4,6 +4,7 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/ops/pool/reduce.hpp"
 #include "fusekit/ops/pool/window.hpp"
+#include "fusekit/ops/resample/blocks.hpp"
 #include "fusekit/tensor/required.hpp"
 #include "fusekit/tensor/view.hpp"
 
@@ -26,7 +27,7 @@ inline constexpr bool has_pool_gradient = writes_taps<Of> || std::same_as<Of, Av
 /// Smallest extent of x for which a pool's output extent is `out`.
 FUSEKIT_H constexpr Extent smallest_input(Filter<2> const& f, int mode, Extent out, bool rounds_up) {
     if (out < 1) return 0;
-    Extent const begin = (out - 1) * f.strides[mode],
+    Extent const begin = bounded_product(out - 1, f.strides[mode]),
                  covered = begin + f.size[mode] - f.pad_before[mode] - f.pad_after[mode];
     if (!rounds_up) return covered < 1 ? 1 : covered;
     Extent const least = covered - f.strides[mode] + 1, inside = begin - f.pad_before[mode] + 1,
@@ -102,6 +103,9 @@ struct PoolGradient {
 
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         if (in.x.from.kind != CollapsedFrom::images) return in.fail("", "dy of images, N x K x P x Q", to_string(in.x));
+        Index<4> const pooled = Forward::output(output(in.x, args)), dy = in.x;
+        if (!(pooled == dy))
+            return in.fail("", "dy of a shape that " + Forward::name("Pool") + " has", to_string(in.x));
         if constexpr (detail::writes_taps<Of>) in.readable("taps", args.taps, in.x, "N x K x P x Q");
     }
 

@@ -22,7 +22,8 @@ struct PixelShuffle {
 
     FUSEKIT_H static Text name() { return "PixelShuffle<" + Text::number(factor) + ">"; }
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const&) {
-        x[1] /= factor * factor, x[2] *= factor, x[3] *= factor;
+        x[1] /= factor * factor, x[2] = detail::bounded_product(x[2], factor),
+                                 x[3] = detail::bounded_product(x[3], factor);
         return x;
     }
     template <class Load>
@@ -54,7 +55,7 @@ struct PixelUnshuffle {
 
     FUSEKIT_H static Text name() { return "PixelUnshuffle<" + Text::number(factor) + ">"; }
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const&) {
-        x[1] *= factor * factor, x[2] /= factor, x[3] /= factor;
+        x[1] = detail::bounded_product(x[1], factor * factor), x[2] /= factor, x[3] /= factor;
         return x;
     }
     template <class Load>

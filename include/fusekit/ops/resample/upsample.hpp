@@ -19,7 +19,7 @@ struct Upsampling {
     struct Args {};
 
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const&) {
-        x[2] *= rows, x[3] *= columns;
+        x[2] = bounded_product(x[2], rows), x[3] = bounded_product(x[3], columns);
         return x;
     }
     FUSEKIT_H static void check(Args const&, Check const& in) { check_images(in); }
@@ -86,9 +86,11 @@ private:
     };
     FUSEKIT_HD static constexpr Between between(Extent output, int factor, Extent extent) {
         Extent const numerator = 2 * output + 1 - factor;
-        if (numerator < 0) return {0, 0, 0};
+        // where one index suffices it is read twice, with weights 1/2: 0 times an infinite neighbour would be NaN
+        if (numerator < 0) return {0, 0, factor};
         Extent const low = detail::quotient(numerator, 2 * factor);
-        return {low, low + 1 < extent ? low + 1 : low, static_cast<int>(numerator - low * 2 * factor)};
+        int const steps = static_cast<int>(numerator - low * 2 * factor);
+        return steps == 0 || low + 1 >= extent ? Between{low, low, factor} : Between{low, low + 1, steps};
     }
 };
 

@@ -3,9 +3,9 @@
 
 #include "fusekit/text.hpp"
 
-#if defined(FUSEKIT_NVTX)
+#if FUSEKIT_NVTX + 0 == 1
 #include <nvtx3/nvToolsExt.h>
-#elif defined(FUSEKIT_ROCTX)
+#elif FUSEKIT_ROCTX + 0 == 1
 #include <dlfcn.h>
 #endif
 
@@ -14,7 +14,7 @@
 /// Without these macros a Range is empty. See docs/profiling.md.
 namespace fusekit::hip {
 
-#if defined(FUSEKIT_NVTX)
+#if FUSEKIT_NVTX + 0 == 1
 
 class Range {
 public:
@@ -24,7 +24,7 @@ public:
     FUSEKIT_H ~Range() { nvtxRangePop(); }
 };
 
-#elif defined(FUSEKIT_ROCTX)
+#elif FUSEKIT_ROCTX + 0 == 1
 
 /// Functions of libroctx64; null without the library, which programs need not link.
 struct Roctx {
