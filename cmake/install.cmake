@@ -36,7 +36,7 @@ install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATAD
 if(TARGET fusekit_runtime_shared)
   install(FILES ${PROJECT_SOURCE_DIR}/include/fusekit/runtime/c/fusekit.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fusekit/runtime/c COMPONENT runtime_dev)
-  install(TARGETS fusekit_info RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(TARGETS fusekit_info RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime OPTIONAL)
   install(TARGETS fusekit_runtime_shared fusekit_runtime_static EXPORT fusekitRuntimeTargets
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT runtime_dev

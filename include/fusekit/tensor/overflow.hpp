@@ -22,4 +22,10 @@ FUSEKIT_H constexpr bool add_overflows(std::int64_t a, std::int64_t b, std::int6
     return ((a ^ result) & (b ^ result)) < 0;
 }
 
+/// a * factor, or 2^62 if it is more: an extent that no tensor has. Preconditions: a >= 0, factor > 0.
+FUSEKIT_H constexpr std::int64_t bounded_product(std::int64_t a, std::int64_t factor) {
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    return a > most / factor ? most : a * factor;
+}
+
 }  // namespace fusekit::detail

@@ -4,7 +4,6 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/ops/pool/reduce.hpp"
 #include "fusekit/ops/pool/window.hpp"
-#include "fusekit/ops/resample/blocks.hpp"
 #include "fusekit/tensor/required.hpp"
 #include "fusekit/tensor/view.hpp"
 

@@ -14,12 +14,6 @@ FUSEKIT_HD constexpr Extent quotient(Extent value, int divisor) {
 }
 FUSEKIT_HD constexpr Extent remainder(Extent value, int divisor) { return value - quotient(value, divisor) * divisor; }
 
-/// a * factor, or 2^62 if it is more: an extent that no tensor has. Computed before extents are checked.
-FUSEKIT_H constexpr Extent bounded_product(Extent a, Extent factor) {
-    constexpr Extent most = Extent{1} << 62;
-    return a > most / factor ? most : a * factor;
-}
-
 /// Stores an error in `in` unless x is images.
 FUSEKIT_H inline void check_images(Check const& in) {
     if (in.x.from.kind != CollapsedFrom::images) in.fail("", "x of images, N x C x H x W", to_string(in.x));

@@ -1,4 +1,5 @@
 // expect: fusekit/hip_conv.hpp is for plans with a Conv or Gemm: include <fusekit/hip.hpp>
+// with: -DALONE
 // SPDX-License-Identifier: MIT
 #ifdef CORRECTED
 #include <fusekit/hip.hpp>

@@ -61,9 +61,10 @@ public:
             unsigned first = block * rows_of_cta;
             load(params, row_at(params, thread, first + own, 0), 0, values);
             for (; first < params.rows; first += gridDim.x * rows_of_cta) {
+                Params const& again = reload(params);
                 Values next;
-                load(params, row_at(params, thread, first + gridDim.x * rows_of_cta + own, 0), 0, next);
-                reduce_row<true>(params, shared, thread, row_at(params, opaque_per_thread(thread), first + own, 0),
+                load(again, row_at(again, thread, first + gridDim.x * rows_of_cta + own, 0), 0, next);
+                reduce_row<true>(again, shared, thread, row_at(again, opaque_per_thread(thread), first + own, 0),
                                  values);
                 values = next;
             }
@@ -222,12 +223,13 @@ private:
         sum = merged(sum, add, shared.sums, thread, params);
         Row const parameters = Op::finish(center, sum, params.count, params.bound.head);
         auto const write = [&](Packet<T, lanes> const& packet, unsigned index) {
-            Place const at = first_of_packet(params, row.first, index);
+            Params const& again = reload(params);
+            Place const at = first_of_packet(again, row.first, index);
             OutputCoord coords[lanes];
 #pragma unroll
-            for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(params, at.at, lane);
-            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(params, packet, parameters, coords,
-                                                                         at.distance, at.y);
+            for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(again, at.at, lane);
+            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(again, packet, parameters, coords, at.distance,
+                                                                         at.y);
         };
         each_packet_with(write, std::true_type{});
     }
