@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/dispatch/rows.hpp"
 #include "fusekit/backend/hip/mainloop/row_gradient.hpp"
+#include "fusekit/plan/empty.hpp"
 
 namespace fusekit::hip {
 
